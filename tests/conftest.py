@@ -1,0 +1,97 @@
+"""What every test has: a home of its own, no display unless it asks for one, a quiet collector."""
+
+from __future__ import annotations
+
+import gc
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# Set before anything imports Qt or asks for a folder. Engine processes inherit it.
+HOME = Path(tempfile.mkdtemp(prefix="gradstep-tests-"))
+FOLDERS = {
+    "XDG_CONFIG_HOME": HOME / "config",
+    "XDG_DATA_HOME": HOME / "data",
+    "XDG_STATE_HOME": HOME / "state",
+    "XDG_CACHE_HOME": HOME / "cache",  # not emptied between tests: fontconfig's cache is in it
+    "XDG_RUNTIME_DIR": HOME / "runtime",
+}
+os.environ.update(
+    {name: str(folder) for name, folder in FOLDERS.items()},
+    HOME=str(HOME),
+    QT_API="pyside6",
+    PYQTGRAPH_QT_LIB="PySide6",
+    QT_SCALE_FACTOR="1",
+    LC_ALL="C.UTF-8",
+)
+
+_SLOW_MACHINE = [HealthCheck.too_slow]
+settings.register_profile("dev", deadline=None, suppress_health_check=_SLOW_MACHINE)
+settings.register_profile(
+    "ci",
+    deadline=None,
+    suppress_health_check=_SLOW_MACHINE,
+    max_examples=40,
+    stateful_step_count=30,
+    derandomize=True,
+    print_blob=True,
+)
+settings.register_profile("thorough", deadline=None, max_examples=2000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if "CI" in os.environ else "dev"))
+
+
+def wants_window_system(config: pytest.Config) -> bool:
+    return config.option.markexpr.strip() == "xvfb"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    platform = "xcb" if wants_window_system(config) else "offscreen"
+    os.environ["QT_QPA_PLATFORM"] = platform
+    os.environ.pop("WAYLAND_DISPLAY", None)
+
+
+def pytest_xvfb_disable(config: pytest.Config) -> bool:
+    return not wants_window_system(config)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if wants_window_system(config):
+        return
+    for item in items:
+        if item.get_closest_marker("xvfb"):
+            item.add_marker(pytest.mark.skip(reason="needs a window system: pytest -m xvfb"))
+
+
+def pytest_collection_finish() -> None:
+    """From here on the collector runs between tests, in the main thread, and nowhere else: run in
+    a worker thread or amid a paint it takes Qt's objects away under Qt's feet."""
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown() -> None:
+    gc.collect()
+
+
+def pytest_unconfigure() -> None:
+    shutil.rmtree(HOME, ignore_errors=True)
+
+
+def _empty(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True, mode=0o700)
+
+
+@pytest.fixture(autouse=True)
+def fresh_home() -> Path:
+    """An empty home for each test: no settings, no trusted code, no recent files."""
+    for name, folder in FOLDERS.items():
+        if name != "XDG_CACHE_HOME":
+            _empty(folder)
+    return HOME
