@@ -1,0 +1,1 @@
+"""Gradstep without a window: graph, differentiation, engine, debugger and files."""

@@ -1,0 +1,1 @@
+"""From a forward graph to one that also computes its gradients."""

@@ -1,0 +1,311 @@
+"""Reverse mode as a pure function: a graph in, the same graph with gradient operations out.
+
+The order of work and the results are TensorFlow 1's `tf.gradients`: one `gradients` scope a
+call, a `<op>_grad` scope for each forward operation, AddN where paths meet, None where nothing
+connects. Every operation made remembers the forward operation it belongs to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.autodiff.request import GradientRequest, gradient_name, native_name
+from core.autodiff.unbroadcast import sum_to_shape_of
+from core.errors import GradstepError
+from core.graph.dtypes import DType
+from core.graph.model import Edge, Graph, Operation, Phase, TensorRef
+from core.ops.builder import GraphBuilder, OpView, Tensor
+from core.ops.table import find
+
+GradientFunction = Callable[
+    ..., Any
+]  # f(op, *grads) -> a gradient per input; TensorFlow's signature
+
+
+@dataclass(frozen=True)
+class Differentiation:
+    """The result.
+
+    graph:     the forward graph and the gradient operations after it.
+    gradients: for each tensor between `wrt` and `of` that a gradient reached, the tensor that
+               holds it. A tensor that is absent has the gradient None.
+    edges:     for each wire that a gradient flows back through, the contribution it carries.
+    blocked:   for each wire where a gradient ends although its operation had one: why.
+    custom:    operations differentiated by something other than their own rule -> its name.
+    """
+
+    graph: Graph
+    gradients: Mapping[TensorRef, TensorRef]
+    edges: Mapping[Edge, TensorRef]
+    blocked: Mapping[Edge, str]
+    custom: Mapping[str, str]
+
+
+def differentiate(
+    graph: Graph,
+    request: GradientRequest,
+    functions: Mapping[str, GradientFunction] | None = None,
+) -> Differentiation:
+    """Append the gradient of `request.of` with respect to every tensor that leads to it from
+    `request.wrt`. `functions` are the custom gradients by name. Raises GradstepError at the
+    operation whose rule is missing (LookupError) or gives a wrong result (ValueError)."""
+    return _Reverse(graph, request, functions or {}).run()
+
+
+@dataclass
+class _Reverse:
+    """One call of `differentiate`, while it lasts."""
+
+    graph: Graph
+    request: GradientRequest
+    functions: Mapping[str, GradientFunction]
+    edges: dict[Edge, TensorRef] = field(default_factory=dict)
+    blocked: dict[Edge, str] = field(default_factory=dict)
+    custom: dict[str, str] = field(default_factory=dict)
+
+    def run(self) -> Differentiation:
+        for ref in (*self.request.of, *self.request.wrt):
+            self.graph[ref.op]  # a name that is not there is said before any work
+        self.builder = GraphBuilder(self.graph)
+        self.arriving: dict[TensorRef, list[Tensor]] = {}
+        self.gradients: dict[TensorRef, TensorRef] = {}
+        self.passed: set[TensorRef] = set()
+        self.path = self._path()
+        with self.builder.scope("gradients"):
+            self._seed()
+            for name in reversed(self.graph.order):
+                if name in self.path:
+                    self._through(self.graph[name])
+            self._unconnected()
+        return Differentiation(
+            self.builder.build(), self.gradients, self.edges, self.blocked, self.custom
+        )
+
+    def _path(self) -> set[str]:
+        """Operations that lie between some `wrt` and some `of`, ends included."""
+        below: set[str] = set()
+        stack = [ref.op for ref in self.request.wrt]
+        while stack:
+            name = stack.pop()
+            if name not in below:
+                below.add(name)
+                stack.extend(edge.op for edge in self.graph.consumers[name])
+        return below & _data_ancestors(self.graph, [ref.op for ref in self.request.of])
+
+    def _seed(self) -> None:
+        for number, ref in enumerate(self.request.of):
+            y = self.builder.get(ref)
+            if not (y.dtype.is_floating or y.dtype.is_complex):
+                raise GradstepError(
+                    f"'{ref.short}' has element type {y.dtype.value}; only real or complex "
+                    "floating-point tensors can be differentiated",
+                    kind="TypeError",
+                    node=ref.op,
+                )
+            with self.builder.belonging_to(ref.op, Phase.BACKWARD):
+                seed = self.builder.one("OnesLike", y, name=f"grad_ys_{number}")
+            self.arriving.setdefault(ref, []).append(seed)
+
+    def _through(self, op: Operation) -> None:
+        with self.builder.belonging_to(op.name, Phase.BACKWARD):
+            grads = self._arrived(op)
+            if all(g is None for g in grads) or not op.inputs:
+                return
+            with self.builder.scope(f"{op.name}_grad"):
+                results = self._apply(op, self._complete(op, grads))
+                self._pass_on(op, results)
+
+    def _arrived(self, op: Operation) -> list[Tensor | None]:
+        """The summed gradient of each output, remembered as that output's gradient."""
+        grads: list[Tensor | None] = []
+        for index in range(self.builder.output_count(op.name)):
+            ref = op.output(index)
+            parts = self.arriving.pop(ref, [])
+            if not parts:
+                grads.append(None)
+                continue
+            total = parts[0] if len(parts) == 1 else self.builder.one("AddN", *parts)
+            self.gradients[ref] = total.ref
+            if ref in self.request.stops:
+                self._block_all(op, f"stop_gradient at {ref.short}")
+                total_or_none = None
+            else:
+                total_or_none = total
+            grads.append(total_or_none)
+        return grads
+
+    def _complete(self, op: Operation, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
+        """Zeros in place of None where another output of the same operation has a gradient."""
+        full = list(grads)
+        for index, grad in enumerate(grads):
+            output = self.builder.get(op.output(index))
+            if grad is None and (output.dtype.is_floating or output.dtype.is_complex):
+                full[index] = self.builder.one("ZerosLike", output)
+        return full
+
+    def _apply(self, op: Operation, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
+        name = gradient_name(op, self.request.overrides)
+        view = OpView(self.builder, op)
+        results = _as_list(self._call(op, name, self._rule(op, name), view, grads))
+        native = name == native_name(op)
+        if native and name != op.type:
+            results += [None] * (len(op.inputs) - len(results))
+        if not native:
+            self.custom[op.name] = name
+        definition = None if name in self.functions else find(name)
+        summed = definition is not None and definition.broadcasts
+        checked = _checked(op, name, results, view, any_shape=summed)
+        return [
+            sum_to_shape_of(g, x) if summed and g is not None else g
+            for g, x in zip(checked, view.inputs, strict=True)
+        ]
+
+    def _rule(self, op: Operation, name: str) -> GradientFunction:
+        if name in self.functions:
+            return self.functions[name]
+        definition = find(name)
+        if definition is not None and definition.gradient is not None:
+            return definition.gradient
+        if name != op.type:
+            raise GradstepError(
+                f"No gradient defined for operation '{op.name}' (op type: {op.type}): "
+                f"its override asks for '{name}', which is not registered",
+                kind="LookupError",
+                node=op.name,
+                hint=f"add a gradient function named '{name}', or switch the override off",
+            )
+        raise GradstepError(
+            f"No gradient defined for operation '{op.name}' (op type: {op.type})",
+            kind="LookupError",
+            node=op.name,
+            hint="override its gradient, or stop the gradient before it",
+        )
+
+    def _call(
+        self,
+        op: Operation,
+        name: str,
+        rule: GradientFunction,
+        view: OpView,
+        grads: Sequence[Tensor | None],
+    ) -> Any:
+        try:
+            return rule(view, *grads)
+        except GradstepError as error:
+            raise error.at(op.name) from None
+        except Exception as error:
+            if name not in self.functions:
+                raise
+            raise GradstepError(
+                f"gradient function '{name}' raised {type(error).__name__}: {error}",
+                kind="GradientFunctionError",
+                node=op.name,
+                hint="its signature is f(op, grad): one gradient per output in, one per input out",
+            ) from error
+
+    def _pass_on(self, op: Operation, results: Sequence[Tensor | None]) -> None:
+        for index, grad in enumerate(results):
+            edge = Edge(op.name, index)
+            source = op.inputs[index]
+            if source is None or source.op not in self.path:
+                continue  # nobody asked: it leads to no tensor of `wrt`
+            if grad is None:
+                self.blocked[edge] = self._why_none(op, source)
+            elif edge in self.request.stopped_edges:
+                self.blocked[edge] = "stop_gradient on this wire"
+            else:
+                own = self._own(op, grad)
+                self.edges[edge] = own.ref
+                self.arriving.setdefault(source, []).append(own)
+
+    def _own(self, op: Operation, grad: Tensor) -> Tensor:
+        """`grad` as a tensor that `op` made: what a rule passes on unchanged gets an Identity, as
+        in TensorFlow, so that each forward operation has a backward step and each wire a value."""
+        if self.builder.operation(grad.ref.op).origin == op.name and grad.ref not in self.passed:
+            self.passed.add(grad.ref)
+            return grad
+        return self.builder.one("Identity", grad)
+
+    def _why_none(self, op: Operation, source: TensorRef) -> str:
+        name = self.custom.get(op.name)
+        if name is not None:
+            return f"gradient '{name}' returns None for this input"
+        if not self.builder.type_of(source).dtype.is_differentiable:
+            return f"{self.builder.type_of(source).dtype.value} values have no gradient"
+        definition = find(op.type)
+        if definition is not None and not definition.differentiable:
+            return f"{op.type} has no gradient"
+        return f"{op.type} has no gradient for this input"
+
+    def _block_all(self, op: Operation, why: str) -> None:
+        for index in range(len(op.inputs)):
+            self.blocked[Edge(op.name, index)] = why
+
+    def _unconnected(self) -> None:
+        if not self.request.unconnected_zero:
+            return
+        for ref in self.request.wrt:
+            if ref not in self.gradients:
+                with self.builder.belonging_to(ref.op, Phase.BACKWARD):
+                    zero = self.builder.one("ZerosLike", self.builder.get(ref))
+                self.gradients[ref] = zero.ref
+
+
+def _data_ancestors(graph: Graph, names: Sequence[str]) -> set[str]:
+    seen: set[str] = set()
+    stack = list(names)
+    while stack:
+        name = stack.pop()
+        if name not in seen:
+            seen.add(name)
+            stack.extend(ref.op for ref in graph[name].inputs if ref is not None)
+    return seen
+
+
+def _as_list(result: Any) -> list[Any]:
+    return list(result) if isinstance(result, list | tuple) else [result]
+
+
+def _checked(
+    op: Operation, name: str, results: list[Any], view: OpView, any_shape: bool
+) -> list[Tensor | None]:
+    """`results` if they can be the gradients of `op`'s inputs; TensorFlow's errors if not.
+    any_shape: they are summed to their inputs' shapes afterwards."""
+    if len(results) != len(op.inputs):
+        raise GradstepError(
+            f"Num gradients {len(results)} generated for op '{op.name}' (op type: {op.type}, "
+            f"gradient: {name}) do not match num inputs {len(op.inputs)}",
+            kind="ValueError",
+            node=op.name,
+            hint=f"return {len(op.inputs)} gradients, None for an input that has none",
+        )
+    for index, (grad, x) in enumerate(zip(results, view.inputs, strict=True)):
+        if grad is None:
+            continue
+        if not isinstance(grad, Tensor):
+            raise GradstepError(
+                f"gradient '{name}' returned a {type(grad).__name__} for input {index}",
+                kind="AttributeError",
+                node=op.name,
+                hint="a gradient function builds operations: return a tensor made from "
+                "op.inputs and grad, or None",
+            )
+        if not any_shape and x.dtype is not DType.RESOURCE:  # a handle has no shape to speak of
+            _check_shape(op, name, index, grad, x)
+    return results
+
+
+def _check_shape(op: Operation, name: str, index: int, grad: Tensor, x: Tensor) -> None:
+    try:
+        grad.shape.merge(x.shape)
+    except ValueError:
+        raise GradstepError(
+            "Incompatible shapes between op input and calculated input gradient. Forward "
+            f"operation: {op.name}. Input index: {index}. Original input shape: {x.shape}. "
+            f"Calculated input gradient shape: {grad.shape}",
+            kind="ValueError",
+            node=op.name,
+            hint=f"gradient '{name}' must return a tensor shaped like its input",
+        ) from None

@@ -1,0 +1,34 @@
+"""Summing a gradient back to the shape of an input that was broadcast."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.graph.dtypes import Shape
+from core.ops.builder import Tensor, call, call_many
+
+
+def sum_to_shape_of(grad: Tensor, x: Tensor) -> Tensor:
+    """`grad` summed over the axes along which `x` was broadcast, in `x`'s shape.
+
+    With both shapes known this adds nothing, or one Sum and one Reshape; otherwise the axes are
+    found while running, by TensorFlow's BroadcastGradientArgs.
+    """
+    if x.shape.is_static and grad.shape.is_static:
+        return _static(grad, x.shape)
+    shape = call("Shape", x)
+    axes, _ = call_many("BroadcastGradientArgs", shape, call("Shape", grad))
+    return call("Reshape", call("Sum", grad, axes), shape)
+
+
+def _static(grad: Tensor, shape: Shape) -> Tensor:
+    have, want = grad.shape.static(), shape.static()
+    if have == want:
+        return grad
+    extra = len(have) - len(want)
+    axes = [*range(extra)]
+    axes += [i + extra for i, size in enumerate(want) if size == 1 and have[i + extra] != 1]
+    if not axes:
+        return grad
+    total = call("Sum", grad, np.array(axes, np.int32))
+    return call("Reshape", total, np.array(want, np.int32))

@@ -1,0 +1,1 @@
+"""The frozen computation graph and the pure functions that edit and compare it."""

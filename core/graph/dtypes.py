@@ -1,0 +1,141 @@
+"""Element types and partial shapes, as TensorFlow names them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+
+class DType(StrEnum):
+    """An element type; the value is TensorFlow's (and NumPy's) name for it."""
+
+    FLOAT16 = "float16"
+    FLOAT32 = "float32"
+    FLOAT64 = "float64"
+    INT8 = "int8"
+    INT16 = "int16"
+    INT32 = "int32"
+    INT64 = "int64"
+    UINT8 = "uint8"
+    UINT16 = "uint16"
+    UINT32 = "uint32"
+    UINT64 = "uint64"
+    BOOL = "bool"
+    COMPLEX64 = "complex64"
+    COMPLEX128 = "complex128"
+    STRING = "string"
+    RESOURCE = "resource"
+
+    @property
+    def numpy(self) -> np.dtype:
+        """The NumPy dtype; strings and resource handles are Python objects."""
+        return np.dtype(object) if self in _OPAQUE else np.dtype(self.value)
+
+    @property
+    def is_floating(self) -> bool:
+        return self.value.startswith("float")
+
+    @property
+    def is_complex(self) -> bool:
+        return self.value.startswith("complex")
+
+    @property
+    def is_integer(self) -> bool:
+        return self.value.startswith(("int", "uint"))
+
+    @property
+    def is_differentiable(self) -> bool:
+        """Whether a gradient can flow through a tensor of this type, as in TensorFlow."""
+        return self.is_floating or self.is_complex or self is DType.RESOURCE
+
+    @classmethod
+    def of(cls, dtype: np.typing.DTypeLike) -> DType:
+        """The element type of a NumPy dtype. Raises TypeError for one TensorFlow lacks."""
+        name = np.dtype(dtype).name
+        if name.startswith(("str", "bytes", "object")):
+            return cls.STRING
+        try:
+            return cls(name)
+        except ValueError:
+            raise TypeError(f"no tensor has element type {name}") from None
+
+
+_OPAQUE = frozenset({DType.STRING, DType.RESOURCE})
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A partial shape: `dims` is None for unknown rank; a None inside it is an unknown size."""
+
+    dims: tuple[int | None, ...] | None
+
+    @classmethod
+    def of(cls, *dims: int | None) -> Shape:
+        return cls(dims)
+
+    @property
+    def rank(self) -> int | None:
+        return None if self.dims is None else len(self.dims)
+
+    @property
+    def is_static(self) -> bool:
+        return self.dims is not None and None not in self.dims
+
+    def static(self) -> tuple[int, ...]:
+        """All sizes; raises ValueError when one is unknown."""
+        if self.dims is None or None in self.dims:
+            raise ValueError(f"shape {self} is not fully known")
+        return tuple(d for d in self.dims if d is not None)
+
+    def accepts(self, shape: Sequence[int]) -> bool:
+        """Whether a tensor of exactly `shape` may stand where this shape is declared."""
+        if self.dims is None:
+            return True
+        return len(self.dims) == len(shape) and all(
+            d is None or d == s for d, s in zip(self.dims, shape, strict=True)
+        )
+
+    def merge(self, other: Shape) -> Shape:
+        """What both shapes together say; raises ValueError when they contradict each other."""
+        if self.dims is None:
+            return other
+        if other.dims is None:
+            return self
+        if len(self.dims) != len(other.dims):
+            raise ValueError(f"shapes {self} and {other} differ in rank")
+        return Shape(tuple(_same(a, b) for a, b in zip(self.dims, other.dims, strict=True)))
+
+    def __iter__(self) -> Iterator[int | None]:
+        if self.dims is None:
+            raise ValueError("a shape of unknown rank has no dimensions to walk")
+        return iter(self.dims)
+
+    def __str__(self) -> str:
+        if self.dims is None:
+            return "<unknown>"
+        return "[" + ", ".join("?" if d is None else str(d) for d in self.dims) + "]"
+
+
+def _same(a: int | None, b: int | None) -> int | None:
+    if a is not None and b is not None and a != b:
+        raise ValueError(f"sizes {a} and {b} differ")
+    return b if a is None else a
+
+
+UNKNOWN = Shape(None)
+SCALAR = Shape(())
+
+
+@dataclass(frozen=True, slots=True)
+class TensorType:
+    """Static type of one tensor. `ref`: it aliases a variable's buffer (TensorFlow's T_ref)."""
+
+    dtype: DType
+    shape: Shape = UNKNOWN
+    ref: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.dtype.value}{self.shape}"

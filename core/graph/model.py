@@ -1,0 +1,283 @@
+"""The graph: frozen operations, tensor references, and the indexes that follow from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from core.errors import GradstepError
+from core.graph.dtypes import DType, Shape
+
+GRADIENT_OP_TYPE = "_gradient_op_type"
+
+
+class Phase(StrEnum):
+    """Which part of a training step an operation belongs to."""
+
+    FORWARD = "forward"
+    BACKWARD = "backward"
+    UPDATE = "update"
+
+
+@dataclass(frozen=True, slots=True)
+class TensorRef:
+    """Output number `index` of operation `op`; written `op:index`."""
+
+    op: str
+    index: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> TensorRef:
+        """`"name:1"` or `"name"` (output 0). Raises GradstepError for anything else."""
+        name, colon, index = text.rpartition(":")
+        if not colon:
+            return cls(text)
+        if not name or not index.isdecimal():
+            raise GradstepError(
+                f"'{text}' does not name a tensor",
+                kind="ValueError",
+                hint="write the operation's name, or name:0 for its first output",
+            )
+        return cls(name, int(index))
+
+    def __str__(self) -> str:
+        return f"{self.op}:{self.index}"
+
+    @property
+    def short(self) -> str:
+        """As users write it: output 0 goes without its number."""
+        return self.op if self.index == 0 else str(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """The wire into input number `index` of operation `op`."""
+
+    op: str
+    index: int
+
+    @classmethod
+    def parse(cls, text: str) -> Edge:
+        """`"op<1"`, the second input of `op`. Raises GradstepError for anything else."""
+        op, _, index = text.rpartition("<")
+        if not op or not index.isdecimal():
+            raise GradstepError(
+                f"'{text}' does not name a wire",
+                kind="ValueError",
+                hint="write the operation and the number of its input: loss<0",
+            )
+        return cls(op, int(index))
+
+    def __str__(self) -> str:
+        return f"{self.op}<{self.index}"
+
+
+class Constant:
+    """A frozen tensor value as an attribute; equal when dtype, shape and every bit agree."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: np.typing.ArrayLike) -> None:
+        frozen = np.array(array)  # always a copy: nobody else holds a writable view of it
+        frozen.setflags(write=False)
+        self.array: np.ndarray = frozen
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Constant) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        return f"Constant({self.array.dtype}{list(self.array.shape)})"
+
+    def _key(self) -> tuple[object, ...]:
+        data = self.array.tolist() if self.array.dtype == object else self.array.tobytes()
+        return (self.array.dtype.str, self.array.shape, repr(data))
+
+
+# bool, int, float, str, bytes, DType, Shape, Constant, or a tuple of these.
+AttrValue = Any
+NO_ATTRS: Mapping[str, AttrValue] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One node.
+
+    name:           unique in its graph, ignoring case; scopes are separated by `/`.
+    type:           TensorFlow op type ("AddV2").
+    inputs:         data inputs in order; None is an input the user has not wired yet.
+    control_inputs: operations that must have run before this one.
+    attrs:          typed attributes; TensorFlow's names and meaning.
+    device:         wish for a device, as in NodeDef; may be empty.
+    origin:         for a derived operation, the forward operation it belongs to; else empty.
+    phase:          part of the training step.
+    """
+
+    name: str
+    type: str
+    inputs: tuple[TensorRef | None, ...] = ()
+    control_inputs: tuple[str, ...] = ()
+    attrs: Mapping[str, AttrValue] = field(default_factory=lambda: NO_ATTRS)
+    device: str = ""
+    origin: str = ""
+    phase: Phase = Phase.FORWARD
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.attrs, MappingProxyType):
+            object.__setattr__(self, "attrs", MappingProxyType(dict(self.attrs)))
+
+    @property
+    def scope(self) -> str:
+        """The enclosing name scope, without a trailing slash; empty at the top."""
+        return self.name.rpartition("/")[0]
+
+    @property
+    def gradient_op_type(self) -> str | None:
+        """The gradient that NodeDef's `_gradient_op_type` asks for, if any."""
+        return self.attrs.get(GRADIENT_OP_TYPE)
+
+    def output(self, index: int = 0) -> TensorRef:
+        return TensorRef(self.name, index)
+
+    def with_attrs(self, **attrs: AttrValue) -> Operation:
+        return replace(self, attrs={**self.attrs, **attrs})
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """Operations by name, in the order of their creation. Compared by identity; see changes.diff."""
+
+    operations: Mapping[str, Operation] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, operations: Iterable[Operation]) -> Graph:
+        return cls({op.name: op for op in operations})
+
+    def __getitem__(self, name: str) -> Operation:
+        """The operation `name`. Raises GradstepError, with near misses, when there is none."""
+        try:
+            return self.operations[name]
+        except KeyError:
+            raise unknown_name(name, self.operations) from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.operations
+
+    def __iter__(self) -> Iterator[Operation]:
+        return iter(self.operations.values())
+
+    def __len__(self) -> int:
+        return len(self.operations)
+
+    @cached_property
+    def consumers(self) -> Mapping[str, tuple[Edge, ...]]:
+        """For each operation, the wires that leave it, in order of the consumers' creation."""
+        found: dict[str, list[Edge]] = {name: [] for name in self.operations}
+        for op in self:
+            for index, ref in enumerate(op.inputs):
+                if ref is not None and ref.op in found:
+                    found[ref.op].append(Edge(op.name, index))
+        return {name: tuple(edges) for name, edges in found.items()}
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """Topological order, closest to creation order. Raises GradstepError on a cycle."""
+        return _topological(self)
+
+    def source(self, edge: Edge) -> TensorRef | None:
+        """The tensor that `edge` carries; None when that input is not wired."""
+        return self[edge.op].inputs[edge.index]
+
+    def ancestors(self, names: Iterable[str]) -> set[str]:
+        """`names` and all that they need, through data and control inputs."""
+        seen: set[str] = set()
+        stack = list(names)
+        while stack:
+            name = stack.pop()
+            if name not in seen:
+                seen.add(name)
+                stack.extend(predecessors(self[name]))
+        return seen
+
+
+def predecessors(op: Operation) -> Iterator[str]:
+    """Names of the operations that must run before `op`."""
+    yield from (ref.op for ref in op.inputs if ref is not None)
+    yield from op.control_inputs
+
+
+def unknown_name(name: str, known: Iterable[str]) -> GradstepError:
+    """The error for a name that is not in the graph, with the closest ones that are."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, list(known), n=3, cutoff=0.5)
+    return GradstepError(
+        f"there is no operation named '{name}' in this graph",
+        kind="KeyError",
+        node=name,
+        hint=f"did you mean {' or '.join(near)}?" if near else "",
+    )
+
+
+def _topological(graph: Graph) -> tuple[str, ...]:
+    import heapq
+
+    rank = {name: i for i, name in enumerate(graph.operations)}
+    names = list(graph.operations)
+    waiting = {op.name: {p for p in predecessors(op) if p in rank} for op in graph}
+    after: dict[str, list[str]] = {name: [] for name in names}
+    for name, needs in waiting.items():
+        for need in needs:
+            after[need].append(name)
+    missing = {name: len(needs) for name, needs in waiting.items()}
+    ready = [rank[name] for name, count in missing.items() if count == 0]
+    heapq.heapify(ready)
+    order: list[str] = []
+    while ready:
+        name = names[heapq.heappop(ready)]
+        order.append(name)
+        for follower in after[name]:
+            missing[follower] -= 1
+            if missing[follower] == 0:
+                heapq.heappush(ready, rank[follower])
+    if len(order) < len(names):
+        raise _cycle_error([name for name in names if missing[name] > 0], waiting)
+    return tuple(order)
+
+
+def _cycle_error(stuck: list[str], waiting: Mapping[str, set[str]]) -> GradstepError:
+    inside = set(stuck)
+    path = [stuck[0]]
+    while path[-1] not in path[:-1]:
+        path.append(next(n for n in sorted(waiting[path[-1]]) if n in inside))
+    loop = path[path.index(path[-1]) :]
+    return GradstepError(
+        "the graph has a cycle: " + " ← ".join(loop),
+        kind="InvalidArgumentError",
+        node=loop[0],
+        hint="remove one of these wires",
+    )
+
+
+__all__ = [
+    "GRADIENT_OP_TYPE",
+    "AttrValue",
+    "Constant",
+    "DType",
+    "Edge",
+    "Graph",
+    "Operation",
+    "Phase",
+    "Shape",
+    "TensorRef",
+    "predecessors",
+    "unknown_name",
+]

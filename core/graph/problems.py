@@ -1,0 +1,23 @@
+"""What is wrong with a graph, said at the node, never raised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.errors import GradstepError
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """node: operation it stands at ("" for the whole graph); code: stable kebab-case kind;
+    text: what is wrong; fix: what to do; severity: "error", "warning" or "info"."""
+
+    node: str
+    code: str
+    text: str
+    fix: str = ""
+    severity: str = "error"
+
+    @classmethod
+    def of(cls, error: GradstepError, code: str) -> Problem:
+        return cls(error.node or "", code, error.message, error.hint)

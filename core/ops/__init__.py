@@ -1,0 +1,1 @@
+"""What each op type is: one declaration, in one file per family."""

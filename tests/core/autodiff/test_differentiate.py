@@ -1,0 +1,193 @@
+"""Differentiation: TensorFlow's results for sums of paths, None, stops, overrides and errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from core.autodiff.differentiate import differentiate
+from core.autodiff.request import GradientRequest, Override, OverrideKind
+from core.errors import GradstepError
+from core.graph.model import Edge, Graph, Phase, TensorRef
+from core.ops.builder import GraphBuilder
+
+from .conftest import Arrays, evaluate, network
+
+
+def gradient(graph: Graph, request: GradientRequest, point: Arrays) -> list[np.ndarray | None]:
+    derived = differentiate(graph, request)
+    refs = [derived.gradients.get(x) for x in request.wrt]
+    values = iter(evaluate(derived.graph, [r for r in refs if r], point))
+    return [next(values) if r else None for r in refs]
+
+
+def test_the_chain_rule_and_broadcasting(point: Arrays) -> None:
+    dw, db = gradient(network(), GradientRequest.to("loss", "w", "b"), point)
+    x, w = point[TensorRef("x")], point[TensorRef("w")]
+    np.testing.assert_allclose(dw, x * (1 - np.tanh(x * w) ** 2), rtol=1e-6)
+    np.testing.assert_array_equal(db, np.float32([3]))
+
+
+def test_every_operation_made_belongs_to_a_forward_operation(point: Arrays) -> None:
+    graph = network()
+    derived = differentiate(graph, GradientRequest.to("loss", "w"))
+    made = [op for op in derived.graph if op.name not in graph]
+    assert made
+    assert all(op.origin in graph and op.phase is Phase.BACKWARD for op in made)
+    assert all(op.name.startswith("gradients/") for op in made)
+
+
+def test_the_forward_graph_is_left_as_it_was() -> None:
+    graph = network()
+    derived = differentiate(graph, GradientRequest.to("loss", "w"))
+    assert all(derived.graph[op.name] is op for op in graph)
+
+
+def test_a_second_call_opens_a_second_scope() -> None:
+    once = differentiate(network(), GradientRequest.to("loss", "w"))
+    twice = differentiate(once.graph, GradientRequest.to("loss", "b"))
+    assert any(op.name.startswith("gradients_1/") for op in twice.graph)
+
+
+def test_paths_add_up() -> None:
+    build = GraphBuilder()
+    x = build.placeholder("x", shape=[])
+    build.one("AddV2", build.one("Mul", x, x), build.one("Neg", x), name="y")
+    point = {TensorRef("x"): np.float32(3)}
+    assert gradient(build.build(), GradientRequest.to("y", "x"), point) == [5.0]
+
+
+def test_no_path_is_none_and_not_zero(point: Arrays) -> None:
+    build = GraphBuilder(network())
+    build.placeholder("other", shape=[2])
+    assert gradient(build.build(), GradientRequest.to("loss", "other"), point) == [None]
+
+
+def test_unconnected_gradients_can_be_zeros(point: Arrays) -> None:
+    build = GraphBuilder(network())
+    build.placeholder("other", shape=[2])
+    request = replace(GradientRequest.to("loss", "other"), unconnected_zero=True)
+    derived = differentiate(build.build(), request)
+    other = {**point, TensorRef("other"): np.ones(2, np.float32)}
+    [value] = evaluate(derived.graph, [derived.gradients[TensorRef("other")]], other)
+    np.testing.assert_array_equal(value, np.zeros(2, np.float32))
+
+
+def test_an_op_without_gradient_blocks_and_says_so(point: Arrays) -> None:
+    graph = network("Floor")
+    derived = differentiate(graph, GradientRequest.to("loss", "w"))
+    assert TensorRef("w") not in derived.gradients
+    assert derived.blocked == {Edge("f", 0): "Floor has no gradient"}
+
+
+def test_stopping_a_wire_stops_that_path_only() -> None:
+    build = GraphBuilder()
+    x = build.placeholder("x", shape=[])
+    build.one("Mul", x, x, name="y")
+    request = replace(GradientRequest.to("y", "x"), stopped_edges=frozenset({Edge("y", 1)}))
+    assert gradient(build.build(), request, {TensorRef("x"): np.float32(3)}) == [3.0]
+    assert differentiate(build.build(), request).blocked[Edge("y", 1)].startswith("stop_gradient")
+
+
+def test_stop_gradients_as_tensorflow_does() -> None:
+    """a + 2a with a stopped: [1, 1] instead of [3, 1]; listing x itself blocks nothing."""
+    build = GraphBuilder()
+    a = build.placeholder("a", shape=[])
+    b = build.one("Mul", a, 2.0, name="b")
+    build.one("AddV2", a, b, name="y")
+    request = replace(GradientRequest.to("y", "a", "b"), stops=frozenset({TensorRef("b")}))
+    point = {TensorRef("a"): np.float32(1)}
+    assert gradient(build.build(), request, point) == [1.0, 1.0]
+    itself = replace(GradientRequest.to("y", "a"), stops=frozenset({TensorRef("a")}))
+    assert gradient(build.build(), itself, point) == [3.0]
+
+
+def test_an_override_by_type_borrows_another_rule(point: Arrays) -> None:
+    request = replace(GradientRequest.to("loss", "w"), overrides=(Override("Identity", "Floor"),))
+    [dw] = gradient(network("Floor"), request, point)
+    np.testing.assert_array_equal(dw, point[TensorRef("x")])
+
+
+def test_overrides_are_ranked_by_how_particular_they_are() -> None:
+    build = GraphBuilder()
+    x = build.placeholder("x", shape=[])
+    with build.scope("s"):
+        y = build.one("Floor", x, name="y")
+    graph = build.build()
+    functions: dict[str, Callable[..., object]] = {
+        name: (lambda op, g, k=k: g * float(k)) for k, name in enumerate("abc", start=2)
+    }
+    overrides = [
+        Override("a", "Floor"),
+        Override("b", "s", OverrideKind.SCOPE),
+        Override("c", "s/y", OverrideKind.OP),
+    ]
+    for count, expected in ((1, 2.0), (2, 3.0), (3, 4.0)):
+        request = replace(GradientRequest.to(str(y.ref), "x"), overrides=tuple(overrides[:count]))
+        derived = differentiate(graph, request, functions)
+        refs = [derived.gradients[TensorRef("x")]]
+        assert evaluate(derived.graph, refs, {TensorRef("x"): np.float32(1.5)}) == [expected]
+        assert derived.custom == {"s/y": "abc"[count - 1]}
+
+
+def test_a_disabled_override_does_nothing() -> None:
+    override = Override("Identity", "Floor", enabled=False)
+    request = replace(GradientRequest.to("loss", "w"), overrides=(override,))
+    assert not differentiate(network("Floor"), request).custom
+
+
+WRONG = {
+    "too many": (lambda op, g: (g, g), "ValueError", "Num gradients 2"),
+    "none of two": (lambda op, g: np.ones(3), "AttributeError", "returned a ndarray"),
+    "shape": (lambda op, g: g.builder.constant([1.0, 2.0]), "ValueError", "Incompatible shapes"),
+    "raises": (lambda op, g: 1 / 0, "GradientFunctionError", "ZeroDivisionError"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_gradient_functions_are_told_what_is_wrong_where(case: str) -> None:
+    function, kind, message = WRONG[case]
+    override = Override("Mine", "f", OverrideKind.OP)
+    request = replace(GradientRequest.to("loss", "w"), overrides=(override,))
+    with pytest.raises(GradstepError, match=message) as caught:
+        differentiate(network(), request, {"Mine": function})
+    assert (caught.value.kind, caught.value.node) == (kind, "f")
+    assert caught.value.hint
+
+
+def test_an_unknown_gradient_is_an_error_only_on_the_path() -> None:
+    graph = network("Floor")
+    override = Override("Nobody", "Floor")
+    request = replace(GradientRequest.to("loss", "b"), overrides=(override,))
+    differentiate(graph, request)
+    with pytest.raises(GradstepError, match="'Nobody', which is not registered") as caught:
+        differentiate(graph, replace(request, wrt=(TensorRef("w"),)))
+    assert caught.value.kind == "LookupError"
+
+
+def test_integers_cannot_be_differentiated() -> None:
+    build = GraphBuilder()
+    build.one("Neg", build.placeholder("n", "int32", []), name="y")
+    with pytest.raises(GradstepError, match="int32"):
+        differentiate(build.build(), GradientRequest.to("y", "n"))
+
+
+def test_unknown_names_are_said_before_any_work() -> None:
+    with pytest.raises(GradstepError, match="no operation named 'lass'") as caught:
+        differentiate(network(), GradientRequest.to("lass", "w"))
+    assert "loss" in caught.value.hint
+
+
+def test_second_derivatives_come_from_differentiating_again() -> None:
+    build = GraphBuilder()
+    x = build.placeholder("x", shape=[])
+    build.one("Tanh", x, name="y")
+    first = differentiate(build.build(), GradientRequest.to("y", "x"))
+    slope = first.gradients[TensorRef("x")]
+    second = differentiate(first.graph, GradientRequest((slope,), (TensorRef("x"),)))
+    at = np.float32(0.4)
+    [value] = evaluate(second.graph, [second.gradients[TensorRef("x")]], {TensorRef("x"): at})
+    t = np.tanh(at)
+    np.testing.assert_allclose(value, -2 * t * (1 - t * t), rtol=1e-5)

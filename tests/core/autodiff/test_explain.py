@@ -1,0 +1,100 @@
+"""Why: the state, the place, the element and the path."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from core.autodiff.differentiate import differentiate
+from core.autodiff.explain import Explanation, explain
+from core.autodiff.request import GradientRequest
+from core.graph.model import Edge, Graph, TensorRef
+from core.ops.builder import GraphBuilder
+
+from .conftest import Arrays, evaluate, network
+
+
+def why(graph: Graph, request: GradientRequest, point: Arrays) -> Explanation:
+    derived = differentiate(graph, request)
+
+    def value(ref: TensorRef) -> np.ndarray:
+        return evaluate(derived.graph, [ref], point)[0]
+
+    return explain(graph, request, derived, request.of[0], request.wrt[0], value)
+
+
+def unary(*types: str) -> Graph:
+    """x [2] through a chain of unary ops named after their types, lower case, to `loss`."""
+    build = GraphBuilder()
+    y = build.placeholder("x", shape=[2])
+    for type in types:
+        y = build.one(type, y, name=type.lower())
+    build.one("Sum", y, np.array([0], np.int32), name="loss")
+    return build.build()
+
+
+def at(*values: float) -> dict[TensorRef, np.ndarray]:
+    return {TensorRef("x"): np.array(values, np.float32)}
+
+
+REQUEST = GradientRequest.to("loss", "x")
+
+
+def test_a_finite_gradient_is_ok_and_its_path_is_given() -> None:
+    found = why(unary("Tanh"), REQUEST, at(0.1, 0.2))
+    assert (found.state, found.path) == ("ok", ("loss", "tanh", "x"))
+
+
+def test_none_by_an_op_without_gradient() -> None:
+    found = why(unary("Tanh", "Floor", "Exp"), REQUEST, at(0.1, 0.2))
+    assert (found.state, found.cause, found.node) == ("none", "not_differentiable", "floor")
+    assert found.path == ("loss", "exp", "floor")
+    assert "Floor has no gradient" in found.text
+
+
+def test_none_by_a_stopped_wire() -> None:
+    request = replace(REQUEST, stopped_edges=frozenset({Edge("exp", 0)}))
+    found = why(unary("Tanh", "Exp"), request, at(0.1, 0.2))
+    assert (found.state, found.cause, found.node) == ("none", "stopped", "exp")
+
+
+def test_none_because_nothing_leads_there(point: Arrays) -> None:
+    build = GraphBuilder(network())
+    build.placeholder("other", shape=[])
+    found = why(build.build(), GradientRequest.to("loss", "other"), point)
+    assert (found.state, found.cause, found.path) == ("none", "unconnected", ())
+
+
+def test_zero_names_the_operation_that_multiplies_by_zero() -> None:
+    found = why(unary("Exp", "Neg", "Relu", "Tanh"), REQUEST, at(1.0, 2.0))
+    assert (found.state, found.cause, found.node) == ("zero", "zero_factor", "relu")
+    assert "neg" in found.text
+
+
+def test_zero_by_cancellation_is_told_apart() -> None:
+    build = GraphBuilder()
+    x = build.placeholder("x", shape=[2])
+    build.one("Sum", build.one("Sub", x, x, name="d"), np.array([0], np.int32), name="loss")
+    found = why(build.build(), REQUEST, at(1.0, 2.0))
+    assert (found.state, found.cause) == ("zero", "cancelled")
+
+
+def test_nan_made_in_the_backward_pass_names_op_and_element() -> None:
+    """sqrt is 0 at 0; its gradient there is infinite, and 0 * inf is NaN."""
+    build = GraphBuilder()
+    x = build.placeholder("x", shape=[2])
+    y = build.one("Mul", build.one("Log", x, name="log"), x, name="mul")
+    build.one("Sum", y, np.array([0], np.int32), name="loss")
+    found = why(build.build(), REQUEST, at(1.0, 0.0))
+    assert found.state in ("nan", "inf")
+    assert found.node == "log"
+    assert found.index == (1,)
+    assert "x = 0" in found.text
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_what_was_fed_broken_is_said_to_be_so(bad: float) -> None:
+    found = why(unary("Square"), REQUEST, at(1.0, bad))
+    assert found.state == ("nan" if np.isnan(bad) else "inf")
+    assert found.node == "x"

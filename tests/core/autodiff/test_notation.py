@@ -1,0 +1,61 @@
+"""Notation: what steps say they do is rendered from the operations that run."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from core.autodiff.differentiate import differentiate
+from core.autodiff.notation import Notation, render
+from core.autodiff.request import GradientRequest
+from core.graph.model import TensorRef
+from core.ops.builder import GraphBuilder
+
+
+@pytest.mark.parametrize(
+    ("formula", "text"),
+    [
+        ("x * y", "a ⊙ (b + c)"),
+        ("x - (y - x)", "a − ((b + c) − a)"),
+        ("-x", "−a"),
+        ("tanh(x)", "tanh(a)"),
+        ("x / (x * x)", "a / (a ⊙ a)"),
+        ("x > y", "a > b + c"),
+    ],
+)
+def test_formulas_are_written_with_mathematical_signs(formula: str, text: str) -> None:
+    assert render(formula, {"x": "a", "y": "b + c"}) == text
+
+
+def tutorial_like() -> Notation:
+    build = GraphBuilder()
+    c, k, data = (build.placeholder(n, shape=[2]) for n in ("c", "k", "data"))
+    d = build.one("AddV2", data, c, name="d")
+    e = build.one("AddV2", c, k, name="e")
+    a = build.one("Mul", d, e, name="a")
+    build.one("Sum", a, np.array([0], np.int32), name="loss")
+    derived = differentiate(build.build(), GradientRequest.to("loss", "c", "k"))
+    return Notation(derived.graph, (TensorRef("loss"),), derived.gradients, derived.edges)
+
+
+def test_forward_steps_are_assignments() -> None:
+    notation = tutorial_like()
+    assert notation.step(notation.graph["d"]) == "d = data + c"
+
+
+def test_backward_steps_name_the_gradients_they_make() -> None:
+    notation = tutorial_like()
+    made = {op.name: notation.step(op) for op in notation.graph if op.origin == "a"}
+    assert "∂L/∂d = ∂L/∂a ⊙ e" in made.values()
+    assert "∂L/∂e = d ⊙ ∂L/∂a" in made.values()
+
+
+def test_a_gradient_passed_on_is_a_step_of_its_own() -> None:
+    notation = tutorial_like()
+    texts = {notation.step(op) for op in notation.graph if op.origin == "e"}
+    assert texts == {"∂L/∂c += ∂L/∂e", "∂L/∂k = ∂L/∂e"}
+
+
+def test_sums_of_paths_are_written_out() -> None:
+    notation = tutorial_like()
+    total = next(op for op in notation.graph if op.type == "AddN")
+    assert notation.step(total) == "∂L/∂c = ∂L/∂e + ∂L/∂d"

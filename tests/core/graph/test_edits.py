@@ -1,0 +1,147 @@
+"""Edits: pure, refused when they would break the graph, and never touching what they do not name."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from core.errors import GradstepError
+from core.graph import edits
+from core.graph.changes import diff
+from core.graph.model import Edge, Graph, TensorRef
+from core.graph.scopes import children, is_inside, parents
+
+
+def two() -> Graph:
+    graph, _ = edits.add(Graph(), "Placeholder", "x")
+    graph, _ = edits.add(graph, "Mul", "y", [TensorRef("x"), None])
+    return graph
+
+
+def test_names_are_made_unique_ignoring_case() -> None:
+    graph, first = edits.add(Graph(), "Add")
+    graph, second = edits.add(graph, "Add", "add")
+    assert (first, second) == ("Add", "add_1")
+
+
+def test_removing_leaves_wires_open() -> None:
+    graph = edits.remove(two(), ["x"])
+    assert graph["y"].inputs == (None, None)
+
+
+def test_a_wire_that_closes_a_cycle_is_refused() -> None:
+    graph, _ = edits.add(two(), "Neg", "z", [TensorRef("y")])
+    with pytest.raises(GradstepError, match="cycle"):
+        edits.connect(graph, TensorRef("z"), Edge("y", 1))
+
+
+def test_an_input_far_past_the_last_is_refused() -> None:
+    with pytest.raises(GradstepError, match="no input 4"):
+        edits.connect(two(), TensorRef("x"), Edge("y", 4))
+
+
+def test_renaming_reaches_every_mention() -> None:
+    graph = edits.rename(two(), "x", "scope/input")
+    assert graph["y"].inputs[0] == TensorRef("scope/input")
+    assert list(graph.operations) == ["scope/input", "y"]
+
+
+@pytest.mark.parametrize("bad", ["", "/x", "x/", "_x", "a b", "é"])
+def test_names_that_tensorflow_would_refuse_are_refused(bad: str) -> None:
+    with pytest.raises(GradstepError, match="valid operation name"):
+        edits.rename(two(), "x", bad)
+
+
+def test_renaming_to_a_taken_name_is_refused_and_says_why() -> None:
+    with pytest.raises(GradstepError, match="taken"):
+        edits.rename(two(), "x", "Y")
+
+
+def test_duplicates_keep_their_own_wires() -> None:
+    graph, copies = edits.duplicate(two(), ["x", "y"])
+    assert graph[copies["y"]].inputs[0] == TensorRef(copies["x"])
+
+
+def test_inserting_keeps_the_flow() -> None:
+    graph, name = edits.insert(two(), Edge("y", 0), "StopGradient")
+    assert graph["y"].inputs[0] == TensorRef(name)
+    assert graph[name].inputs == (TensorRef("x"),)
+
+
+def test_diff_names_what_changed_and_nothing_else() -> None:
+    before = two()
+    after, _ = edits.add(edits.set_attr(before, "x", "dtype", "float32"), "Neg", "z")
+    changes = diff(before, after)
+    assert (changes.added, changes.removed, changes.changed) == ({"z"}, set(), {"x"})
+    assert not diff(after, after)
+
+
+def test_scopes_spell_a_tree() -> None:
+    graph, _ = edits.add(Graph(), "NoOp", "c/Adam/read")
+    graph, _ = edits.add(graph, "NoOp", "c")
+    assert children(graph) == (["c"], ["c"])
+    assert children(graph, "c") == (["c/Adam"], [])
+    assert list(parents("c/Adam/read")) == ["c", "c/Adam"]
+    assert is_inside("c/Adam", "c")
+    assert not is_inside("cc", "c")
+
+
+class Editing(RuleBasedStateMachine):
+    """Any sequence of edits leaves a graph whose wires all lead to operations that are there."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.graph = Graph()
+
+    def pick(self, data: st.DataObject) -> str:
+        return data.draw(st.sampled_from(sorted(self.graph.operations)))
+
+    @rule(name=st.sampled_from(["a", "A", "b", "s/a"]), inputs=st.integers(0, 2))
+    def add(self, name: str, inputs: int) -> None:
+        before = len(self.graph)
+        self.graph, chosen = edits.add(self.graph, "AddV2", name, [None] * inputs)
+        assert len(self.graph) == before + 1
+        assert chosen in self.graph
+
+    @precondition(lambda self: len(self.graph) > 0)
+    @rule(data=st.data())
+    def connect(self, data: st.DataObject) -> None:
+        source, target = self.pick(data), self.pick(data)
+        count = len(self.graph[target].inputs)
+        index = data.draw(st.integers(0, count))
+        before = self.graph
+        try:
+            self.graph = edits.connect(before, TensorRef(source), Edge(target, index))
+        except GradstepError:
+            assert target in before.ancestors([source])
+        else:
+            assert self.graph.source(Edge(target, index)) == TensorRef(source)
+
+    @precondition(lambda self: len(self.graph) > 0)
+    @rule(data=st.data())
+    def remove(self, data: st.DataObject) -> None:
+        gone = self.pick(data)
+        self.graph = edits.remove(self.graph, [gone])
+        assert gone not in self.graph
+
+    @precondition(lambda self: len(self.graph) > 0)
+    @rule(data=st.data())
+    def duplicate(self, data: st.DataObject) -> None:
+        chosen = {self.pick(data), self.pick(data)}
+        before = len(self.graph)
+        self.graph, _ = edits.duplicate(self.graph, chosen)
+        assert len(self.graph) == before + len(chosen)
+
+    @invariant()
+    def every_wire_has_a_source(self) -> None:
+        assert len(self.graph.order) == len(self.graph)
+        for op in self.graph:
+            assert all(ref is None or ref.op in self.graph for ref in op.inputs)
+
+    @invariant()
+    def names_are_unique_ignoring_case(self) -> None:
+        assert len({name.lower() for name in self.graph.operations}) == len(self.graph)
+
+
+TestEditing = Editing.TestCase
