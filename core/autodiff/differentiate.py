@@ -128,6 +128,7 @@ class _Reverse:
                 continue
             total = parts[0] if len(parts) == 1 else self.builder.one("AddN", *parts)
             self.gradients[ref] = total.ref
+            self.passed.add(total.ref)
             if ref in self.request.stops:
                 self._block_all(op, f"stop_gradient at {ref.short}")
                 total_or_none = None
@@ -192,7 +193,8 @@ class _Reverse:
         grads: Sequence[Tensor | None],
     ) -> Any:
         try:
-            return rule(view, *grads)
+            with self.builder.as_default():
+                return rule(view, *grads)
         except GradstepError as error:
             raise error.at(op.name) from None
         except Exception as error:

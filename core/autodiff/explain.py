@@ -74,7 +74,7 @@ def _none(graph: Graph, derived: Differentiation, of: TensorRef, wrt: TensorRef)
     paths = _forward_path(graph, wrt.op, of.op)
     what = f"d {of.short} / d {wrt.short} is None"
     if not paths:
-        text = f"{what}: {of.short} does not depend on {wrt.short}. No wire leads from one to the other."
+        text = f"{what}: no wire leads from {wrt.short} to {of.short}."
         return Explanation("none", "unconnected", None, None, (), text)
     below = _descendants(graph, wrt.op)
     blocks = [edge for edge in derived.blocked if _comes_from(graph, edge, below)]

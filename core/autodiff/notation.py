@@ -6,6 +6,8 @@ import ast
 from collections import Counter
 from collections.abc import Mapping
 
+import numpy as np
+
 from core.graph.model import Constant, Edge, Graph, Operation, Phase, TensorRef
 from core.ops.table import find
 
@@ -40,10 +42,10 @@ class Notation:
 
     def step(self, op: Operation) -> str:
         """What executing `op` does: `d = data + c`, `∂L/∂d += e ⊙ ∂L/∂a`, `c ← Adam(…)`."""
-        if op.phase is Phase.UPDATE or _writes(op):
+        if not op.inputs:
+            return self._source(op)
+        if _writes(op):
             return self._update(op)
-        if op.type in ("Placeholder", "Const", "VariableV2", "VarHandleOp"):
-            return f"{_last(op.output())}  ({op.type})"
         right = self._formula(op, _DEPTH)
         if op.phase is Phase.BACKWARD:
             return self._backward(op, right)
@@ -64,12 +66,17 @@ class Notation:
             return f"{self.derivative(self._of[result])} = {right}"
         return f"{_last(result)} = {right}"
 
+    def _source(self, op: Operation) -> str:
+        if op.type == "Const":
+            return f"{_last(op.output())} = {_constant(op)}"
+        after = ", ".join(name.rpartition("/")[2] for name in op.control_inputs)
+        return f"{op.type} {_last(op.output())}" + (f", after {after}" if after else "")
+
     def _update(self, op: Operation) -> str:
         definition = find(op.type)
-        writes = _writes(op)
-        target = op.inputs[writes[0]] if writes else None
+        target = op.inputs[_writes(op)[0]]
         if definition is None or target is None:
-            return f"{op.type}({', '.join(op.control_inputs)})"
+            return f"{op.type} {_last(op.output())}"
         names = definition.arity(len(op.inputs))
         shown = [
             self._operand(ref, 1)
@@ -177,5 +184,7 @@ def _last(ref: TensorRef) -> str:
 def _constant(op: Operation) -> str:
     value = op.attrs.get("value")
     if isinstance(value, Constant) and value.array.size <= 4:
-        return str(value.array.tolist()).replace("'", "")
+        return np.array2string(
+            value.array, separator=", ", formatter={"float_kind": "{:.6g}".format}
+        )
     return _last(op.output())

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from core.autodiff.differentiate import differentiate
 from core.autodiff.request import GradientRequest, Override, OverrideKind
 from core.errors import GradstepError
 from core.graph.model import Edge, Graph, Phase, TensorRef
 from core.ops.builder import GraphBuilder
-
-from .conftest import Arrays, evaluate, network
+from tests.support.networks import Arrays, evaluate, network
 
 
 def gradient(graph: Graph, request: GradientRequest, point: Arrays) -> list[np.ndarray | None]:

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from core.autodiff.differentiate import differentiate
 from core.autodiff.explain import Explanation, explain
 from core.autodiff.request import GradientRequest
 from core.graph.model import Edge, Graph, TensorRef
 from core.ops.builder import GraphBuilder
-
-from .conftest import Arrays, evaluate, network
+from tests.support.networks import Arrays, evaluate, network
 
 
 def why(graph: Graph, request: GradientRequest, point: Arrays) -> Explanation:

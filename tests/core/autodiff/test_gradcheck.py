@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from core.autodiff.gradcheck import check_gradients
 from core.autodiff.localcheck import check_operation
 from core.autodiff.numeric import NumericGradient, agree, numeric_gradients
@@ -13,8 +14,7 @@ from core.autodiff.request import GradientRequest, Override, OverrideKind
 from core.autodiff.verdict import explain_check, repeated_factor, suggest
 from core.graph.model import Edge, TensorRef
 from core.ops.builder import GraphBuilder
-
-from .conftest import Arrays, evaluate, network
+from tests.support.networks import Arrays, evaluate, network
 
 REQUEST = GradientRequest.to("loss", "w", "b")
 
@@ -56,9 +56,7 @@ def test_stopped_wires_are_held_still(point: Arrays) -> None:
     build = GraphBuilder()
     x = build.placeholder("x", shape=[2])
     build.one("Sum", build.one("Mul", x, x, name="y"), np.array([0], np.int32), name="loss")
-    request = replace(
-        GradientRequest.to("loss", "x"), stopped_edges=frozenset({Edge("y", 1)})
-    )
+    request = replace(GradientRequest.to("loss", "x"), stopped_edges=frozenset({Edge("y", 1)}))
     at = {TensorRef("x"): np.array([3.0, -1.0], np.float32)}
     numeric = numeric_gradients(evaluate, build.build(), request, at)[TensorRef("x")]
     np.testing.assert_allclose(numeric.value, [3.0, -1.0], rtol=1e-6)
@@ -74,7 +72,9 @@ def test_stop_gradient_ops_are_held_still() -> None:
     assert check.supports == "native"
 
 
-@pytest.mark.parametrize(("claimed", "right"), [(0.0, True), (0.5, True), (1.0, True), (1.5, False)])
+@pytest.mark.parametrize(
+    ("claimed", "right"), [(0.0, True), (0.5, True), (1.0, True), (1.5, False)]
+)
 def test_at_a_kink_any_slope_between_the_sides_is_right(claimed: float, right: bool) -> None:
     sides = NumericGradient(np.array(0.5), np.array(0.0), np.array(1.0))
     assert agree(np.array(claimed), sides) == right
@@ -83,7 +83,9 @@ def test_at_a_kink_any_slope_between_the_sides_is_right(claimed: float, right: b
 def test_one_operation_is_checked_alone_and_a_repair_suggested(point: Arrays) -> None:
     graph = network()
     add = graph["add"]
-    functions = {"Wrong": lambda op, g: (g * op.inputs[0], g.builder.one("Sum", g, [0], keep_dims=True))}
+    functions = {
+        "Wrong": lambda op, g: (g * op.inputs[0], g.builder.one("Sum", g, [0], keep_dims=True))
+    }
     inputs = [np.array([0.3, -0.2, 0.5], np.float32), np.float32([0.2])]
     g = np.float32([1.0, 2.0, 3.0])
     request = overridden("Wrong", "add")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from core.autodiff.differentiate import differentiate
 from core.autodiff.notation import Notation, render
 from core.autodiff.request import GradientRequest
@@ -59,3 +60,18 @@ def test_sums_of_paths_are_written_out() -> None:
     notation = tutorial_like()
     total = next(op for op in notation.graph if op.type == "AddN")
     assert notation.step(total) == "∂L/∂c = ∂L/∂e + ∂L/∂d"
+
+
+def test_sources_constants_and_updates_have_words_too() -> None:
+    build = GraphBuilder()
+    v = build.variable("v", shape=[2])
+    third = build.constant([1 / 3, 2.0], name="third")
+    build.one("AssignAdd", v, third, name="up")
+    build.op("NoOp", name="train", control_inputs=("up",))
+    notation = Notation(build.build(), (), {}, {})
+    assert {op.name: notation.step(op) for op in notation.graph} == {
+        "v": "VariableV2 v",
+        "third": "third = [0.333333, 2]",
+        "up": "v ← AssignAdd(v, [0.333333, 2])",
+        "train": "NoOp train, after up",
+    }
