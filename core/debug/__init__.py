@@ -1,0 +1,1 @@
+"""The debugger: a state machine over recorded runs, with no window."""

@@ -1,0 +1,286 @@
+"""Conditions and watches: a small, safe language over a step's values.
+
+    isnan(value)            norm(grad) > 10 and not isnan(value)
+    x["loss:0"] >= 1e3      shape(value) == (2, 3)          max(abs(value[0])) < 1
+
+`value` and `grad` are the value and gradient of the operation in question, x["name:0"] any tensor
+and grad["name:0"] any gradient. A condition holds when any element of its result is true; it does
+not hold while a value in it has not been computed. Nothing here is ever passed to eval.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from core.errors import GradstepError
+from core.graph.model import TensorRef
+
+_LONGEST = 1000  # characters
+
+
+class Values(Protocol):
+    """What an expression can read; None stands for 'not computed yet' and 'there is none'."""
+
+    def value(self, ref: TensorRef) -> np.ndarray | None: ...
+    def gradient(self, ref: TensorRef) -> np.ndarray | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Values as of a step, and the tensor that `value` and `grad` mean (None: nothing)."""
+
+    values: Values
+    subject: TensorRef | None = None
+
+
+class _MissingError(Exception):
+    """A value that the expression needs is not there."""
+
+
+_Term = Callable[[Scope], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A parsed expression."""
+
+    text: str
+    term: _Term
+
+    def evaluate(self, scope: Scope) -> Any:
+        """A NumPy array or scalar, a bool or a tuple; None while something in it is missing.
+        Raises GradstepError when the values do not fit the expression."""
+        try:
+            with np.errstate(all="ignore"):
+                return self.term(scope)
+        except _MissingError:
+            return None
+        except (TypeError, ValueError, IndexError, ArithmeticError, MemoryError) as error:
+            raise _error(self.text, str(error)) from error
+
+    def holds(self, scope: Scope) -> bool:
+        """Whether any element of the result is true."""
+        result = self.evaluate(scope)
+        return result is not None and _truth(result)
+
+
+def parse(text: str) -> Expression:
+    """Raises GradstepError for anything that is not in the language."""
+    if len(text) > _LONGEST:
+        raise _error(text[:40] + "…", f"it is longer than {_LONGEST} characters")
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+        return Expression(text, _compile(tree.body))
+    except _UnsupportedError as error:
+        raise _error(text, str(error)) from None
+    except SyntaxError as error:
+        raise _error(text, error.msg) from None
+    except (ValueError, RecursionError, MemoryError):
+        raise _error(text, "it cannot be read") from None
+
+
+class _UnsupportedError(Exception):
+    """Valid Python that the language does not have."""
+
+
+def _error(text: str, why: str) -> GradstepError:
+    return GradstepError(
+        f"cannot evaluate '{text}': {why}",
+        kind="ExpressionError",
+        hint='for example: isnan(value), norm(grad) > 10, x["loss:0"] > 1',
+    )
+
+
+def _norm(x: Any) -> Any:
+    return np.sqrt(np.sum(np.square(np.abs(np.asarray(x, dtype=np.result_type(x, np.float64))))))
+
+
+def _truth(x: Any) -> bool:
+    return bool(np.any(x))
+
+
+_FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {
+    "isnan": np.isnan,
+    "isinf": np.isinf,
+    "isfinite": np.isfinite,
+    "any": _truth,
+    "all": lambda x: bool(np.all(x)),
+    "abs": np.abs,
+    "norm": _norm,
+    "min": np.min,
+    "max": np.max,
+    "mean": np.mean,
+    "std": np.std,
+    "sum": np.sum,
+    "sqrt": np.sqrt,
+    "exp": np.exp,
+    "log": np.log,
+    "shape": np.shape,
+    "size": np.size,
+    "rank": np.ndim,
+    "count": np.count_nonzero,
+}
+_CONSTANTS: Mapping[str, float] = {"inf": np.inf, "nan": np.nan, "pi": np.pi}
+_BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+}
+_COMPARE: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}
+_UNARY: Mapping[type[ast.unaryop], Callable[[Any], Any]] = {
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Not: lambda x: not _truth(x),
+}
+
+
+def _compile(node: ast.expr) -> _Term:
+    compiler = _COMPILERS.get(type(node))
+    if compiler is None:
+        raise _UnsupportedError(f"{type(node).__name__} is not allowed here")
+    return compiler(node)
+
+
+def _constant(node: ast.Constant) -> _Term:
+    value = node.value
+    if isinstance(value, bool):
+        return lambda scope: value
+    if isinstance(value, int | float):
+        number = np.float64(value)  # so that 9**9**9 is infinite, not endless
+        return lambda scope: number
+    raise _UnsupportedError(f"{value!r} is not a number")
+
+
+def _name(node: ast.Name) -> _Term:
+    if node.id in _CONSTANTS:
+        number = np.float64(_CONSTANTS[node.id])
+        return lambda scope: number
+    if node.id == "value":
+        return lambda scope: _there(scope.subject and scope.values.value(scope.subject))
+    if node.id == "grad":
+        return lambda scope: _there(scope.subject and scope.values.gradient(scope.subject))
+    raise _UnsupportedError(f"'{node.id}' is not known; for a tensor write x[\"{node.id}:0\"]")
+
+
+def _there(array: Any) -> Any:
+    if array is None:
+        raise _MissingError
+    return array
+
+
+def _subscript(node: ast.Subscript) -> _Term:
+    if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+        return _tensor(node.value, node.slice.value)
+    array, index = _compile(node.value), _index(node.slice)
+    return lambda scope: array(scope)[index]
+
+
+def _tensor(table: ast.expr, name: str) -> _Term:
+    ref = TensorRef.parse(name)
+    if isinstance(table, ast.Name) and table.id == "x":
+        return lambda scope: _there(scope.values.value(ref))
+    if isinstance(table, ast.Name) and table.id == "grad":
+        return lambda scope: _there(scope.values.gradient(ref))
+    raise _UnsupportedError(f'write x["{name}"] or grad["{name}"]')
+
+
+def _index(node: ast.expr) -> Any:
+    """An index of integers and slices, all of them literal."""
+    if isinstance(node, ast.Tuple):
+        return tuple(_index(item) for item in node.elts)
+    if isinstance(node, ast.Slice):
+        bounds = (node.lower, node.upper, node.step)
+        return slice(*(None if bound is None else _index(bound) for bound in bounds))
+    try:
+        value = ast.literal_eval(node)
+    except ValueError:
+        value = None
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    raise _UnsupportedError("an index must be a whole number")
+
+
+def _call(node: ast.Call) -> _Term:
+    if not isinstance(node.func, ast.Name) or node.func.id not in _FUNCTIONS:
+        raise _UnsupportedError(f"the functions are {', '.join(_FUNCTIONS)}")
+    if len(node.args) != 1 or node.keywords:
+        raise _UnsupportedError(f"{node.func.id} takes one argument")
+    function, argument = _FUNCTIONS[node.func.id], _compile(node.args[0])
+    return lambda scope: function(argument(scope))
+
+
+def _binary(node: ast.BinOp) -> _Term:
+    apply = _BINARY.get(type(node.op))
+    if apply is None:
+        raise _UnsupportedError(f"operator {type(node.op).__name__} is not allowed")
+    left, right = _compile(node.left), _compile(node.right)
+    return lambda scope: apply(_number(left(scope)), _number(right(scope)))
+
+
+def _number(x: Any) -> Any:
+    """Not a tuple, which Python would concatenate or repeat."""
+    return np.asarray(x) if isinstance(x, tuple) else x
+
+
+def _unary(node: ast.UnaryOp) -> _Term:
+    apply = _UNARY.get(type(node.op))
+    if apply is None:
+        raise _UnsupportedError(f"operator {type(node.op).__name__} is not allowed")
+    operand = _compile(node.operand)
+    return lambda scope: apply(operand(scope))
+
+
+def _boolean(node: ast.BoolOp) -> _Term:
+    terms = [_compile(value) for value in node.values]
+    decide = all if isinstance(node.op, ast.And) else any
+    return lambda scope: decide(_truth(term(scope)) for term in terms)
+
+
+def _comparison(node: ast.Compare) -> _Term:
+    terms = [_compile(item) for item in (node.left, *node.comparators)]
+    tests = [_COMPARE.get(type(op)) for op in node.ops]
+    if None in tests:
+        raise _UnsupportedError("comparisons are < <= > >= == !=")
+
+    def compare(scope: Scope) -> Any:
+        values = [term(scope) for term in terms]
+        results = [t(a, b) for t, a, b in zip(tests, values, values[1:], strict=False) if t]
+        return results[0] if len(results) == 1 else np.logical_and.reduce(results)
+
+    return compare
+
+
+def _tuple(node: ast.Tuple | ast.List) -> _Term:
+    items = [_compile(item) for item in node.elts]
+    return lambda scope: tuple(item(scope) for item in items)
+
+
+_COMPILERS: Mapping[type[ast.expr], Callable[[Any], _Term]] = {
+    ast.Constant: _constant,
+    ast.Name: _name,
+    ast.Subscript: _subscript,
+    ast.Call: _call,
+    ast.BinOp: _binary,
+    ast.UnaryOp: _unary,
+    ast.BoolOp: _boolean,
+    ast.Compare: _comparison,
+    ast.Tuple: _tuple,
+    ast.List: _tuple,
+}

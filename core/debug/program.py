@@ -1,0 +1,56 @@
+"""What a debug session runs: one frozen program, derived from the user's document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from core.autodiff.request import GradientRequest
+from core.graph.model import Edge, Graph, TensorRef
+from core.graph.problems import Problem
+
+
+def _nothing() -> Mapping[Any, Any]:
+    return MappingProxyType({})
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """Compared by identity: an edit of the document makes a new one.
+
+    graph:     forward, gradient and update operations.
+    forward:   the user's graph alone.
+    request:   the gradients that were asked for.
+    gradients: tensor -> the tensor that holds its gradient; a tensor that is absent has None.
+    edges:     wire -> the gradient tensor that flows back over it.
+    blocked:   wire at which a gradient ends -> why.
+    custom:    operation -> name of the gradient in force instead of its own.
+    fetches:   tensors that every run computes, besides what `targets` need.
+    targets:   operations that every run executes (updates among them).
+    feeds:     tensor -> value given to every run.
+    initial:   variable -> value before run 0, after `init` has run.
+    init:      operation executed once before run 0; "" for none.
+    slots:     variable -> its optimizer slot variables.
+    functions: token -> Python function, for PyFunc.
+    problems:  what is wrong with the document, said at its nodes.
+    """
+
+    graph: Graph
+    forward: Graph
+    request: GradientRequest = GradientRequest()
+    gradients: Mapping[TensorRef, TensorRef] = field(default_factory=_nothing)
+    edges: Mapping[Edge, TensorRef] = field(default_factory=_nothing)
+    blocked: Mapping[Edge, str] = field(default_factory=_nothing)
+    custom: Mapping[str, str] = field(default_factory=_nothing)
+    fetches: tuple[TensorRef, ...] = ()
+    targets: tuple[str, ...] = ()
+    feeds: Mapping[TensorRef, np.ndarray] = field(default_factory=_nothing)
+    initial: Mapping[str, np.ndarray] = field(default_factory=_nothing)
+    init: str = ""
+    slots: Mapping[str, tuple[str, ...]] = field(default_factory=_nothing)
+    functions: Mapping[str, Callable[..., Any]] = field(default_factory=_nothing)
+    problems: tuple[Problem, ...] = ()

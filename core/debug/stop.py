@@ -1,0 +1,47 @@
+"""Where a debug session stands, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from core.errors import GradstepError
+
+
+class Reason(StrEnum):
+    """Why the session stands where it stands."""
+
+    ENTRY = "entry"  # the start of a run
+    STEP = "step"
+    BREAKPOINT = "breakpoint"
+    EXCEPTION = "exception"  # the next step failed
+    PAUSE = "pause"
+    GOTO = "goto"
+    END = "end"  # of a run
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A position, and all that a view needs to say about it.
+
+    step:  number of the plan's steps already executed in run number `run`.
+    runs:  runs begun so far.
+    phase, node, op: of the next step: its phase, the forward operation it belongs to, the
+           operation it executes; empty at the end of a run.
+    error: what failed, when reason is "exception".
+    hit:   operation that met a breakpoint, when reason is "breakpoint".
+    legal: names of the commands that may be given now.
+    """
+
+    reason: str
+    run: int
+    step: int
+    runs: int
+    phase: str = ""
+    node: str = ""
+    op: str = ""
+    error: GradstepError | None = None
+    hit: str = ""
+    legal: tuple[str, ...] = ()
+    recorded_bytes: int = 0
+    recorded_limit: int = 0

@@ -1,0 +1,129 @@
+"""One operation's kernel on a backend: bound to its attributes, run, its failures located."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from core.engine.backend import Backend
+from core.errors import GradstepError
+from core.graph.model import Operation
+from core.ops.table import OpDef, lookup
+
+Functions = Mapping[str, Callable[..., Any]]
+NO_FUNCTIONS: Functions = {}
+
+
+def run_op(
+    backend: Backend, op: Operation, inputs: Sequence[Any], functions: Functions = NO_FUNCTIONS
+) -> tuple[Any, ...]:
+    """The results of `op` on device arrays. Raises GradstepError located at `op`."""
+    kernel = bind(backend, op, functions)
+    try:
+        with np.errstate(all="ignore"):
+            return tuple(backend.xp.asarray(x) for x in as_tuple(kernel(*inputs)))
+    except Exception as error:
+        raise located(error, op) from error
+
+
+def bind(
+    backend: Backend, op: Operation, functions: Functions = NO_FUNCTIONS
+) -> Callable[..., Any]:
+    """`op`'s kernel as a function of its input arrays alone."""
+    definition = lookup(op.type, op.name)
+    if definition.kernel is None:
+        raise GradstepError(
+            f"{op.type} has nothing to execute", kind="UnimplementedError", node=op.name
+        )
+    kernel = _with_keywords(definition.kernel, definition, backend, op, functions)
+    return backend.adapt(definition, kernel)
+
+
+def bind_out(
+    backend: Backend, op: Operation, functions: Functions = NO_FUNCTIONS
+) -> Callable[..., Any] | None:
+    """`op`'s kernel as a function of its input arrays and `out`, if it has such a form and the
+    backend takes it as it is."""
+    definition = lookup(op.type, op.name)
+    out_kernel = definition.out_kernel
+    if out_kernel is None or backend.adapt(definition, out_kernel) is not out_kernel:
+        return None
+    if definition.ufunc is not None:
+        ufunc: Callable[..., Any] = getattr(backend.xp, definition.ufunc)
+        return ufunc
+    return _with_keywords(out_kernel, definition, backend, op, functions)
+
+
+def as_tuple(result: Any) -> tuple[Any, ...]:
+    """A kernel's result as the tuple of its outputs."""
+    if isinstance(result, tuple):
+        return result
+    return tuple(result) if isinstance(result, list) else (result,)
+
+
+def located(error: Exception, op: Operation) -> GradstepError:
+    """Any failure of a kernel as the error that users see."""
+    if isinstance(error, GradstepError):
+        return error.at(op.name)
+    if isinstance(error, MemoryError):
+        return GradstepError(
+            f"not enough memory for {op.type}: {error}",
+            kind="ResourceExhaustedError",
+            node=op.name,
+            hint="use smaller tensors",
+        )
+    text = " ".join(str(error).split()) or type(error).__name__
+    return GradstepError(f"{op.type}: {text}", kind="InvalidArgumentError", node=op.name)
+
+
+def _with_keywords(
+    kernel: Callable[..., Any],
+    definition: OpDef,
+    backend: Backend,
+    op: Operation,
+    functions: Functions,
+) -> Callable[..., Any]:
+    """`kernel` with its namespace and keyword-only parameters given: attributes by name, and the
+    three things that the engine provides."""
+    given = {"rules": backend.rules, "op": op, "functions": functions}
+    wanted = {
+        name: given[name] if name in given else definition.attr(op, name)
+        for name in _keyword_names(kernel)
+        if name != "out"
+    }
+    bound = partial(kernel, backend.xp, **wanted)
+    on_host = _host_inputs(definition, len(op.inputs))
+    if backend.xp is np or not on_host:
+        return bound
+    return partial(_with_host_inputs, bound, backend, on_host)
+
+
+def _host_inputs(definition: OpDef, count: int) -> frozenset[int]:
+    """Which of `count` inputs the kernel reads on the host, as shapes and axes are."""
+    host = {spec.name for spec in definition.inputs if spec.host}
+    names = definition.arity(count)
+    return frozenset(i for i, name in enumerate(names) if name.partition("[")[0] in host)
+
+
+def _with_host_inputs(
+    kernel: Callable[..., Any],
+    backend: Backend,
+    on_host: frozenset[int],
+    *inputs: Any,
+    **out: Any,
+) -> Any:
+    moved = [
+        backend.get(x) if i in on_host and not isinstance(x, np.ndarray) else x
+        for i, x in enumerate(inputs)
+    ]
+    return kernel(*moved, **out)
+
+
+@cache
+def _keyword_names(kernel: Callable[..., Any]) -> tuple[str, ...]:
+    parameters = inspect.signature(kernel).parameters.values()
+    return tuple(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)

@@ -1,0 +1,91 @@
+"""Values fed to a run, checked and converted as TensorFlow's Session.run does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from core.engine.plan import declared
+from core.errors import GradstepError
+from core.graph.dtypes import DType, Shape, TensorType
+from core.graph.model import Graph, TensorRef
+from core.ops.table import find
+
+
+def feed_arrays(graph: Graph, feeds: Mapping[Any, Any]) -> dict[TensorRef, np.ndarray]:
+    """`feeds` (tensor or its name -> anything NumPy can make an array of) as arrays of the
+    tensors' element types and shapes. Raises GradstepError with TensorFlow's words."""
+    arrays: dict[TensorRef, np.ndarray] = {}
+    for key, value in feeds.items():
+        ref = TensorRef.parse(key) if isinstance(key, str) else key
+        arrays[ref] = _fitting(ref, _type_of(graph, ref), value)
+    return arrays
+
+
+def fed_types(arrays: Mapping[TensorRef, np.ndarray]) -> dict[TensorRef, TensorType]:
+    """The types of what is really fed."""
+    return {ref: TensorType(DType.of(a.dtype), Shape(a.shape)) for ref, a in arrays.items()}
+
+
+def missing_tensor(graph: Graph, ref: TensorRef) -> str | None:
+    """TensorFlow's sentence for a reference to nothing; None when the tensor exists."""
+    start = f"The name '{ref}' refers to a Tensor which does not exist. The operation, '{ref.op}', "
+    if ref.op not in graph:
+        return start + "does not exist in the graph."
+    count = sum(1 for other in declared(graph).types if other.op == ref.op)
+    definition = find(graph[ref.op].type)
+    broken = count == 0 and (definition is None or len(definition.outputs) > 0)
+    if ref.index < count or broken:  # a broken operation is blamed for what is wrong with it
+        return None
+    return start + f"exists but only has {count} outputs."
+
+
+def _type_of(graph: Graph, ref: TensorRef) -> TensorType | None:
+    missing = missing_tensor(graph, ref)
+    if missing is not None:
+        raise GradstepError(
+            f"Cannot interpret feed_dict key as Tensor: {missing}", kind="TypeError", node=ref.op
+        )
+    return declared(graph).types.get(ref)
+
+
+def _fitting(ref: TensorRef, kind: TensorType | None, value: Any) -> np.ndarray:
+    array = _converted(ref, kind, value)
+    if kind is not None and not kind.shape.accepts(array.shape):
+        raise GradstepError(
+            f"Cannot feed value of shape {array.shape} for Tensor {ref}, "
+            f"which has shape {_python_shape(kind.shape)}",
+            kind="ValueError",
+            node=ref.op,
+            hint=f"reshape the value, or change the shape attribute of '{ref.op}'",
+        )
+    return array
+
+
+def _converted(ref: TensorRef, kind: TensorType | None, value: Any) -> np.ndarray:
+    dtype = None if kind is None else kind.dtype.numpy
+    try:
+        with np.errstate(all="ignore"):
+            array = np.array(value, dtype=dtype)
+        changed = isinstance(value, int) and dtype is not None and array.item() != value
+    except OverflowError:
+        changed = True
+    except (ValueError, TypeError) as error:
+        raise GradstepError(str(error), kind="ValueError", node=ref.op) from error
+    if changed:
+        assert dtype is not None
+        raise GradstepError(
+            f"Type of feed value {value} with type {type(value)} is not compatible with Tensor "
+            f"type {dtype.type}. Try explicitly setting the type of the feed tensor to a larger "
+            "type (e.g. int64).",
+            kind="TypeError",
+            node=ref.op,
+        )
+    return array
+
+
+def _python_shape(shape: Shape) -> str:
+    sizes = ["?" if d is None else str(d) for d in shape]
+    return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"

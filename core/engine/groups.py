@@ -1,0 +1,36 @@
+"""Steps that belong together: a forward operation, or all that one forward operation caused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from core.graph.model import Operation, Phase
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Steps `start` to `stop` (exclusive). origin: the forward operation, or in the update phase
+    the variable, that they belong to."""
+
+    phase: Phase
+    origin: str
+    start: int
+    stop: int
+
+
+def owner(op: Operation) -> str:
+    """The operation that `op` belongs to in the user's eyes; itself in the forward phase."""
+    return op.name if op.phase is Phase.FORWARD else op.origin or op.name
+
+
+def group_steps(operations: Sequence[Operation]) -> tuple[Group, ...]:
+    """Maximal runs of operations of one phase and owner."""
+    groups: list[Group] = []
+    start = 0
+    for (phase, origin), members in groupby(operations, lambda op: (op.phase, owner(op))):
+        stop = start + sum(1 for _ in members)
+        groups.append(Group(phase, origin, start, stop))
+        start = stop
+    return tuple(groups)

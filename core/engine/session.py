@@ -1,0 +1,118 @@
+"""Session.run of TensorFlow 1: only what is needed runs, each operation once, variables persist."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from core.engine.backend import Backend
+from core.engine.evaluate import NO_FUNCTIONS, Functions
+from core.engine.feeds import fed_types, feed_arrays, missing_tensor
+from core.engine.numpy_backend import NumpyBackend
+from core.engine.plan import Plan, compile_plan
+from core.engine.record import Recording
+from core.engine.state import VariableStore, initial_store, uninitialised
+from core.errors import GradstepError
+from core.graph.dtypes import TensorType
+from core.graph.model import Graph, TensorRef
+
+_KEPT_PLANS = 8
+
+_Key = tuple[tuple[TensorRef, ...], tuple[str, ...], frozenset[tuple[TensorRef, TensorType]]]
+
+
+class Session:
+    """Runs one graph; several sessions on one graph are independent.
+
+    functions: token -> Python function, for PyFunc. initial: variable -> its first value.
+    store: the variables' values now.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        backend: Backend | None = None,
+        functions: Functions = NO_FUNCTIONS,
+        initial: Mapping[str, np.ndarray] | None = None,
+    ) -> None:
+        self.graph = graph
+        self.backend: Backend = backend or NumpyBackend()
+        self.functions = functions
+        self.store: VariableStore = initial_store(graph, self.backend, initial or {})
+        self._recordings: OrderedDict[_Key, Recording] = OrderedDict()
+
+    def run(
+        self,
+        fetches: Iterable[TensorRef | str],
+        feeds: Mapping[Any, Any] | None = None,
+        targets: Sequence[str] = (),
+    ) -> list[np.ndarray]:
+        """Execute `targets` and return the values of `fetches`.
+
+        feeds: tensor or its name -> value; any tensor can be fed. A fetch of a variable or an
+        alias of one gives its value at the end of the run. Raises GradstepError; updates done
+        before a failure stay done, as in TensorFlow.
+        """
+        if len(self.graph) == 0:
+            raise GradstepError(
+                "The Session graph is empty. Add operations to the graph before calling run().",
+                kind="RuntimeError",
+            )
+        refs = [self._fetch(f) for f in fetches]
+        arrays = feed_arrays(self.graph, feeds or {})
+        recording = self._recording(tuple(refs), tuple(targets), arrays)
+        recording.feed(arrays)
+        recording.begin(self.store)
+        done, error = recording.run(0, len(recording.plan.steps))
+        self._keep(recording, done)
+        if error is not None:
+            raise error
+        return [self._value(recording, ref) for ref in refs]
+
+    def _fetch(self, fetch: TensorRef | str) -> TensorRef:
+        ref = TensorRef.parse(fetch) if isinstance(fetch, str) else fetch
+        missing = missing_tensor(self.graph, ref)
+        if missing is None:
+            return ref
+        raise GradstepError(
+            f'Argument `fetch` = {ref} cannot be interpreted as a Tensor. ("{missing}")',
+            kind="ValueError",
+            node=ref.op,
+        )
+
+    def _recording(
+        self,
+        fetches: tuple[TensorRef, ...],
+        targets: tuple[str, ...],
+        arrays: Mapping[TensorRef, np.ndarray],
+    ) -> Recording:
+        types = fed_types(arrays)
+        key = (fetches, targets, frozenset(types.items()))
+        found = self._recordings.pop(key, None)
+        if found is None:
+            plan = compile_plan(self.graph, fetches, targets, types)
+            found = Recording(plan, self.backend, self.functions)
+        self._recordings[key] = found
+        if len(self._recordings) > _KEPT_PLANS:
+            self._recordings.popitem(last=False)
+        return found
+
+    def _keep(self, recording: Recording, done: int) -> None:
+        """Take over what the run wrote to the variables."""
+        plan = recording.plan
+        for name, array in recording.variables(done).items():
+            if plan.newest(name, done) != plan.versions[name][0]:
+                self.store.set(name, array)
+
+    def _value(self, recording: Recording, ref: TensorRef) -> np.ndarray:
+        plan: Plan = recording.plan
+        where = plan.tensors[ref]
+        index = plan.newest(where) if isinstance(where, str) else where
+        array = recording.value(index)
+        if array is None:
+            name = plan.values[index].variable
+            raise uninitialised(None, name, plan.variables[name])
+        return self.backend.get(array)

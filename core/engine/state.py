@@ -1,0 +1,111 @@
+"""The values that outlive a run: variables, by the name of their storage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from core.engine.backend import Backend
+from core.engine.resolve import Step, Variable, storage_name
+from core.errors import GradstepError
+from core.graph.dtypes import UNKNOWN, DType
+from core.graph.model import Graph, Operation, unknown_name
+
+_DECLARATIONS = frozenset({"VariableV2", "VarHandleOp"})
+# These meet a variable that has no value yet without failing.
+_TAKE_EMPTY = frozenset(
+    {"Assign", "AssignVariableOp", "IsVariableInitialized", "VarIsInitializedOp"}
+)
+
+
+class VariableStore(Mapping[str, Any]):
+    """Variable -> its array on `backend`; an uninitialised variable is absent."""
+
+    def __init__(self, backend: Backend, arrays: Mapping[str, Any] | None = None) -> None:
+        self.backend = backend
+        self._arrays: dict[str, Any] = {}
+        for name, array in (arrays or {}).items():
+            self.set(name, array)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._arrays[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._arrays)
+
+    def __len__(self) -> int:
+        return len(self._arrays)
+
+    def set(self, name: str, array: Any) -> None:
+        """Keep a copy of `array`, which is on the backend's device."""
+        self._arrays[name] = self.backend.xp.array(array)
+
+    def copy(self) -> VariableStore:
+        """An independent store with the same values."""
+        return VariableStore(self.backend, self._arrays)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(int(array.nbytes) for array in self._arrays.values())
+
+
+def initial_store(
+    graph: Graph, backend: Backend, initial: Mapping[str, np.ndarray]
+) -> VariableStore:
+    """The store that `initial` (variable operation -> value) describes. Raises GradstepError for
+    a name that is no variable and a value that does not fit."""
+    store = VariableStore(backend)
+    for name, value in initial.items():
+        if name not in graph:
+            raise unknown_name(name, graph.operations)
+        op = graph[name]
+        store.set(storage_name(op), backend.put(_fitting(op, np.asarray(value))))
+    return store
+
+
+def uninitialised(step: Step | None, name: str, variable: Variable) -> GradstepError:
+    """TensorFlow's error for step's use (None: a fetch) of a variable without a value."""
+    node = step.op.name if step is not None else variable.op
+    hint = f"give {variable.op} an initial value, or run its initializer first"
+    kind = "FailedPreconditionError"
+    if not variable.resource:
+        text = f"Attempting to use uninitialized value {name}"
+    elif step is not None and step.definition is not None and step.definition.writes:
+        kind = "NotFoundError"
+        text = f"Resource localhost/{name}/N10tensorflow3VarE does not exist."
+    else:
+        text = (
+            f"Could not find variable {name}. This could mean that the variable has been deleted. "
+            "In TF1, it can also mean the variable is uninitialized. Debug info: "
+            "container=localhost, status error message="
+            f"Resource localhost/{name}/N10tensorflow3VarE does not exist."
+        )
+    return GradstepError(text, kind=kind, node=node, hint=hint)
+
+
+def takes_empty(op: Operation) -> bool:
+    """Whether `op` may run on a variable that has no value yet."""
+    return op.type in _TAKE_EMPTY
+
+
+def _fitting(op: Operation, value: np.ndarray) -> np.ndarray:
+    if op.type not in _DECLARATIONS:
+        raise GradstepError(
+            f"'{op.name}' is not a variable, so it takes no initial value",
+            kind="ValueError",
+            node=op.name,
+            hint="feed it instead",
+        )
+    shape = op.attrs.get("shape", UNKNOWN)
+    if not shape.accepts(value.shape):
+        raise GradstepError(
+            f"initial value of shape {list(value.shape)} does not fit variable '{op.name}' of "
+            f"shape {shape}",
+            kind="ValueError",
+            node=op.name,
+            hint="change the value, or the variable's shape attribute",
+        )
+    with np.errstate(all="ignore"):
+        return value.astype(DType(op.attrs["dtype"]).numpy)

@@ -1,0 +1,1 @@
+"""Optimizers, as operations appended to a differentiated graph."""

@@ -1,0 +1,135 @@
+"""The language of conditions and watches, and what is not in it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.debug.expression import Scope, parse
+from core.errors import GradstepError
+from core.graph.model import TensorRef
+
+VALUES = {
+    "a:0": np.array([[1.0, -2.0], [3.0, np.nan]], np.float32),
+    "b:0": np.array([3, 4], np.int32),
+    "empty:0": np.zeros((0, 2), np.float32),
+}
+GRADIENTS = {"a:0": np.array([0.5, np.inf], np.float32)}
+
+
+class Known:
+    def value(self, ref: TensorRef) -> np.ndarray | None:
+        return VALUES.get(str(ref))
+
+    def gradient(self, ref: TensorRef) -> np.ndarray | None:
+        return GRADIENTS.get(str(ref))
+
+
+def evaluate(text: str, subject: str = "a:0") -> Any:
+    return parse(text).evaluate(Scope(Known(), TensorRef.parse(subject)))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("norm(x['b:0'])", 5.0),
+        ("x['b:0'] + 1", [4, 5]),
+        ("2 * x['b'] - 1 > 5", [False, True]),
+        ("any(isnan(value))", True),
+        ("all(isfinite(value))", False),
+        ("any(isinf(grad))", True),
+        ("max(abs(value[0]))", 2.0),
+        ("value[1, 0] ** 2", 9.0),
+        ("value[:, 0]", [1, 3]),
+        ("value[-1][0]", 3.0),
+        ("shape(value) == (2, 2)", True),
+        ("shape(value)[0] == 2", True),
+        ("size(value)", 4),
+        ("rank(value)", 2),
+        ("1 < 2 < 3", True),
+        ("1 < 2 < 2", False),
+        ("not (1 > 2) and (2 > 1 or 1 > 2)", True),
+        ("-inf < min(x['b:0'])", True),
+        ("7 // 2 + 7 % 2", 4.0),
+        ("count(value > 0)", 2),
+        ("mean(x['b:0']) == 3.5", True),
+        ("x['empty:0'] > 0", np.zeros((0, 2), bool)),
+        ("grad['a:0'][0]", 0.5),
+        ("9 ** 9 ** 9 ** 9", np.inf),
+    ],
+)
+def test_results(text: str, expected: Any) -> None:
+    np.testing.assert_array_equal(evaluate(text), expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [("isnan(value)", True), ("value > 100", False), ("x['empty:0'] > 0", False), ("1", True)],
+)
+def test_a_condition_holds_when_any_element_is_true(text: str, holds: bool) -> None:
+    assert parse(text).holds(Scope(Known(), TensorRef("a"))) is holds
+
+
+@pytest.mark.parametrize("text", ["value > 0", "grad > 0", "x['nowhere:3'] > 0"])
+def test_what_is_not_there_yet_is_none_and_no_condition_holds(text: str) -> None:
+    scope = Scope(Known(), TensorRef("nowhere"))
+    assert parse(text).evaluate(scope) is None
+    assert not parse(text).holds(scope)
+    assert parse("value").evaluate(Scope(Known())) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "value >",
+        "loss > 1",
+        "__import__('os')",
+        "value.__class__",
+        "(lambda: 1)()",
+        "[x for x in value]",
+        "open('f')",
+        "norm(value, 2)",
+        "norm(x=value)",
+        "value[value]",
+        "value[True]",
+        "'text'",
+        "value if 1 else 2",
+        "value @ value",
+        "value is None",
+        "y['a:0']",
+        "{}",
+        "value; value",
+        "f'{value}'",
+        "(yield)",
+        "(y := 1)",
+        "*value",
+        "value[1.5]",
+        "value\0",
+        "(" * 500,
+        "-" * 999 + "1",
+        "1" * 2000,
+    ],
+)
+def test_everything_else_is_refused(text: str) -> None:
+    with pytest.raises(GradstepError) as caught:
+        parse(text)
+    assert caught.value.kind == "ExpressionError"
+
+
+@pytest.mark.parametrize("text", ["value[9]", "x['b:0'] + value[:, :0]", "min(x['empty:0'])"])
+def test_values_that_do_not_fit_are_an_error_with_the_text(text: str) -> None:
+    with pytest.raises(GradstepError) as caught:
+        evaluate(text)
+    assert text in caught.value.message
+
+
+@given(st.text(alphabet="valuegrdx[](){}'\":0123456789.+-*/<>=!~&|^%@, \nandornot_", max_size=60))
+def test_no_text_does_anything_but_give_a_value_or_an_error(text: str) -> None:
+    with suppress(GradstepError):
+        evaluate(text)

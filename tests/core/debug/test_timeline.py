@@ -1,0 +1,124 @@
+"""How much is kept, what is dropped, and that replay brings it back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.debug.program import Program
+from core.debug.session import DebugSession
+from core.errors import GradstepError
+from core.graph.dtypes import DType
+from core.graph.model import TensorRef
+from core.ops.builder import GraphBuilder
+
+RUNS = 40
+
+
+def after_runs(program: Program, limit_bytes: int) -> DebugSession:
+    session = DebugSession(program, limit_bytes=limit_bytes)
+    session.run_to(f"{RUNS}:0")
+    return session
+
+
+@pytest.mark.parametrize("kept_runs", [0, 1, 5, 100])
+def test_kept_runs_stay_under_the_limit_and_the_rest_is_replayed(
+    tutorial: Program, kept_runs: int
+) -> None:
+    whole = after_runs(tutorial, 1 << 30)
+    one_run = (whole.stop.recorded_bytes) // (RUNS + 1)
+    session = after_runs(tutorial, kept_runs * one_run)
+    assert session.stop.recorded_bytes <= (kept_runs + 1) * one_run + 64
+    length = len(session.plan.steps)
+    for run in (0, 17, RUNS - 1, 3, 17):
+        for name in ("c", "loss", "c/Adam_1"):
+            expected = whole.frame(run, length).value(name)
+            np.testing.assert_array_equal(session.frame(run, length).value(name), expected)
+    assert session.stop.recorded_bytes <= (kept_runs + 1) * one_run + 64
+
+
+def test_a_dropped_run_is_replayed_from_a_start_nearby(chain: Callable[[int], Program]) -> None:
+    runs: list[float] = []
+    program = chain(1)
+    b = GraphBuilder(program.graph)
+    kind = (DType.FLOAT32,)
+    b.one("PyFunc", b.get("count"), name="spy", token="spy", Tin=kind, Tout=kind)
+    program = replace(
+        program,
+        graph=b.build(),
+        fetches=(TensorRef("spy"),),
+        functions={"spy": lambda x: (runs.append(float(x[0])), x)[1]},
+    )
+    session = after_runs(program, 1500)
+    runs.clear()
+    length = len(session.plan.steps)
+    assert session.frame(20, length).value("spy")[0] == 21
+    assert runs[-1] == 21
+    assert len(runs) < 20  # not from the very beginning
+
+
+def test_values_by_reference_are_kept_too(dynamic: Program) -> None:
+    session = after_runs(dynamic, 1 << 30)
+    again = after_runs(dynamic, 0)
+    length = len(session.plan.steps)
+    for run in (0, RUNS // 2, RUNS - 1):
+        for name in ("e0", "a", "loss", "c"):
+            kept, replayed = (s.frame(run, length).value(name) for s in (session, again))
+            np.testing.assert_array_equal(kept, replayed)
+    first, last = (session.frame(run, length).value("e0") for run in (0, RUNS - 1))
+    assert not np.array_equal(first, last)
+
+
+def test_a_frame_stays_true_while_the_session_moves_on(tutorial: Program) -> None:
+    session = DebugSession(tutorial)
+    session.run_to("0:6")
+    frame = session.frame()
+    before = frame.value("loss")
+    session.run_to("5:2")
+    np.testing.assert_array_equal(frame.value("loss"), before)
+
+
+def test_a_frame_of_what_has_not_run_is_empty(tutorial: Program) -> None:
+    session = DebugSession(tutorial)
+    session.run_to("a")
+    assert session.frame(7, 3).value("c") is None
+    assert session.frame(0, 30).value("loss") is None
+    assert session.frame(0, 30).value("d") is not None
+
+
+def test_variables_that_no_step_touches_are_readable() -> None:
+    b = GraphBuilder()
+    b.variable("idle", shape=(2,))
+    b.one("Neg", b.constant(1.0), name="y")
+    program = Program(
+        graph=b.build(),
+        forward=b.build(),
+        fetches=(TensorRef("y"),),
+        initial={"idle": np.ones(2, np.float32)},
+    )
+    assert DebugSession(program).frame().value("idle").tolist() == [1, 1]
+
+
+def test_too_large_a_program_is_refused_in_words() -> None:
+    b = GraphBuilder()
+    b.variable("huge", shape=(1 << 40,))
+    b.one("Neg", b.get("huge"), name="y")
+    program = Program(graph=b.build(), forward=b.build(), fetches=(TensorRef("y"),))
+    with pytest.raises(GradstepError, match="MiB") as caught:
+        DebugSession(program)
+    assert caught.value.kind == "ResourceExhaustedError"
+
+
+def test_a_variable_without_a_value_at_first() -> None:
+    b = GraphBuilder()
+    v = b.variable("v", shape=())
+    b.one("Assign", v, 2.0, name="set")
+    program = Program(graph=b.build(), forward=b.build(), fetches=(TensorRef("set"),))
+    session = DebugSession(program)
+    assert session.frame().value("v") is None
+    session.run_to("2:0")
+    assert session.frame(0, 0).value("v") is None
+    assert session.frame(1, 0).value("v") == 2

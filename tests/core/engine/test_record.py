@@ -1,0 +1,166 @@
+"""The record layout against a plain interpreter: bit for bit, whatever the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.engine.evaluate import run_op
+from core.engine.feeds import fed_types
+from core.engine.layout import ALIGNMENT, Layout
+from core.engine.numpy_backend import NumpyBackend
+from core.engine.plan import Plan, compile_plan
+from core.engine.record import Recording
+from core.graph.dtypes import DType
+from core.graph.model import TensorRef
+from core.ops.builder import GraphBuilder, Tensor
+from core.ops.table import OpDef
+
+FUNCTIONS = {"swap": lambda x: x[::-1]}
+UNARY = ["Tanh", "Neg", "Exp", "Square", "Identity", "Floor"]
+BINARY = ["AddV2", "Mul", "Sub", "RealDiv"]
+UPDATES = ["Assign", "AssignAdd", "AssignSub"]
+
+instructions = st.lists(
+    st.tuples(
+        st.sampled_from([*UNARY, *BINARY, *UPDATES, "PyFunc", "Sum"]),
+        st.integers(0, 30),
+        st.integers(0, 30),
+    ),
+    max_size=25,
+)
+
+
+def build(program: list[tuple[str, int, int]]) -> GraphBuilder:
+    """A graph over vectors of two: a feed, a constant, two variables, then the instructions.
+    Every update waits for the one before it."""
+    b = GraphBuilder()
+    variables = [b.variable("v", shape=(2,)), b.variable("w", shape=(2,))]
+    values = [b.placeholder("x", shape=(2,)), b.constant([0.5, -3.0]), *variables]
+    last: list[str] = []
+    for type, i, j in program:
+        first, second = values[i % len(values)], values[j % len(values)]
+        with b.control_dependencies(last):
+            made = add(b, type, first, second, variables[j % 2])
+        if type in UPDATES:
+            last = [made.ref.op]
+        values.append(made)
+    return b
+
+
+def add(b: GraphBuilder, type: str, x: Tensor, y: Tensor, variable: Tensor) -> Tensor:
+    if type in UPDATES:
+        return b.one(type, variable, x)
+    if type in BINARY:
+        return b.one(type, x, y)
+    if type == "PyFunc":  # its shape is known only while running
+        floats = (DType.FLOAT32,)
+        return b.one("PyFunc", x, token="swap", Tin=floats, Tout=floats)
+    if type == "Sum":
+        return b.one("Mul", b.one("Sum", x, [0], keep_dims=True), y)
+    return b.one(type, x)
+
+
+def interpret(plan: Plan, feeds: dict[TensorRef, Any], variables: dict[str, Any]) -> list[Any]:
+    """Every value of the plan, computed operation by operation with nothing shared."""
+    values: list[Any] = [None] * len(plan.values)
+    for index, value in enumerate(plan.values):
+        if value.step < 0:
+            values[index] = variables[value.variable] if value.variable else feeds[value.ref]
+    for step in plan.steps:
+        if step.computes:
+            inputs = [np.array(values[i]) for i in step.reads]
+            results = run_op(NumpyBackend(), step.op, inputs, FUNCTIONS)
+            for index, result in zip(step.writes, results, strict=True):
+                values[index] = np.array(result)
+    return values
+
+
+@given(instructions)
+def test_recorded_values_are_those_of_a_plain_interpreter(program: list) -> None:
+    graph = build(program).build()
+    feeds = {TensorRef("x"): np.array([1.5, -0.25], np.float32)}
+    everything = [op.name for op in graph if op.type != "Placeholder"]
+    plan = compile_plan(graph, [TensorRef("x")], everything, fed_types(feeds))
+    recording = Recording(plan, NumpyBackend(), FUNCTIONS)
+    recording.feed(feeds)
+    state = {"v": np.array([1, 2], np.float32), "w": np.array([-1, 0.5], np.float32)}
+    recording.begin(state)
+    for _ in range(3):
+        assert recording.run(0, len(plan.steps)) == (len(plan.steps), None)
+        kept = recording.record()
+        expected = interpret(plan, feeds, state)
+        state = {n: expected[ids[-1]] for n, ids in plan.versions.items()}
+        recording.begin(recording.variables())
+        for index, value in enumerate(expected):
+            assert_same_bits(kept.value(index), value)
+
+
+def assert_same_bits(actual: np.ndarray, expected: np.ndarray) -> None:
+    assert (actual.dtype, actual.shape) == (expected.dtype, expected.shape)
+    assert actual.tobytes() == expected.tobytes()
+
+
+@given(instructions)
+def test_places_are_aligned_and_apart(program: list) -> None:
+    graph = build(program).build()
+    plan = compile_plan(graph, [], [op.name for op in graph])
+    places = [p for p in Layout(plan).places if p is not None]
+    assert all(p.offset % ALIGNMENT == 0 for p in places)
+    ordered = sorted(places, key=lambda p: p.offset)
+    assert all(a.offset + a.size <= b.offset for a, b in pairwise(ordered))
+
+
+def test_places_in_memory_are_aligned() -> None:
+    backend = NumpyBackend()
+    for size in (1, 3, 64, 1000):
+        array = backend.empty((size,), np.dtype(np.float32))
+        assert array.ctypes.data % ALIGNMENT == 0
+
+
+def test_a_failing_step_is_found_without_looking_at_each() -> None:
+    b = GraphBuilder()
+    x = b.constant([1.0, 2.0])
+    for number in range(9):
+        x = b.one("Neg", x, name=f"n{number}")
+    b.one("GatherV2", x, b.placeholder("i", "int32", (1,)), b.constant(0), name="g")
+    b.one("Neg", b.get("g"), name="after")
+    plan = compile_plan(b.build(), [TensorRef("after")], (), [TensorRef("i")])
+    recording = Recording(plan, NumpyBackend())
+    recording.feed({TensorRef("i"): np.array([7], np.int32)})
+    recording.begin({})
+    done, error = recording.run(0, len(plan.steps))
+    assert plan.steps[done].op.name == "g"
+    assert error is not None
+    assert error.node == "g"
+    assert "7 is not in [0, 2)" in error.message
+
+
+class Halving(NumpyBackend):
+    """Imitates a device whose products are half of what they should be."""
+
+    def adapt(self, definition: OpDef, kernel: Callable[..., Any]) -> Callable[..., Any]:
+        if definition.type != "Mul":
+            return kernel
+        return lambda *inputs: kernel(*inputs) * np.float32(0.5)
+
+
+def test_an_imitated_device_computes_as_it_says_in_every_step() -> None:
+    b = GraphBuilder()
+    product = b.one("Mul", b.placeholder("x", shape=(2,)), 4.0)
+    b.one("AddV2", product, 1.0, name="y")
+    y = TensorRef("y")
+    plan = compile_plan(b.build(), [y], (), [TensorRef("x")])
+    for backend, expected in ((NumpyBackend(), [5, 9]), (Halving(), [3, 5])):
+        recording = Recording(plan, backend)
+        recording.feed({TensorRef("x"): np.array([1, 2], np.float32)})
+        recording.begin({})
+        recording.run(0, len(plan.steps))
+        where = plan.tensors[y]
+        assert isinstance(where, int)
+        assert recording.value(where).tolist() == expected
