@@ -1,0 +1,1 @@
+"""The engine process: its messages, its worker and the client that speaks to it."""

@@ -1,0 +1,143 @@
+"""The engine as the window and the tests see it: a process that can be asked, killed, restarted."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+
+from core.errors import GradstepError
+from core.host.connection import Callback, Connection
+from core.host.failures import error_of
+from core.host.journal import Journal
+from core.host.messages import Failed, Message
+from core.host.wire import Buffer
+
+Answer = tuple[Message, tuple[Buffer, ...]]
+
+
+def local_engine() -> list[str]:
+    """The command that starts the engine on this machine."""
+    return [sys.executable, str(Path(__file__).parents[2] / "main.py"), "engine", "--stdio"]
+
+
+def _ignore(*args: object) -> None:
+    pass
+
+
+class EngineClient:
+    """Requests to one engine process, and its replacement when it dies.
+
+    argv:     the command that starts it; `ssh host gradstep engine --stdio` works as well.
+    on_event: gets Output and Progress messages.
+    on_death: gets a GradstepError (EngineDied) when the process ends unasked, or by `kill`.
+
+    Callbacks come on the client's threads (`send`'s at once when the engine has died), and must
+    not wait for another reply there; a window hands them over to its own thread.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str] | None = None,
+        on_event: Callable[[Message], None] = _ignore,
+        on_death: Callable[[GradstepError], None] = _ignore,
+    ) -> None:
+        self.argv = list(argv or local_engine())
+        self._on_event, self._on_death = on_event, on_death
+        self._lock = threading.Lock()
+        self._connection: Connection | None = None
+        self._journal = Journal()
+
+    @property
+    def alive(self) -> bool:
+        return self._connection is not None and self._connection.alive
+
+    @property
+    def pid(self) -> int:
+        """Process number of the engine; 0 when it was never started."""
+        return 0 if self._connection is None else self._connection.pid
+
+    @property
+    def last_lines(self) -> list[str]:
+        """What the engine last wrote on its standard error."""
+        return [] if self._connection is None else list(self._connection.last_lines)
+
+    def start(self) -> None:
+        """Start the process. Raises GradstepError (EngineDied) when it cannot be started."""
+        with self._lock:  # a process that ends at once is told only after it is known
+            self._connection = Connection(self.argv, self._on_event, self._ended)
+
+    def send(
+        self, message: Message, buffers: Sequence[Buffer] = (), reply_to: Callback = _ignore
+    ) -> None:
+        """Send a request without waiting. `reply_to(reply, buffers)` is called exactly once."""
+        connection = self._connected()
+
+        def answered(reply: Message, received: tuple[Buffer, ...]) -> None:
+            with self._lock:
+                if connection is self._connection:
+                    self._journal = self._journal.after(message, buffers, reply)
+            reply_to(reply, received)
+
+        connection.send(message, buffers, answered)
+
+    def call(
+        self, message: Message, buffers: Sequence[Buffer] = (), timeout: float | None = None
+    ) -> Answer:
+        """Send a request and wait for its reply. Raises GradstepError: what the engine says, or
+        EngineDied, or DeadlineExceededError after `timeout` seconds."""
+        future: Future[Answer] = Future()
+        self.send(message, buffers, lambda *answer: future.set_result(answer))
+        try:
+            reply, received = future.result(timeout)
+        except TimeoutError:
+            raise GradstepError(
+                f"the engine did not answer within {timeout:g} seconds",
+                kind="DeadlineExceededError",
+                hint="Restart engine",
+            ) from None
+        if isinstance(reply, Failed):
+            raise error_of(reply.error)
+        return reply, received
+
+    def kill(self) -> None:
+        """End the process at once, whatever it does; pending requests fail with EngineDied."""
+        if self._connection is not None:
+            self._connection.kill()
+
+    def restart(self, reply_to: Callback = _ignore) -> int:
+        """Replace the process, and lead the new one to where the old one stood.
+
+        `reply_to` gets each reply on the way: Opened, then Stopped at the old step, then Done
+        for the breakpoints (those that apply). Returns how many will come, and does not wait.
+        """
+        old = self._connection
+        self.start()
+        if old is not None:
+            old.kill()
+        connection = self._connected()
+        requests = self._journal.replay()
+        for message, buffers in requests:
+            connection.send(message, buffers, reply_to)
+        return len(requests)
+
+    def close(self) -> None:
+        """End the process for good and wait until it is gone."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.kill()
+            connection.join()
+
+    def _connected(self) -> Connection:
+        if self._connection is None:
+            self.start()
+        assert self._connection is not None
+        return self._connection
+
+    def _ended(self, connection: Connection, error: GradstepError) -> None:
+        with self._lock:
+            current = connection is self._connection
+        if current:
+            self._on_death(error)

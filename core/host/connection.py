@@ -1,0 +1,176 @@
+"""One engine process from its start to its end: its pipes, and the requests it has not answered."""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import logging
+import queue
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import IO
+
+from core.errors import GradstepError
+from core.host import wire
+from core.host.failures import info_of
+from core.host.messages import Failed, Message
+from core.host.wire import Buffer, Packet
+
+Callback = Callable[[Message, tuple[Buffer, ...]], None]
+
+_log = logging.getLogger(__name__)
+_DRAIN = 1.0  # seconds for answers still in the pipe after the process has ended
+_LAST_LINES = 40  # of standard error, kept to say why it ended
+
+
+class Connection:
+    """A running engine. `on_event` gets what it sends unasked; `on_end` is called once, after
+    the last callback, with why it ended. Both come on threads of the connection.
+
+    Raises GradstepError (EngineDied) when the process cannot be started.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        on_event: Callable[[Message], None],
+        on_end: Callable[[Connection, GradstepError], None],
+    ) -> None:
+        self._on_event, self._on_end = on_event, on_end
+        self._lock = threading.Lock()
+        self._numbers = itertools.count(wire.EVENT + 1)
+        self._pending: dict[int, Callback] = {}
+        self._outbox: queue.SimpleQueue[tuple[Message, Sequence[Buffer], int]] = queue.SimpleQueue()
+        self._end: GradstepError | None = None
+        self._broken = ""
+        self.last_lines: collections.deque[str] = collections.deque(maxlen=_LAST_LINES)
+        self._process = _spawn(argv)
+        self._reader = self._thread(self._read)
+        self._thread(self._write)
+        self._errors = self._thread(self._listen)
+        self._watcher = self._thread(self._watch)
+
+    @property
+    def alive(self) -> bool:
+        return self._end is None and self._process.poll() is None
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def send(self, message: Message, buffers: Sequence[Buffer], reply_to: Callback) -> None:
+        """Queue a request. `reply_to` is called once: with the reply, or with Failed
+        (EngineDied) when the process ends first; at once when it has ended already."""
+        with self._lock:
+            end = self._end
+            if end is None:
+                number = next(self._numbers)
+                self._pending[number] = reply_to
+                self._outbox.put((message, buffers, number))
+        if end is not None:
+            reply_to(Failed(error=info_of(end)), ())
+
+    def kill(self) -> None:
+        """End the process at once; pending requests fail a moment later."""
+        self._process.kill()
+
+    def join(self) -> None:
+        """Wait until the process has ended and every pending request has been told."""
+        if threading.current_thread() is not self._watcher:
+            self._watcher.join()
+
+    # -- the four threads ----------------------------------------------------------------------
+
+    def _write(self) -> None:
+        with _pipe(self._process.stdin) as stream, suppress(OSError):
+            while True:
+                message, buffers, number = self._outbox.get()
+                if self._end is not None:
+                    return
+                wire.write(stream, message, buffers, number)
+
+    def _read(self) -> None:
+        with _pipe(self._process.stdout) as stream:
+            try:
+                while (packet := wire.read_answer(stream)) is not None:
+                    self._deliver(packet)
+            except GradstepError as error:
+                self._broken = error.message
+        self._process.kill()  # it can no longer be understood
+
+    def _listen(self) -> None:
+        with _pipe(self._process.stderr) as stream:
+            for line in stream:
+                text = line.decode(errors="replace").rstrip()
+                self.last_lines.append(text)
+                _log.info("engine: %s", text)
+
+    def _watch(self) -> None:
+        status = self._process.wait()
+        # A process that the user's code left behind may hold the pipes open: do not wait for it.
+        self._reader.join(_DRAIN)
+        self._errors.join(_DRAIN)
+        error = _died(self._broken or _how(status))
+        with self._lock:
+            self._end = error
+            pending, self._pending = self._pending, {}
+        for reply_to in pending.values():
+            _call(reply_to, Failed(error=info_of(error)), ())
+        self._outbox.put((Failed(error=info_of(error)), (), wire.EVENT))  # wakes the writer
+        _call(self._on_end, self, error)
+
+    def _deliver(self, packet: Packet) -> None:
+        if packet.request == wire.EVENT:
+            _call(self._on_event, packet.message)
+            return
+        with self._lock:
+            reply_to = self._pending.pop(packet.request, None)
+        if reply_to is not None:
+            _call(reply_to, packet.message, packet.buffers)
+
+    def _thread(self, run: Callable[[], None]) -> threading.Thread:
+        thread = threading.Thread(target=run, name=f"engine{run.__name__}", daemon=True)
+        thread.start()
+        return thread
+
+
+def _spawn(argv: Sequence[str]) -> subprocess.Popen[bytes]:
+    pipe = subprocess.PIPE
+    try:
+        return subprocess.Popen(list(argv), stdin=pipe, stdout=pipe, stderr=pipe)
+    except OSError as error:
+        raise GradstepError(
+            f"the engine could not be started: {argv[0]}: {error.strerror}",
+            kind="EngineDied",
+            hint="check the command that starts the engine",
+        ) from error
+
+
+def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
+    assert stream is not None  # all three were asked for
+    return stream
+
+
+def _call(callback: Callable[..., None], *args: object) -> None:
+    """A callback's failure is logged: it must not stop the thread that the others depend on."""
+    try:
+        callback(*args)
+    except Exception:
+        _log.exception("a callback of the engine's client failed")
+
+
+def _how(status: int) -> str:
+    if status >= 0:
+        return f"exit status {status}"
+    with suppress(ValueError):
+        return f"killed by {signal.Signals(-status).name}"
+    return f"killed by signal {-status}"
+
+
+def _died(why: str) -> GradstepError:
+    return GradstepError(
+        f"the engine process ended: {why}", kind="EngineDied", hint="Restart engine"
+    )

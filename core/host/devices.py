@@ -1,0 +1,48 @@
+"""What the engine asks of the devices of this machine; main.py gives it those with a GPU."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from core.debug.program import Program
+from core.engine.backend import Backend
+from core.engine.numpy_backend import NumpyBackend
+from core.errors import GradstepError
+from core.host.messages import Comparison, DeviceInfo
+
+
+class DeviceServices(Protocol):
+    """Backends by the names users write ("cpu", "gpu:native", "emulate:tf-gpu")."""
+
+    def open_backend(self, name: str) -> Backend:
+        """The backend `name`. Raises GradstepError (UnavailableError) with what is missing."""
+
+    def compare(self, program: Program, left: str, right: str) -> Comparison:
+        """The program on both, node by node. Raises GradstepError as `open_backend` does."""
+
+    def describe(self) -> list[DeviceInfo]:
+        """Every device there could be, and what the unavailable ones lack."""
+
+
+class CpuOnly:
+    """The processor alone: what is there before anything is known of GPUs or profiles."""
+
+    def open_backend(self, name: str) -> Backend:
+        if name != "cpu":
+            raise _unavailable(name)
+        return NumpyBackend()
+
+    def compare(self, program: Program, left: str, right: str) -> Comparison:
+        raise _unavailable(next((d for d in (left, right) if d != "cpu"), right))
+
+    def describe(self) -> list[DeviceInfo]:
+        source = NumpyBackend().source
+        return [DeviceInfo(name="cpu", kind="cpu", available=True, text="NumPy", source=source)]
+
+
+def _unavailable(name: str) -> GradstepError:
+    return GradstepError(
+        f"device '{name}' is not available in this engine",
+        kind="UnavailableError",
+        hint="start the engine with main.py, which knows the other devices",
+    )

@@ -1,0 +1,44 @@
+"""The values that a document gives to placeholders and variables, as far as they fit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from core.engine.feeds import feed_arrays
+from core.engine.numpy_backend import NumpyBackend
+from core.engine.state import initial_store
+from core.errors import GradstepError
+from core.graph.model import Constant, Graph, TensorRef
+from core.graph.problems import Problem
+
+
+def fitting_feeds(
+    graph: Graph, feeds: Mapping[str, Constant]
+) -> tuple[dict[TensorRef, np.ndarray], list[Problem]]:
+    """Feeds by tensor, as TensorFlow converts them, and a problem for each that it refuses."""
+    fitting: dict[TensorRef, np.ndarray] = {}
+    problems: list[Problem] = []
+    for name, value in feeds.items():
+        try:
+            fitting.update(feed_arrays(graph, {name: value.array}))
+        except GradstepError as error:
+            problems.append(Problem.of(error, "feed"))
+    return fitting, problems
+
+
+def fitting_initial(
+    graph: Graph, initial: Mapping[str, Constant]
+) -> tuple[dict[str, np.ndarray], list[Problem]]:
+    """Initial values by variable, and a problem for each that fits none."""
+    fitting: dict[str, np.ndarray] = {}
+    problems: list[Problem] = []
+    for name, value in initial.items():
+        try:
+            initial_store(graph, NumpyBackend(), {name: value.array})
+        except GradstepError as error:
+            problems.append(Problem.of(error, "initial"))
+        else:
+            fitting[name] = value.array
+    return fitting, problems

@@ -1,0 +1,209 @@
+"""The engine as one object: a request in, its reply out. No pipes, no process."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from msgspec import structs
+
+from core.debug.breakpoints import Breakpoint, BreakpointKind
+from core.debug.session import DebugSession
+from core.errors import GradstepError
+from core.host import messages as m
+from core.host.checking import Situation, gradient_table
+from core.host.derive import compiled, derive, of_kind
+from core.host.devices import DeviceServices
+from core.host.evaluator import VARIABLES, Evaluator
+from core.host.explaining import explanation
+from core.host.failures import info_of
+from core.host.position import begin, go_back_to
+from core.host.reading import read
+from core.host.reports import program_info, stopped
+from core.host.user_code import Function
+from core.host.wire import Buffer
+from core.io import store
+from core.io.document import CodeKind
+
+Answer = tuple[m.Message, tuple[Buffer, ...]]
+Emit = Callable[[m.Event], None]
+
+_PROGRESS = 0.1  # seconds between two reports of progress
+
+
+def _nobody(event: m.Event) -> None:
+    pass
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """An open document: its debug session, and its custom gradients by name."""
+
+    session: DebugSession
+    gradients: Mapping[str, Function]
+
+
+class EngineService:
+    """Answers requests one after another. Only `pause` may be called from another thread.
+
+    emit: gets the events: what user code prints, and the progress of long work.
+    """
+
+    def __init__(self, devices: DeviceServices, emit: Emit = _nobody) -> None:
+        self._devices = devices
+        self._emit = emit
+        self._loaded: Loaded | None = None
+        self._interrupted = threading.Event()
+        self._handlers: dict[type, Callable[[Any, Sequence[Buffer]], Answer]] = {
+            m.Open: self._open,
+            m.Control: self._control,
+            m.SetBreakpoints: self._set_breakpoints,
+            m.Read: self._read,
+            m.CheckGradients: self._check_gradients,
+            m.Why: self._why,
+            m.Compare: self._compare,
+            m.Devices: self._list_devices,
+        }
+
+    def handle(self, message: m.Message, buffers: Sequence[Buffer] = ()) -> Answer:
+        """The reply to a request, with its buffers; Failed for what the user can put right."""
+        try:
+            return self._handlers[type(message)](message, buffers)
+        except GradstepError as error:
+            return m.Failed(error=info_of(error)), ()
+
+    def pause(self) -> None:
+        """Stop the work in progress soon. Holds until `Control("pause")` itself is handled."""
+        if not self._interrupted.is_set():
+            self._interrupted.set()
+            threading.Thread(target=self._insist, name="pause", daemon=True).start()
+
+    def _insist(self) -> None:
+        # A command that begins forgets earlier pauses; one that was just beginning is told again.
+        while self._interrupted.is_set():
+            if self._loaded is not None:
+                self._loaded.session.pause()
+            time.sleep(0.01)
+
+    # -- requests ------------------------------------------------------------------------------
+
+    def _open(self, request: m.Open, buffers: Sequence[Buffer]) -> Answer:
+        if not buffers:
+            raise GradstepError("no document was sent", kind="ProtocolError")
+        document = store.from_bytes(bytes(buffers[0]))
+        backend = self._devices.open_backend(request.device)
+        functions, problems = compiled(document, request.trusted, self._print)
+        program = derive(document, functions)
+        program = replace(program, problems=(*problems, *program.problems))
+        session = begin(program, backend)
+        before = self._loaded if request.keep_position else None
+        self._loaded = Loaded(session, of_kind(document, functions, CodeKind.GRADIENT))
+        if before is not None:
+            go_back_to(session, before.session)
+        info = program_info(session)
+        try:
+            session.set_breakpoints(document.breakpoints)
+        except GradstepError as error:
+            info = structs.replace(info, problems=[*info.problems, info_of(error)])
+        return m.Opened(program=info, stopped=stopped(session, session.stop)), ()
+
+    def _control(self, request: m.Control, buffers: Sequence[Buffer]) -> Answer:
+        session = self._session
+        if request.command == "pause":
+            self._interrupted.clear()
+            return stopped(session, session.stop), ()
+        if self._interrupted.is_set():  # it was given before the pause, and never began
+            return structs.replace(stopped(session, session.stop), reason="pause"), ()
+        return stopped(session, session.command(request.command, request.target)), ()
+
+    def _set_breakpoints(self, request: m.SetBreakpoints, buffers: Sequence[Buffer]) -> Answer:
+        self._session.set_breakpoints([_breakpoint(spec) for spec in request.breakpoints])
+        return m.Done(), ()
+
+    def _read(self, request: m.Read, buffers: Sequence[Buffer]) -> Answer:
+        session = self._session
+        run, step = (None if n < 0 else n for n in (request.run, request.step))
+        frame = session.frame(run, step)
+        return read(request, lambda ref: ref.op in session.program.graph, frame.value)
+
+    def _check_gradients(self, request: m.CheckGradients, buffers: Sequence[Buffer]) -> Answer:
+        here = self._situation()
+        text = "Checking gradients"
+        total = 2 * sum(here.given[ref].size for ref in here.request.wrt if ref in here.given)
+        return gradient_table(self._evaluator(text, total), here), ()
+
+    def _why(self, request: m.Why, buffers: Sequence[Buffer]) -> Answer:
+        found = explanation(self._evaluator(), self._situation(), request.of, request.wrt)
+        return m.Explained(explanation=found), ()
+
+    def _compare(self, request: m.Compare, buffers: Sequence[Buffer]) -> Answer:
+        program = self._session.program
+        comparisons: list[m.Comparison] = []
+        unavailable: dict[str, str] = {}
+        for done, device in enumerate(request.against):
+            self._check_interrupted()
+            text = f"Comparing {request.left} with {device}"
+            self._emit(m.Progress(text=text, done=done, total=len(request.against)))
+            try:
+                comparisons.append(self._devices.compare(program, request.left, device))
+            except GradstepError as error:
+                unavailable[device] = "; ".join(filter(None, (error.message, error.hint)))
+        return m.Compared(comparisons=comparisons, unavailable=unavailable), ()
+
+    def _list_devices(self, request: m.Devices, buffers: Sequence[Buffer]) -> Answer:
+        return m.DeviceList(devices=self._devices.describe()), ()
+
+    # -- what they share -------------------------------------------------------------------------
+
+    @property
+    def _session(self) -> DebugSession:
+        if self._loaded is None:
+            raise GradstepError("no document is open", kind="FailedPreconditionError")
+        return self._loaded.session
+
+    def _situation(self) -> Situation:
+        """Gradients as of the current run: at the variables that it started with."""
+        session = self._session
+        assert self._loaded is not None
+        program, start = session.program, session.frame(session.stop.run, 0)
+        variables = [op.output() for op in program.forward if op.type in VARIABLES]
+        values = {ref: value for ref in variables if (value := start.value(ref)) is not None}
+        return Situation(
+            program.forward, program.request, self._loaded.gradients, {**program.feeds, **values}
+        )
+
+    def _evaluator(self, text: str = "", total: int = 0) -> Evaluator:
+        """Runs graphs with the document's functions, tells how far it is, heeds a pause."""
+        count, told = 0, time.monotonic()
+
+        def before() -> None:
+            nonlocal count, told
+            self._check_interrupted()
+            count += 1
+            if text and time.monotonic() - told > _PROGRESS:
+                told = time.monotonic()
+                self._emit(m.Progress(text=text, done=min(count, total), total=total))
+
+        return Evaluator(self._session.program.functions, before)
+
+    def _check_interrupted(self) -> None:
+        if self._interrupted.is_set():
+            raise GradstepError("it was cancelled", kind="CancelledError")
+
+    def _print(self, text: str) -> None:
+        self._emit(m.Output(text=text))
+
+
+def _breakpoint(spec: m.BreakpointSpec) -> Breakpoint:
+    try:
+        kind = BreakpointKind(spec.kind)
+    except ValueError:
+        raise GradstepError(
+            f"there are no breakpoints of kind '{spec.kind}'", kind="ValueError"
+        ) from None
+    return Breakpoint(
+        spec.target, kind, spec.condition, spec.hits, frozenset(spec.exempt), spec.enabled
+    )

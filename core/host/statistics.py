@@ -1,0 +1,47 @@
+"""The few numbers by which a tensor is known at a glance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.host.messages import Stats
+
+
+def summarize(array: np.ndarray[Any, Any]) -> Stats | None:
+    """Counts over all elements, the rest over the finite ones (complex: over their moduli).
+    None for a tensor that is not numeric."""
+    if array.dtype.kind not in "biufc":
+        return None
+    nans, infs = int(np.isnan(array).sum()), int(np.isinf(array).sum())
+    zeros = int(array.size - np.count_nonzero(array))
+    values = np.abs(array) if array.dtype.kind == "c" else array
+    if nans or infs:
+        values = values[np.isfinite(array)]
+    if values.size == 0:
+        return Stats(nans=nans, infs=infs, zeros=zeros)
+    return Stats(
+        minimum=float(values.min()),
+        maximum=float(values.max()),
+        mean=_mean(values),
+        norm=_norm(values),
+        nans=nans,
+        infs=infs,
+        zeros=zeros,
+    )
+
+
+def _mean(values: np.ndarray[Any, Any]) -> float:
+    with np.errstate(over="ignore"):  # the sum of huge elements is infinite, and may be said so
+        return float(values.mean(dtype=np.float64))
+
+
+def _norm(values: np.ndarray[Any, Any]) -> float:
+    """The Euclidean norm, scaled so that large elements do not overflow."""
+    wide = np.abs(values.astype(np.float64))
+    largest = float(wide.max())
+    if largest == 0.0:
+        return 0.0
+    with np.errstate(over="ignore", under="ignore"):
+        return float(largest * np.sqrt(np.square(wide / largest).sum()))

@@ -1,0 +1,38 @@
+"""Tensors as raw buffers: what a TensorPart's buffer holds, and back to an array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from core.graph.dtypes import DType
+from core.host.messages import TensorPart
+from core.host.wire import Buffer
+
+
+def pack(array: np.ndarray[Any, Any]) -> Buffer:
+    """The elements of `array`, row-major, as raw little-endian bytes; strings as a msgpack list."""
+    if array.dtype.hasobject or array.dtype.kind in "SU":
+        return msgspec.msgpack.encode([_as_bytes(x) for x in array.ravel().tolist()])
+    flat = np.ascontiguousarray(array).reshape(-1)
+    return flat.astype(flat.dtype.newbyteorder("<"), copy=False).view(np.uint8).data
+
+
+def unpack(part: TensorPart, buffers: tuple[Buffer, ...]) -> np.ndarray[Any, Any]:
+    """The elements of `part` that were sent, as a flat read-only array (bytes for strings);
+    empty when it has none."""
+    if part.buffer < 0:
+        return np.empty(0, DType(part.dtype).numpy if part.dtype else np.float32)
+    buffer = buffers[part.buffer]
+    kind = DType(part.dtype).numpy
+    if kind.hasobject:
+        return np.array([*msgspec.msgpack.decode(buffer, type=list[bytes]), None], object)[:-1]
+    array = np.frombuffer(buffer, kind.newbyteorder("<")).astype(kind, copy=False)
+    array.setflags(write=False)
+    return array
+
+
+def _as_bytes(element: Any) -> bytes:
+    return element if isinstance(element, bytes) else str(element).encode()

@@ -1,0 +1,151 @@
+"""A document's custom Python: from source text to callables, and only when it is trusted."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import io
+import linecache
+import sys
+import traceback
+from collections.abc import Callable, Iterable
+from contextlib import redirect_stdout
+from typing import Any
+
+from core.errors import GradstepError
+from core.io.document import CodeItem, CodeKind
+
+Function = Callable[..., Any]
+Print = Callable[[str], None]
+
+
+def to_stderr(text: str) -> None:
+    """Where printed text goes when nobody asked for it: never into a command's results."""
+    sys.stderr.write(text)
+
+
+def functions_of(
+    items: Iterable[CodeItem], trusted: bool, output: Print = to_stderr
+) -> tuple[dict[str, Function], list[GradstepError]]:
+    """A callable for each item by name, and what is wrong with the items that have none.
+
+    An item that is not trusted, or is broken, still gets a callable: one that raises its error,
+    so that whatever calls it fails at its node with the reason. `output` gets what they print.
+    """
+    functions: dict[str, Function] = {}
+    problems: list[GradstepError] = []
+    for item in items:
+        try:
+            functions[item.name] = compile_item(item, trusted, output)
+        except GradstepError as error:
+            functions[item.name] = _refusal(error)
+            problems.append(error.at(item.name))
+    return functions, problems
+
+
+def compile_item(item: CodeItem, trusted: bool, output: Print = to_stderr) -> Function:
+    """The function that `item` defines last. Raises GradstepError: UntrustedCodeError before
+    anything is compiled, CodeError when the source has no function or cannot be executed."""
+    if not trusted:
+        raise GradstepError(
+            f"Python function '{item.name}' does not run: this document has not been trusted",
+            kind="UntrustedCodeError",
+            hint="read the code, then choose Trust this document",
+        )
+    filename = f"<{item.name}>"
+    name = _last_function(item, filename)
+    linecache.cache[filename] = (len(item.source), None, item.source.splitlines(True), filename)
+    namespace = _namespace(item)
+    _guarded(item, output, exec, compile(item.source, filename, "exec"), namespace)
+    function = namespace.get(name)
+    if not callable(function):
+        raise _code_error(item, f"'{name}' is no longer a function at the end of the code")
+    return functools.wraps(function)(functools.partial(_guarded, item, output, function))
+
+
+def _last_function(item: CodeItem, filename: str) -> str:
+    try:
+        tree = ast.parse(item.source, filename)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        line = getattr(error, "lineno", None)
+        raise _code_error(item, getattr(error, "msg", None) or str(error), line) from None
+    names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+    if not names:
+        raise _code_error(item, "no function is defined at the top level of the code")
+    return names[-1]
+
+
+def _namespace(item: CodeItem) -> dict[str, Any]:
+    import numpy as np
+
+    from core.ops import api
+
+    return {"__name__": item.name, "np": np, "tf": api}
+
+
+def _guarded(item: CodeItem, output: Print, function: Function, *args: Any, **kwargs: Any) -> Any:
+    """Call `function`; what it prints goes to `output`, and what it raises names its line."""
+    printed = _Printed(output)
+    try:
+        with redirect_stdout(printed):
+            return function(*args, **kwargs)
+    except GradstepError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise _raised(item, error) from error
+    finally:
+        printed.flush()
+
+
+def _raised(item: CodeItem, error: BaseException) -> GradstepError:
+    what = " ".join(f"{type(error).__name__}: {error}".split())
+    return _code_error(item, what.removesuffix(":"), _line_in(item, error))
+
+
+def _line_in(item: CodeItem, error: BaseException) -> int | None:
+    """The deepest line of the item's own source that the error went through."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == f"<{item.name}>"]
+    return lines[-1] if lines else None
+
+
+def _code_error(item: CodeItem, what: str, line: int | None = None) -> GradstepError:
+    place = f"'{item.name}', line {line}" if line else f"'{item.name}'"
+    return GradstepError(f"{place}: {what}", kind="CodeError", hint=_SIGNATURE[item.kind])
+
+
+_SIGNATURE = {
+    CodeKind.GRADIENT: "the last function is called as f(op, grad): one gradient per output in, "
+    "one per input out",
+    CodeKind.PYFUNC: "the last function is called with the inputs as NumPy arrays",
+}
+
+
+def _refusal(error: GradstepError) -> Function:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        # A fresh one each time: an error is located at the node that raised it.
+        raise GradstepError(error.message, kind=error.kind, hint=error.hint)
+
+    return refuse
+
+
+class _Printed(io.TextIOBase):
+    """A text stream that passes on whole lines, and the rest when flushed."""
+
+    def __init__(self, output: Print) -> None:
+        self._output = output
+        self._line = ""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        lines, newline, self._line = (self._line + text).rpartition("\n")
+        if newline:
+            self._output(lines + newline)
+        return len(text)
+
+    def flush(self) -> None:
+        if self._line:
+            self._output(self._line)
+        self._line = ""

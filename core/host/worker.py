@@ -1,0 +1,109 @@
+"""The engine process: requests come in on standard input, answers go out on standard output.
+
+One thread reads, so that a pause reaches a run in progress; the main thread executes, one
+request after another. User code and C libraries print to a different standard output than the
+one the answers go to, and read from an empty standard input.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import logging
+import os
+import queue
+import signal
+import sys
+import threading
+from typing import BinaryIO
+
+from core.errors import GradstepError
+from core.host import wire
+from core.host.devices import CpuOnly, DeviceServices
+from core.host.failures import info_of, unexpected
+from core.host.messages import Control, Event, Failed, Message
+from core.host.service import EngineService
+
+GRACE = 2.0  # seconds that work in progress gets to end after the window is gone
+
+_log = logging.getLogger(__name__)
+
+
+def main(devices: DeviceServices | None = None) -> int:
+    """Serve the process that started this one until it closes our standard input."""
+    faulthandler.enable()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the window; its end ends us
+    requests, answers = _take_over_stdio()
+    Worker(requests, answers, devices or CpuOnly()).serve()
+    return 0
+
+
+class Worker:
+    """One engine service between a stream of requests and a stream of answers."""
+
+    def __init__(self, requests: BinaryIO, answers: BinaryIO, devices: DeviceServices) -> None:
+        self._requests = requests
+        self._answers = answers
+        self._writing = threading.Lock()
+        self._waiting: queue.SimpleQueue[wire.Packet | None] = queue.SimpleQueue()
+        self._finished = threading.Event()
+        self._service = EngineService(devices, emit=self._emit)
+
+    def serve(self) -> None:
+        """Answer requests until their stream ends or nobody reads the answers."""
+        threading.Thread(target=self._read, name="requests", daemon=True).start()
+        try:
+            while (packet := self._waiting.get()) is not None:
+                self._answer(packet)
+        except BrokenPipeError:
+            pass  # the window is gone; there is nobody to tell
+        self._finished.set()
+
+    def _read(self) -> None:
+        try:
+            while (packet := wire.read_request(self._requests)) is not None:
+                if isinstance(packet.message, Control) and packet.message.command == "pause":
+                    self._service.pause()  # now; its reply waits for the run to stop
+                self._waiting.put(packet)
+        except (GradstepError, OSError) as error:
+            _log.error("%s", error)
+        self._service.pause()
+        self._waiting.put(None)
+        if not self._finished.wait(GRACE):
+            os._exit(0)  # the main thread is in user code that does not return
+
+    def _answer(self, packet: wire.Packet) -> None:
+        buffers: tuple[wire.Buffer, ...] = ()
+        reply: Message
+        try:
+            reply, buffers = self._service.handle(packet.message, packet.buffers)
+        except GradstepError as error:
+            reply = Failed(error=info_of(error))
+        except Exception as error:
+            _log.exception("request %s failed", type(packet.message).__name__)
+            reply = Failed(error=unexpected(error))
+        self._send(reply, buffers, packet.request)
+
+    def _emit(self, event: Event) -> None:
+        self._send(event, (), wire.EVENT)
+
+    def _send(self, message: Message, buffers: tuple[wire.Buffer, ...], request: int) -> None:
+        with self._writing:
+            wire.write(self._answers, message, buffers, request)
+
+
+def _take_over_stdio() -> tuple[BinaryIO, BinaryIO]:
+    """The streams to the window, on descriptors of their own; 0 becomes empty and 1 becomes 2."""
+    sys.stdout.flush()
+    requests = os.fdopen(os.dup(0), "rb")
+    answers = os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    sys.stdin = open(0, closefd=False)  # noqa: SIM115 - it lives as long as the process
+    return requests, answers
+
+
+if __name__ == "__main__":
+    logging.basicConfig(format="%(message)s")
+    sys.exit(main())

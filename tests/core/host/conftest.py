@@ -1,0 +1,80 @@
+"""Documents and engines that the tests of the host share."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from core.autodiff.request import GradientRequest
+from core.errors import GradstepError
+from core.graph.dtypes import DType
+from core.graph.model import Constant
+from core.host.client import EngineClient
+from core.host.devices import CpuOnly
+from core.host.messages import Message
+from core.host.service import EngineService
+from core.io import store
+from core.io.document import CodeItem, CodeKind, Document, Optimizer
+from core.ops.builder import GraphBuilder
+
+EXAMPLES = Path(__file__).parents[3] / "assets" / "examples"
+ENGINE = [sys.executable, "-m", "core.host.worker"]
+
+
+@pytest.fixture
+def example() -> Callable[[str], bytes]:
+    """The bytes of an example that comes with the program."""
+    return lambda name: (EXAMPLES / f"{name}.gradstep").read_bytes()
+
+
+@pytest.fixture
+def pyfunc_document() -> Callable[[str], Document]:
+    """loss = sum of f(w) squared, w = [1, 2], f from Python source; GradientDescent on w."""
+
+    def make(source: str) -> Document:
+        builder = GraphBuilder()
+        w = builder.variable("w", shape=[2])
+        attrs = {"token": "f", "Tin": (DType.FLOAT32,), "Tout": (DType.FLOAT32,)}
+        y = builder.one("PyFunc", w, name="y", **attrs)
+        builder.one("Mul", w, w, name="square")
+        builder.one("Mul", y, y, name="after")
+        return Document(
+            graph=builder.build(),
+            request=GradientRequest.to("square", "w"),
+            initial={"w": Constant([1.0, 2.0])},
+            optimizer=Optimizer("GradientDescent", {"learning_rate": 0.1}),
+            code={"f": CodeItem("f", CodeKind.PYFUNC, source)},
+        )
+
+    return make
+
+
+@pytest.fixture
+def pyfunc(pyfunc_document: Callable[[str], Document]) -> Callable[[str], bytes]:
+    """The same as a file's bytes."""
+    return lambda source: store.to_bytes(pyfunc_document(source))
+
+
+@pytest.fixture
+def events() -> list[Message]:
+    return []
+
+
+@pytest.fixture
+def service(events: list[Message]) -> EngineService:
+    return EngineService(CpuOnly(), emit=events.append)
+
+
+@pytest.fixture
+def deaths() -> list[GradstepError]:
+    return []
+
+
+@pytest.fixture
+def client(events: list[Message], deaths: list[GradstepError]) -> Iterator[EngineClient]:
+    engine = EngineClient(ENGINE, on_event=events.append, on_death=deaths.append)
+    yield engine
+    engine.close()

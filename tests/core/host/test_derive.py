@@ -1,0 +1,211 @@
+"""From documents to programs: what can run runs, and what is wrong is said at its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.autodiff.request import GradientRequest, Override, OverrideKind
+from core.debug.program import Program
+from core.debug.session import DebugSession
+from core.engine.session import Session
+from core.graph.model import Constant, Edge, Graph, Operation, TensorRef
+from core.host.derive import derive
+from core.io import store
+from core.io.document import CodeItem, CodeKind, Document, Optimizer
+from core.ops.builder import GraphBuilder
+
+
+@pytest.fixture
+def tutorial(example: Callable[[str], bytes]) -> Document:
+    return store.from_bytes(example("tutorial"))
+
+
+def gradients(program: Program) -> dict[str, np.ndarray]:
+    session = Session(program.graph, functions=program.functions, initial=program.initial)
+    refs = {ref.short: program.gradients[ref] for ref in program.request.wrt}
+    return dict(zip(refs, session.run(refs.values(), program.feeds), strict=True))
+
+
+def codes(program: Program) -> list[str]:
+    return [problem.code for problem in program.problems]
+
+
+def test_the_tutorial_network_has_its_gradients_and_updates(tutorial: Document) -> None:
+    program = derive(tutorial)
+    assert program.problems == ()
+    found = gradients(program)
+    np.testing.assert_allclose(found["c"], [0.567514, -0.994362], atol=1e-6)
+    np.testing.assert_allclose(found["k"], [0.514158, -0.950707], atol=1e-6)
+    assert set(program.slots) == {"c", "k"}
+    assert program.targets
+    assert all(name in program.graph for name in program.targets)
+    assert program.forward is tutorial.graph
+
+
+def test_a_stopped_wire_leaves_the_other_variable(tutorial: Document) -> None:
+    """Without the second wire of e = c + k, k has no gradient; its update is passed over."""
+    request = replace(tutorial.request, stopped_edges=frozenset({Edge("e", 1)}))
+    program = derive(tutorial.with_(request=request))
+    assert program.problems == ()
+    assert TensorRef("k") not in program.gradients
+    assert set(program.slots) == {"c"}
+
+
+def test_no_gradient_at_all_is_a_problem_in_tensorflows_words(tutorial: Document) -> None:
+    stopped = frozenset({Edge("a", 0), Edge("a", 1)})
+    program = derive(tutorial.with_(request=replace(tutorial.request, stopped_edges=stopped)))
+    [problem] = program.problems
+    assert problem.text.startswith("No gradients provided for any variable, check your graph")
+    assert "['c', 'k']" in problem.text
+    assert program.slots == {}
+    assert DebugSession(program).continue_().reason == "end"  # the rest runs
+
+
+@pytest.mark.parametrize(
+    ("override", "near"),
+    [
+        (Override("Identity", "AddV3"), "AddV2"),
+        (Override("Identity", "los", OverrideKind.OP), "loss"),
+        (Override("Identity", "layer2", OverrideKind.SCOPE), "layer1"),
+    ],
+)
+def test_an_override_that_matches_nothing_is_a_problem(
+    tutorial: Document, override: Override, near: str
+) -> None:
+    graph = Graph.of([*tutorial.graph, Operation("layer1/x", "NoOp")])
+    request = replace(tutorial.request, overrides=(override,))
+    [problem] = derive(tutorial.with_(graph=graph, request=request)).problems
+    assert problem.text.startswith("this override matches nothing")
+    assert near in problem.fix
+    assert problem.severity == "warning"
+
+
+def test_an_override_that_is_switched_off_is_not_missed(tutorial: Document) -> None:
+    request = replace(tutorial.request, overrides=(Override("Identity", "Foo", enabled=False),))
+    assert derive(tutorial.with_(request=request)).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("source", "trusted", "said"),
+    [
+        ("def f(op, grad):\n    return grad", True, "Num gradients 1"),
+        ("def f(op, grad):\n    return unknown", True, "'mine', line 2: NameError"),
+        ("def f(op, grad):\n    return (1.0, 2.0)", True, "returned a float"),
+        ("def f(op, grad) return", True, "line 1"),
+        ("def f(op, grad):\n    return grad, grad", False, "has not been trusted"),
+    ],
+)
+def test_a_bad_gradient_function_leaves_the_forward_program(
+    tutorial: Document, source: str, trusted: bool, said: str
+) -> None:
+    request = replace(tutorial.request, overrides=(Override("mine", "e", OverrideKind.OP),))
+    code = {"mine": CodeItem("mine", CodeKind.GRADIENT, source)}
+    program = derive(tutorial.with_(request=request, code=code), trusted=trusted)
+    assert any(said in p.text for p in program.problems if p.node == "e")
+    assert program.gradients == {}
+    session = DebugSession(program)
+    assert session.continue_().reason == "end"
+    assert session.frame().value("loss:0") == pytest.approx(0.66369414)
+
+
+def test_an_unknown_gradient_is_a_problem_at_its_node(tutorial: Document) -> None:
+    request = replace(tutorial.request, overrides=(Override("Nowhere", "e", OverrideKind.OP),))
+    [problem] = derive(tutorial.with_(request=request)).problems
+    assert problem.node == "e"
+    assert "'Nowhere'" in problem.text
+
+
+def test_a_node_half_drawn_elsewhere_disturbs_nothing(tutorial: Document) -> None:
+    graph = Graph.of([*tutorial.graph, Operation("half", "Mul", (TensorRef("c"), None))])
+    program = derive(tutorial.with_(graph=graph))
+    assert [(p.node, p.code) for p in program.problems] == [("half", "unconnected")]
+    np.testing.assert_allclose(gradients(program)["c"], [0.567514, -0.994362], atol=1e-6)
+    assert "half" not in program.targets
+
+
+def test_a_broken_node_on_the_way_is_named(tutorial: Document) -> None:
+    cut = replace(tutorial.graph["d"], inputs=(TensorRef("data"), None))
+    graph = Graph.of(cut if op.name == "d" else op for op in tutorial.graph)
+    program = derive(tutorial.with_(graph=graph))
+    assert "unconnected" in codes(program)
+    [problem] = [p for p in program.problems if p.code == "gradient"]
+    assert problem.node == "d"
+    session = DebugSession(program)
+    assert session.continue_().error is not None
+    assert session.stop.op == "d"
+
+
+def test_a_cycle_takes_only_what_depends_on_it(tutorial: Document) -> None:
+    loop = [
+        Operation("p", "Mul", (TensorRef("q"), TensorRef("c"))),
+        Operation("q", "Identity", (TensorRef("p"),)),
+        Operation("after", "Neg", (TensorRef("q"),)),
+    ]
+    program = derive(tutorial.with_(graph=Graph.of([*tutorial.graph, *loop])))
+    assert codes(program) == ["cycle"]
+    np.testing.assert_allclose(gradients(program)["k"], [0.514158, -0.950707], atol=1e-6)
+
+
+def test_values_that_do_not_fit_are_problems(tutorial: Document) -> None:
+    feeds = {**tutorial.feeds, "data:0": Constant(np.ones(3, np.float32)), "gone:0": Constant(1.0)}
+    initial = {**tutorial.initial, "k": Constant(np.ones((2, 2), np.float32))}
+    program = derive(tutorial.with_(feeds=feeds, initial=initial))
+    assert codes(program) == ["feed", "feed", "initial"]
+    assert program.problems[0].text.startswith("Cannot feed value of shape (3,) for Tensor data:0")
+    session = DebugSession(program)
+    session.continue_()
+    assert session.stop.error is not None
+
+
+def test_an_unknown_optimizer_leaves_the_gradients(tutorial: Document) -> None:
+    program = derive(tutorial.with_(optimizer=Optimizer("Adamant", {})))
+    assert codes(program) == ["optimizer"]
+    assert program.gradients
+
+
+def test_names_that_are_not_there(tutorial: Document) -> None:
+    request = GradientRequest.to("los", "c")
+    program = derive(tutorial.with_(request=request, fetches=(TensorRef("gone"),), init="also"))
+    assert codes(program) == ["gradient"]
+    assert "loss" in program.problems[0].fix
+    assert program.fetches == ()
+
+
+def test_without_a_request_everything_drawn_runs() -> None:
+    builder = GraphBuilder()
+    x = builder.placeholder("x", shape=[2])
+    builder.one("Neg", x, name="y")
+    builder.one("Exp", x, name="z")
+    program = derive(Document(builder.build(), feeds={"x": Constant([1.0, 2.0])}))
+    assert program.targets == ("y", "z")
+
+
+def test_with_a_request_what_cannot_run_beside_it_is_left_out(tutorial: Document) -> None:
+    builder = GraphBuilder(tutorial.graph)
+    c = builder.get("c")
+    builder.one("Exp", c, name="beside")
+    builder.one("Exp", builder.placeholder("unfed", shape=[2]), name="starved")
+    builder.one("AssignAdd", builder.variable("count", shape=[]), 1.0, name="counting")
+    program = derive(tutorial.with_(graph=builder.build()))
+    assert "beside" in program.targets
+    assert not {"starved", "counting"} & set(program.targets)
+    assert DebugSession(program).continue_().error is None
+
+
+def test_python_functions_go_to_the_program(
+    pyfunc_document: Callable[[str], Document],
+) -> None:
+    document = pyfunc_document("def f(w):\n    return w * 3")
+    program = derive(document, trusted=True)
+    session = DebugSession(program)
+    assert session.continue_().reason == "end"
+    np.testing.assert_array_equal(session.frame().value("after:0"), [9, 36])
+    restricted = DebugSession(untrusted := derive(document))
+    stop = restricted.continue_()
+    assert stop.error is not None
+    assert (stop.error.kind, stop.error.node) == ("UntrustedCodeError", "y")
+    assert codes(untrusted) == ["untrusted-code"]

@@ -1,0 +1,369 @@
+"""The engine's answers, in process: the tutorial as the window would play it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+
+from core.debug.breakpoints import Breakpoint
+from core.graph.model import Constant, Edge
+from core.host import messages as m
+from core.host.service import EngineService
+from core.host.tensor_bytes import unpack
+from core.io import edits, store
+from core.io.document import CodeItem, CodeKind, Document
+from core.ops.builder import GraphBuilder
+
+Ask = Callable[..., m.Message]
+
+
+@pytest.fixture
+def ask(service: EngineService) -> Ask:
+    def ask(message: m.Message, *buffers: bytes) -> m.Message:
+        return service.handle(message, buffers)[0]
+
+    return ask
+
+
+@pytest.fixture
+def values(service: EngineService) -> Callable[..., dict[str, list[float]]]:
+    """Values of tensors by name; those that are not known are left out."""
+
+    def read(*refs: str, run: int = -1, step: int = -1) -> dict[str, list[float]]:
+        reply, buffers = service.handle(m.Read(refs=list(refs), run=run, step=step))
+        assert isinstance(reply, m.Values)
+        known = [part for part in reply.parts if part.state == "known"]
+        return {part.ref: unpack(part, buffers).tolist() for part in known}
+
+    return read
+
+
+@pytest.fixture
+def opened(ask: Ask, example: Callable[[str], bytes]) -> m.Opened:
+    reply = ask(m.Open(), example("tutorial"))
+    assert isinstance(reply, m.Opened)
+    return reply
+
+
+def control(ask: Ask, command: str, target: str = "") -> m.Stopped:
+    reply = ask(m.Control(command=command, target=target))
+    assert isinstance(reply, m.Stopped), reply
+    return reply
+
+
+def failure(reply: m.Message) -> m.ErrorInfo:
+    assert isinstance(reply, m.Failed)
+    return reply.error
+
+
+def test_opening_describes_the_program(opened: m.Opened) -> None:
+    program, here = opened.program, opened.stopped
+    assert (here.reason, here.run, here.step) == ("entry", 0, 0)
+    assert {step.phase for step in program.steps} == {"forward", "backward", "update"}
+    [multiply] = [step for step in program.steps if step.op == "a"]
+    assert (multiply.type, multiply.origin, multiply.outputs) == ("Mul", "a", ["a:0"])
+    assert multiply.text == "a = d ⊙ e"
+    assert set(program.gradients) >= {"c:0", "k:0", "a:0", "d:0", "e:0", "loss:0"}
+    assert {(edge.op, edge.index) for edge in program.edges} >= {("a", 0), ("a", 1), ("e", 0)}
+    assert program.slots == {"c": ["c/Adam", "c/Adam_1"], "k": ["k/Adam", "k/Adam_1"]}
+    assert (program.device, program.measured, program.problems) == ("cpu", True, [])
+    computed = {ref for step in program.steps for ref in step.outputs}
+    assert computed.issuperset(program.gradients.values())  # what is named can be read
+
+
+def test_stepping_forwards_and_backwards(ask: Ask, opened: m.Opened, values: Callable) -> None:
+    seen = []
+    here = opened.stopped
+    while here.reason != "end":
+        assert "step" in here.legal
+        seen.append((here.run, here.step, here.phase, here.node, here.text))
+        here = control(ask, "step")
+    assert seen[0][2] == "forward"
+    assert seen[-1][2] == "update"
+    assert values("loss:0")["loss:0"] == pytest.approx([0.66369414])
+    back = []
+    while "step_back" in here.legal:
+        here = control(ask, "step_back")
+        back.append((here.run, here.step, here.phase, here.node, here.text))
+    assert back == seen[::-1]
+    assert values("loss:0", "c:0") == {"c:0": pytest.approx([0.06, -0.04])}
+
+
+def test_values_are_those_of_the_step_asked_for(
+    ask: Ask, opened: m.Opened, values: Callable
+) -> None:
+    control(ask, "continue_")
+    control(ask, "continue_")
+    first = values("c:0", run=0, step=0)["c:0"]
+    assert first == pytest.approx([0.06, -0.04])
+    assert values("c:0", run=1, step=0) == values("c:0", run=0, step=10_000)
+    assert values("c:0")["c:0"] != values("c:0", run=1, step=0)["c:0"]
+    assert values("loss:0", run=0, step=0) == {}
+
+
+def test_breakpoints_of_the_document_and_of_the_window(
+    ask: Ask, example: Callable[[str], bytes]
+) -> None:
+    document = store.from_bytes(example("tutorial")).with_(breakpoints=(Breakpoint("a"),))
+    ask(m.Open(), store.to_bytes(document))
+    assert control(ask, "continue_").op == "a"
+    assert ask(m.SetBreakpoints(breakpoints=[m.BreakpointSpec(target="loss")])) == m.Done()
+    control(ask, "restart")
+    stop = control(ask, "continue_")
+    assert (stop.op, stop.reason) == ("loss", "breakpoint")
+    bad = m.SetBreakpoints(breakpoints=[m.BreakpointSpec(target="a", condition="import os")])
+    assert failure(ask(bad)).type == "ExpressionError"
+    unknown = m.SetBreakpoints(breakpoints=[m.BreakpointSpec(target="a", kind="moon")])
+    assert "moon" in failure(ask(unknown)).message
+
+
+def test_a_bad_breakpoint_in_the_file_does_not_keep_it_shut(
+    ask: Ask, example: Callable[[str], bytes]
+) -> None:
+    bad = Breakpoint("a", condition="value ===")
+    document = store.from_bytes(example("tutorial")).with_(breakpoints=(bad,))
+    reply = ask(m.Open(), store.to_bytes(document))
+    assert isinstance(reply, m.Opened)
+    assert [problem.type for problem in reply.program.problems] == ["ExpressionError"]
+
+
+def test_gather_stops_with_the_offending_index(ask: Ask, example: Callable[[str], bytes]) -> None:
+    ask(m.Open(), example("gather"))
+    stop = control(ask, "continue_")
+    assert (stop.reason, stop.op) == ("exception", "b")
+    assert stop.error is not None
+    assert stop.error.message == "indices[2] = 6 is not in [0, 5)"
+    assert (stop.error.node, stop.error.index) == ("b", [2])
+
+
+def table(ask: Ask) -> m.GradientTable:
+    reply = ask(m.CheckGradients())
+    assert isinstance(reply, m.GradientTable)
+    return reply
+
+
+def test_the_native_gradients_are_what_the_numbers_say(ask: Ask, opened: m.Opened) -> None:
+    found = table(ask)
+    assert found.supports == "native"
+    assert [(row.name, row.index) for row in found.rows] == [
+        ("c", [0]),
+        ("c", [1]),
+        ("k", [0]),
+        ("k", [1]),
+    ]
+    natives = [row.native for row in found.rows]
+    assert natives == pytest.approx([0.567514, -0.994362, 0.514158, -0.950707], abs=1e-6)
+    assert [row.numeric for row in found.rows] == pytest.approx(natives, abs=1e-5)
+    assert all(row.agrees and row.override is None for row in found.rows)
+
+
+def test_the_articles_override_is_not_what_the_numbers_say(
+    ask: Ask, example: Callable[[str], bytes]
+) -> None:
+    ask(m.Open(trusted=True), example("override_add"))
+    found = table(ask)
+    overridden = [row.override for row in found.rows]
+    assert overridden == pytest.approx([0.711478, -2.078167, 0.545007, -1.863385], abs=1e-6)
+    assert found.supports == "native"
+    assert not any(row.agrees for row in found.rows)
+    [node] = found.nodes
+    assert (node.node, node.gradient, node.agrees) == ("e", "CustomAdd", False)
+    assert "(grad, grad, None)" in node.fix
+
+
+def test_the_right_override_is_supported(ask: Ask, example: Callable[[str], bytes]) -> None:
+    document = store.from_bytes(example("override_add"))
+    right = CodeItem(
+        "CustomAdd", CodeKind.GRADIENT, "def f(op, grad):\n    return grad, grad, None"
+    )
+    ask(m.Open(trusted=True), store.to_bytes(edits.set_code(document, right)))
+    found = table(ask)
+    assert found.supports == "both"
+    assert all(row.agrees for row in found.rows)
+    assert [node.agrees for node in found.nodes] == [True]
+
+
+def test_why_follows_the_gradient(ask: Ask, example: Callable[[str], bytes]) -> None:
+    ask(m.Open(), example("stop_gradient"))
+    reply = ask(m.Why(of="loss", wrt="w1"))
+    assert isinstance(reply, m.Explained)
+    assert (reply.explanation.state, reply.explanation.cause) == ("none", "stopped")
+    assert reply.explanation.node == "y"
+    assert failure(ask(m.Why(of="los", wrt="w1"))).hint == "did you mean loss?"
+
+
+def test_why_uses_the_values_of_the_run(ask: Ask) -> None:
+    """d(p log p)/dp at p = [0, 1], built in the window and never run."""
+    builder = GraphBuilder()
+    p = builder.variable("p", shape=[2])
+    builder.one("Mul", p, builder.one("Log", p, name="log"), name="y")
+    document = Document(builder.build(), initial={"p": Constant(np.array([0, 1], np.float32))})
+    ask(m.Open(), store.to_bytes(document))
+    reply = ask(m.Why(of="y", wrt="p"))
+    assert isinstance(reply, m.Explained)
+    found = reply.explanation
+    assert (found.state, found.node, found.index) == ("nan", "log", [0])
+
+
+def test_why_of_tensors_that_no_request_names(ask: Ask, opened: m.Opened) -> None:
+    reply = ask(m.Why(of="a", wrt="data"))
+    assert isinstance(reply, m.Explained)
+    assert reply.explanation.state == "ok"
+    assert reply.explanation.path == ["a", "d", "data"]
+
+
+def test_devices_that_are_not_there_are_said(ask: Ask, opened: m.Opened) -> None:
+    reply = ask(m.Devices())
+    assert isinstance(reply, m.DeviceList)
+    assert [(d.name, d.available) for d in reply.devices] == [("cpu", True)]
+    compared = ask(m.Compare(against=["gpu"]))
+    assert isinstance(compared, m.Compared)
+    assert "gpu" in compared.unavailable
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [m.Control(command="step"), m.Read(refs=["a"]), m.CheckGradients(), m.Compare(against=["gpu"])],
+)
+def test_before_a_document_is_open(ask: Ask, request_: m.Message) -> None:
+    assert "no document is open" in failure(ask(request_)).message
+
+
+@pytest.mark.parametrize("data", [b"", b"not a zip", b"PK\x03\x04 cut off"])
+def test_a_file_that_cannot_be_read_leaves_the_old_one(
+    ask: Ask, opened: m.Opened, data: bytes
+) -> None:
+    control(ask, "step")
+    assert failure(ask(m.Open(), data)).message
+    assert control(ask, "step_back").step == 0
+
+
+def test_an_unknown_device_is_refused(ask: Ask, example: Callable[[str], bytes]) -> None:
+    assert "abacus" in failure(ask(m.Open(device="abacus"), example("tutorial"))).message
+
+
+def test_an_illegal_command_is_refused(ask: Ask, opened: m.Opened) -> None:
+    assert failure(ask(m.Control(command="step_back"))).type == "IllegalMoveError"
+    assert failure(ask(m.Control(command="frobnicate"))).type == "IllegalMoveError"
+    assert failure(ask(m.Control(command="run_to", target="nowhere"))).node == "nowhere"
+
+
+# -- edits ---------------------------------------------------------------------------------------
+
+
+def reopen(ask: Ask, document: Document) -> m.Opened:
+    reply = ask(m.Open(trusted=True, keep_position=True), store.to_bytes(document))
+    assert isinstance(reply, m.Opened)
+    return reply
+
+
+def test_an_edit_keeps_the_place(
+    ask: Ask, example: Callable[[str], bytes], values: Callable
+) -> None:
+    tutorial = store.from_bytes(example("tutorial"))
+    ask(m.Open(), store.to_bytes(tutorial))
+    control(ask, "continue_")
+    before = control(ask, "run_to", "a")
+    assert (before.run, before.op) == (1, "a")
+    renamed = edits.rename_operation(tutorial, "labels", "targets")
+    after = reopen(ask, renamed).stopped
+    assert (after.run, after.op) == (1, "a")
+    stopped = edits.toggle_stop(
+        tutorial, store.from_bytes(example("tutorial")).graph.consumers["k"][0]
+    )
+    assert reopen(ask, stopped).stopped.op == "a"
+
+
+def test_an_edit_at_the_end_stays_at_the_end(ask: Ask, example: Callable[[str], bytes]) -> None:
+    tutorial = store.from_bytes(example("tutorial"))
+    ask(m.Open(), store.to_bytes(tutorial))
+    end = control(ask, "continue_")
+    opened = reopen(ask, edits.toggle_stop(tutorial, Edge("e", 1)))
+    assert opened.stopped.reason == "end"
+    assert opened.stopped.step == len(opened.program.steps) < end.step
+
+
+def test_an_edit_that_removes_the_place_goes_as_far_as_it_can(
+    ask: Ask, example: Callable[[str], bytes]
+) -> None:
+    tutorial = store.from_bytes(example("tutorial"))
+    ask(m.Open(), store.to_bytes(tutorial))
+    control(ask, "run_to", "loss")
+    smaller = edits.remove_operations(tutorial, ["loss", "labels", "a"])
+    here = reopen(ask, smaller)
+    assert here.stopped.step <= len(here.program.steps)
+
+
+# -- long work -----------------------------------------------------------------------------------
+
+
+def test_pause_holds_for_what_was_asked_before_it(
+    service: EngineService, ask: Ask, opened: m.Opened
+) -> None:
+    service.pause()
+    assert control(ask, "continue_").step == 0  # it was given before, and never began
+    assert control(ask, "pause").step == 0
+    assert control(ask, "continue_").reason == "end"
+
+
+def test_pause_reaches_a_run_in_progress(
+    service: EngineService, ask: Ask, pyfunc: Callable[[str], bytes]
+) -> None:
+    """A hundred runs of a function that takes 20 ms each; paused after the third."""
+    source = "import time\ndef f(w):\n    time.sleep(0.02)\n    return w\n"
+    ask(m.Open(trusted=True), pyfunc(source))
+    timer = threading.Timer(0.1, service.pause)
+    timer.start()
+    started = time.monotonic()
+    stop = control(ask, "run_to", "100:0")
+    assert time.monotonic() - started < 1.5
+    assert stop.run < 50
+    assert control(ask, "pause").run == stop.run
+    timer.join()
+
+
+def test_a_gradient_check_can_be_cancelled(
+    service: EngineService, ask: Ask, opened: m.Opened
+) -> None:
+    service.pause()
+    assert failure(ask(m.CheckGradients())).type == "CancelledError"
+    control(ask, "pause")
+    assert table(ask).rows
+
+
+def test_prints_are_events(
+    ask: Ask, events: Sequence[m.Message], pyfunc: Callable[[str], bytes]
+) -> None:
+    ask(
+        m.Open(trusted=True),
+        pyfunc("print('loaded')\ndef f(w):\n    print('w is', w)\n    return w\n"),
+    )
+    assert events == [m.Output(text="loaded\n")]
+    control(ask, "continue_")
+    assert events[1:] == [m.Output(text="w is [1. 2.]\n")]
+
+
+def test_python_that_raises_stops_at_its_node(ask: Ask, pyfunc: Callable[[str], bytes]) -> None:
+    ask(m.Open(trusted=True), pyfunc("def f(w):\n    return w.nothing\n"))
+    stop = control(ask, "continue_")
+    assert stop.reason == "exception"
+    assert stop.error is not None
+    assert stop.error.node == "y"
+    assert "'f', line 2: AttributeError" in stop.error.message
+
+
+def test_statistics_come_with_the_values(
+    service: EngineService, ask: Ask, opened: m.Opened
+) -> None:
+    control(ask, "continue_")
+    reply, buffers = service.handle(m.Read(refs=["c:0"], limit=1, offset=1))
+    assert isinstance(reply, m.Values)
+    [part] = reply.parts
+    assert part.shape == [2]
+    np.testing.assert_allclose(unpack(part, buffers), [-0.03976078], rtol=1e-6)
+    assert part.stats is not None
+    assert part.stats.maximum == pytest.approx(0.05984784)

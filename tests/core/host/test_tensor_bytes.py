@@ -1,0 +1,72 @@
+"""Tensors on the wire, and the numbers that describe them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+
+from core.graph.dtypes import DType
+from core.graph.model import TensorRef
+from core.host.messages import Read
+from core.host.reading import read
+from core.host.statistics import summarize
+from core.host.tensor_bytes import unpack
+
+numeric = st.sampled_from([d.value for d in DType if d not in (DType.STRING, DType.RESOURCE)])
+arrays = npst.arrays(numeric, npst.array_shapes(min_dims=0, min_side=0))
+
+
+@given(arrays, st.sampled_from("CF"), st.integers(0, 20), st.integers(0, 20))
+def test_the_part_that_was_asked_for_arrives_bit_by_bit(
+    array: np.ndarray, order: str, offset: int, limit: int
+) -> None:
+    stored = np.array(array, order=order)
+    request = Read(refs=["x:0"], offset=offset, limit=limit)
+    values, buffers = read(request, lambda ref: True, lambda ref: stored)
+    [part] = values.parts
+    assert (part.dtype, part.shape) == (array.dtype.name, list(array.shape))
+    back = unpack(part, buffers)
+    assert back.dtype == array.dtype
+    assert back.tobytes() == array.ravel()[offset : offset + limit].tobytes()
+
+
+def test_strings_arrive_as_bytes() -> None:
+    array = np.array([b"a", "ü", b"\xff"], object)
+    values, buffers = read(Read(refs=["s:0"]), lambda ref: True, lambda ref: array)
+    assert unpack(values.parts[0], buffers).tolist() == [b"a", "ü".encode(), b"\xff"]
+    assert values.parts[0].stats is None
+
+
+def test_what_is_not_there_says_why() -> None:
+    known = {TensorRef("x"): None}
+    values, buffers = read(Read(refs=["x", "y:1"]), known.__contains__, known.get)
+    assert [(part.ref, part.state) for part in values.parts] == [("x", "waiting"), ("y:1", "none")]
+    assert buffers == ()
+    assert unpack(values.parts[0], buffers).size == 0
+
+
+@given(npst.arrays(st.sampled_from(["float32", "float64", "int32", "bool"]), npst.array_shapes()))
+def test_statistics_are_those_of_the_finite_elements(array: np.ndarray) -> None:
+    stats = summarize(array)
+    assert stats is not None
+    wide = array.astype(np.float64)
+    finite = wide[np.isfinite(wide)]
+    assert (stats.nans, stats.infs) == (np.isnan(wide).sum(), np.isinf(wide).sum())
+    assert stats.zeros == (wide == 0).sum()
+    if finite.size == 0:
+        assert stats.minimum is None
+        return
+    assert (stats.minimum, stats.maximum) == (finite.min(), finite.max())
+    expected = math.hypot(*finite.ravel().tolist())
+    assert stats.norm == pytest.approx(expected, rel=1e-6)
+
+
+def test_huge_elements_have_a_finite_norm() -> None:
+    stats = summarize(np.array([3e200, 4e200]))
+    assert stats is not None
+    assert stats.norm == pytest.approx(5e200)
