@@ -17,7 +17,7 @@ from core.graph.model import Constant, Graph, Operation, Phase, TensorRef
 from core.graph.scopes import parents
 from core.ops.infer import Inferrer
 from core.ops.table import OpDef, lookup
-from core.ops.tensor import OpView, Tensor, TensorLike, call, call_many
+from core.ops.tensor import OpView, Tensor, TensorLike, call, call_many, default_builder
 
 
 class GraphBuilder:
@@ -175,6 +175,15 @@ class GraphBuilder:
             yield
         finally:
             self.origin, self.phase = outer
+
+    @contextmanager
+    def as_default(self) -> Iterator[GraphBuilder]:
+        """Inside, `call` without any tensor makes its operation here: `tf.constant`, `tf.zeros`."""
+        token = default_builder.set(self)
+        try:
+            yield self
+        finally:
+            default_builder.reset(token)
 
     def _as_inputs(self, definition: OpDef, inputs: Sequence[TensorLike]) -> list[Tensor]:
         first = next((x for x in inputs if isinstance(x, Tensor)), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from core.errors import GradstepError
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from core.ops.builder import GraphBuilder
 
 TensorLike = Any  # a Tensor, or anything NumPy can make an array of
+
+# Where ops without a tensor input go, while GraphBuilder.as_default() lasts.
+default_builder: ContextVar[GraphBuilder | None] = ContextVar("default_builder", default=None)
 
 
 class Tensor:
@@ -165,4 +169,6 @@ def _builder_of(inputs: Sequence[TensorLike]) -> GraphBuilder:
     for x in inputs:
         if isinstance(x, Tensor):
             return x.builder
+    if (builder := default_builder.get()) is not None:
+        return builder
     raise TypeError("at least one input must be a tensor, to say which graph is meant")

@@ -1,0 +1,134 @@
+"""The ops that carry gradients back through elementwise functions, as TensorFlow makes them.
+
+Each takes the function's output (ReluGrad: the output, too) instead of its input. Formulas are
+those of TensorFlow's CPU kernels, in their order of operations.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.ops.builder import OpView, Tensor, call
+from core.ops.known import zeros_like
+from core.ops.samples import equal_shapes
+from core.ops.table import op
+from core.ops.type_rules import floating, numeric, same_shape
+
+Pair = tuple[Tensor, Tensor]
+
+floats = floating(same_shape)
+
+
+def _tanh_second(op: OpView, g: Tensor) -> Pair:
+    y, dy = op.inputs
+    return g * -2.0 * dy * y, call("TanhGrad", y, g)
+
+
+op(
+    "TanhGrad",
+    inputs="y dy",
+    outputs="z",
+    type_attrs={"T": "y"},
+    formula="dy * (1 - y * y)",
+    infer=floats,
+    kernel=lambda xp, y, dy: dy * (1.0 - y * y),
+    gradient=_tanh_second,
+    samples=equal_shapes(2),
+    doc="The gradient of Tanh, from its output y and the gradient dy.",
+)
+
+
+def _sigmoid_second(op: OpView, g: Tensor) -> Pair:
+    y, dy = op.inputs
+    scaled = g * dy
+    return scaled - 2.0 * scaled * y, call("SigmoidGrad", y, g)
+
+
+op(
+    "SigmoidGrad",
+    inputs="y dy",
+    outputs="z",
+    type_attrs={"T": "y"},
+    formula="dy * y * (1 - y)",
+    infer=floats,
+    kernel=lambda xp, y, dy: dy * y * (1.0 - y),
+    gradient=_sigmoid_second,
+    samples=equal_shapes(2),
+    doc="The gradient of Sigmoid, from its output y and the gradient dy.",
+)
+op(
+    "ReluGrad",
+    inputs="gradients features",
+    outputs="backprops",
+    type_attrs={"T": "gradients"},
+    formula="gradients * (features > 0)",
+    infer=numeric(same_shape),
+    kernel=lambda xp, gradients, features: gradients * (features > 0),
+    gradient=lambda op, g: (call("ReluGrad", g, op.inputs[1]), zeros_like(op.inputs[1])),
+    samples=equal_shapes(2),
+    arithmetic="exact",
+    doc="The gradient of Relu: passes where features are above 0.",
+)
+
+
+def _unless_zero(xp: Any, dy: Any, value: Any) -> Any:
+    """`value`, but 0 wherever `dy` is 0: so a masked-out infinity does not turn into NaN."""
+    return xp.where(dy == 0, xp.zeros_like(dy), value)
+
+
+def _sqrt_second(op: OpView, g: Tensor) -> Pair:
+    y = op.inputs[0]
+    scaled = g / y
+    return -scaled * op.outputs[0], 0.5 * scaled
+
+
+op(
+    "SqrtGrad",
+    inputs="y dy",
+    outputs="z",
+    type_attrs={"T": "y"},
+    formula="where(dy == 0, 0, 0.5 * dy / y)",
+    infer=floats,
+    kernel=lambda xp, y, dy: _unless_zero(xp, dy, 0.5 * dy / y),
+    gradient=_sqrt_second,
+    samples=equal_shapes(2),
+    doc="The gradient of Sqrt, from its output y and the gradient dy; 0 where dy is 0.",
+)
+
+
+def _rsqrt_second(op: OpView, g: Tensor) -> Pair:
+    y, dy = op.inputs
+    return -1.5 * g * dy * call("Square", y), call("RsqrtGrad", y, g)
+
+
+op(
+    "RsqrtGrad",
+    inputs="y dy",
+    outputs="z",
+    type_attrs={"T": "y"},
+    formula="where(dy == 0, 0, -0.5 * (dy * y) * (y * y))",
+    infer=floats,
+    kernel=lambda xp, y, dy: _unless_zero(xp, dy, -0.5 * (dy * y) * (y * y)),
+    gradient=_rsqrt_second,
+    samples=equal_shapes(2),
+    doc="The gradient of Rsqrt, from its output y and the gradient dy; 0 where dy is 0.",
+)
+
+
+def _reciprocal_second(op: OpView, g: Tensor) -> Pair:
+    y, dy = op.inputs
+    return g * -2.0 * dy * y, call("ReciprocalGrad", y, g)
+
+
+op(
+    "ReciprocalGrad",
+    inputs="y dy",
+    outputs="z",
+    type_attrs={"T": "y"},
+    formula="where(dy == 0, 0, -y * y * dy)",
+    infer=floats,
+    kernel=lambda xp, y, dy: _unless_zero(xp, dy, -y * y * dy),
+    gradient=_reciprocal_second,
+    samples=equal_shapes(2),
+    doc="The gradient of Reciprocal, from its output y and the gradient dy; 0 where dy is 0.",
+)

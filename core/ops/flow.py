@@ -1,0 +1,60 @@
+"""Ops that pass a value on, stop its gradient, or only order other ops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.graph.dtypes import TensorType
+from core.ops.samples import unary
+from core.ops.shapes import same_as_first
+from core.ops.table import InferContext, op
+
+
+def copy_to(xp: Any, x: Any, *, out: Any) -> Any:
+    """Write `x` into `out`, both of one shape and element type."""
+    xp.copyto(out, x)
+    return out
+
+
+op(
+    "Identity",
+    inputs="input",
+    type_attrs={"T": "input"},
+    formula="input",
+    infer=same_as_first,
+    kernel=lambda xp, x: x,
+    out_kernel=copy_to,
+    gradient=lambda op, g: g,
+    aliases=0,
+    samples=unary(),
+    arithmetic="exact",
+    doc="The same value; of a ref variable, the same buffer.",
+)
+op(
+    "StopGradient",
+    inputs="input",
+    type_attrs={"T": "input"},
+    formula="input",
+    infer=same_as_first,
+    kernel=lambda xp, x: x,
+    out_kernel=copy_to,
+    aliases=0,
+    differentiable=False,
+    samples=unary(),
+    arithmetic="exact",
+    doc="The same value, through which no gradient flows.",
+)
+
+
+def _nothing(ctx: InferContext) -> tuple[TensorType, ...]:
+    return ()
+
+
+op(
+    "NoOp",
+    outputs="",
+    infer=_nothing,
+    kernel=lambda xp: (),
+    stateful=True,
+    doc="Does nothing; others wait for it, or it for others, by control inputs.",
+)

@@ -1,0 +1,71 @@
+"""The gradient of GatherV2: rows that came from one place are summed there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.errors import GradstepError
+from core.ops.builder import OpView, Tensor, call
+from core.ops.known import constant_of, shape_of
+
+
+def gather_gradient(op: OpView, g: Tensor) -> tuple[Tensor, None, None]:
+    """The gradient to params; dense. `g` is [*batch, *outer, *places, *inner]: the places move
+    before the outer axes, are summed by index, and the summed axis moves back."""
+    params, indices, axis = op.inputs
+    known, batch = constant_of(axis), op.get_attr("batch_dims")
+    if known is not None and known == 0 and batch == 0:
+        return _sum_rows(op, g, 0), None, None
+    rank, count = params.shape.rank, indices.shape.rank
+    if known is None or rank is None or count is None:
+        raise _needs_more(op)
+    at, batch = int(known) % rank, batch % count if count else 0
+    places = range(at, at + count - batch)
+    rest = range(places.stop, rank - 1 + len(places))
+    moved = _transposed(g, [*range(batch), *places, *range(batch, at), *rest])
+    order = [*range(batch), at, *range(batch, at), *range(at + 1, rank)]
+    summed = _sum_in_batches(op, moved, order, batch) if batch else _sum_rows(op, moved, at)
+    return _transposed(summed, np.argsort(order).tolist()), None, None
+
+
+def _sum_rows(op: OpView, g: Tensor, axis: int) -> Tensor:
+    """[*places, …] summed to [size of params along axis, …]."""
+    return call("UnsortedSegmentSum", g, op.inputs[1], _size(op.inputs[0], axis))
+
+
+def _sum_in_batches(op: OpView, g: Tensor, order: list[int], batch: int) -> Tensor:
+    """[*batch, *places, …] summed to the sizes of params in `order`, each batch apart."""
+    params, indices, _ = op.inputs
+    ones = call("OnesLike", indices)
+    # Counting ones along an axis gives the position on it, whatever the sizes are.
+    places = [call("Cumsum", ones, np.array(i, np.int32), exclusive=True) for i in range(batch)]
+    sizes = shape_of(params)
+    if isinstance(sizes, np.ndarray):
+        shape: Any = sizes[order].astype(indices.dtype.numpy)
+    else:
+        turned = call("GatherV2", sizes, np.array(order, np.int32), np.array(0, np.int32))
+        shape = call("Cast", turned, DstT=indices.dtype)
+    return call("ScatterNd", call("Pack", *places, indices, axis=-1), g, shape)
+
+
+def _size(x: Tensor, axis: int) -> Tensor | np.ndarray:
+    """One size of `x`, an int32 scalar."""
+    if x.shape.dims is not None and (size := x.shape.dims[axis]) is not None:
+        return np.array(size, np.int32)
+    at = np.array(axis, np.int32)
+    return call("GatherV2", call("Shape", x), at, np.array(0, np.int32))
+
+
+def _transposed(x: Tensor, order: list[int]) -> Tensor:
+    return x if order == sorted(order) else call("Transpose", x, np.array(order, np.int32))
+
+
+def _needs_more(op: OpView) -> GradstepError:
+    return GradstepError(
+        "the gradient of GatherV2 needs a constant axis, and known ranks unless the axis is 0",
+        kind="LookupError",
+        node=op.name,
+        hint="give its axis as a Const and its inputs a rank, or stop the gradient there",
+    )

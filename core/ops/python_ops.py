@@ -1,0 +1,116 @@
+"""Ops whose forward is a function of the user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from core.errors import GradstepError
+from core.graph.dtypes import DType, TensorType
+from core.graph.model import Operation
+from core.ops.table import InferContext, op
+
+Functions = Mapping[str, Callable[..., Any]]
+
+# Which of TensorFlow's errors an exception in the function becomes; any other is UnknownError.
+_KINDS: tuple[tuple[type[Exception], str], ...] = (
+    (NotImplementedError, "UnimplementedError"),
+    (TypeError, "InvalidArgumentError"),
+    (ValueError, "InvalidArgumentError"),
+    (StopIteration, "OutOfRangeError"),
+    (MemoryError, "ResourceExhaustedError"),
+)
+_TF_NAMES = {DType.FLOAT64: "double", DType.FLOAT32: "float", DType.FLOAT16: "half"}
+
+
+def _declared(ctx: InferContext) -> tuple[TensorType, ...]:
+    shapes = ctx.attr("shapes")
+    types = [DType(kind) for kind in ctx.attr("Tout")]
+    if shapes and len(shapes) != len(types):
+        raise ctx.fail(f"{len(shapes)} shapes are declared for {len(types)} outputs")
+    if not shapes:
+        return tuple(TensorType(kind) for kind in types)
+    return tuple(TensorType(k, s) for k, s in zip(types, shapes, strict=True))
+
+
+def _run(xp: Any, *inputs: Any, op: Operation, functions: Functions) -> Any:
+    token = str(op.attrs["token"])
+    results = _results(_called(token, functions, [_on_host(x) for x in inputs]))
+    wanted = tuple(DType(kind) for kind in op.attrs["Tout"])
+    if len(results) != len(wanted):
+        raise GradstepError(
+            f"{token} returns {len(results)} values, but expects to see {len(wanted)} values.",
+            hint=f"return {len(wanted)} arrays, or change the op's list of output types",
+        )
+    pairs = enumerate(zip(results, wanted, strict=True))
+    return tuple(xp.asarray(_typed(token, index, pair)) for index, pair in pairs)
+
+
+def _on_host(x: Any) -> np.ndarray:
+    """A NumPy copy, so that the function cannot change the graph's value."""
+    return np.array(x.get() if hasattr(x, "get") else x)
+
+
+def _called(token: str, functions: Functions, arguments: list[np.ndarray]) -> Any:
+    try:
+        function = functions[token]
+    except KeyError:
+        raise GradstepError(
+            f"callback {token} is not found",
+            kind="LookupError",
+            hint=f"add a Python function named '{token}' to the document",
+        ) from None
+    try:
+        return function(*arguments)
+    except GradstepError:
+        raise
+    except Exception as error:
+        kind = next((k for types, k in _KINDS if isinstance(error, types)), "UnknownError")
+        raise GradstepError(
+            f"{type(error).__name__}: {error}",
+            kind=kind,
+            hint=f"raised inside the Python function '{token}'",
+        ) from error
+
+
+def _results(result: Any) -> list[Any]:
+    if result is None:
+        return []
+    return list(result) if isinstance(result, list | tuple) else [result]
+
+
+def _typed(token: str, index: int, pair: tuple[Any, DType]) -> np.ndarray:
+    """The value as an array of the declared type. A Python number fits any; an array must match."""
+    value, wanted = pair
+    if not isinstance(value, np.ndarray | np.generic):
+        return np.asarray(value, dtype=wanted.numpy)
+    found = DType.of(value.dtype)
+    if found is not wanted:
+        raise GradstepError(
+            f"{index}-th value returned by {token} is {_TF_NAMES.get(found, found.value)}, "
+            f"but expects {_TF_NAMES.get(wanted, wanted.value)}",
+            hint=f"return value.astype(np.{wanted.value})",
+        )
+    return np.asarray(value)
+
+
+for _type, _stateful, _doc in (
+    ("PyFunc", True, "A Python function of NumPy arrays, run on the host."),
+    ("PyFuncStateless", False, "A Python function of NumPy arrays without side effects."),
+):
+    op(
+        _type,
+        inputs="#input*",
+        outputs="output*",
+        attrs={"token": str, "Tin": (), "Tout": tuple, "shapes": ()},
+        infer=_declared,
+        kernel=_run,
+        stateful=_stateful,
+        differentiable=False,
+        arithmetic="exact",  # it runs on the host, whatever the device
+        doc=_doc,
+        differs="a Python number that it returns takes the declared type; TensorFlow takes the "
+        "one that NumPy gives it",
+    )

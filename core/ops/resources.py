@@ -1,0 +1,129 @@
+"""Resource variables: a handle, reads that are snapshots, and assignments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.graph.dtypes import DType, Shape, TensorType
+from core.ops.flow import copy_to
+from core.ops.samples import equal_shapes, unary
+from core.ops.table import InferContext, op
+from core.ops.type_rules import merged, wrong_type
+
+
+def _handle(ctx: InferContext) -> TensorType:
+    return TensorType(DType.RESOURCE, ctx.attr("shape"))
+
+
+op(
+    "VarHandleOp",
+    outputs="resource",
+    attrs={
+        "dtype": DType,
+        "shape": Shape,
+        "container": "",
+        "shared_name": "",
+        "debug_name": "",
+        "allowed_devices": (),
+    },
+    infer=_handle,
+    stateful=True,
+    doc="The handle of a resource variable; its static shape here is the variable's.",
+)
+
+
+def _read(ctx: InferContext) -> TensorType:
+    return TensorType(ctx.attr("dtype"), ctx.types[0].shape)
+
+
+op(
+    "ReadVariableOp",
+    inputs="resource",
+    outputs="value",
+    attrs={"dtype": DType},
+    formula="resource",
+    infer=_read,
+    kernel=lambda xp, resource: xp.array(resource),
+    out_kernel=copy_to,
+    gradient=lambda op, g: g,
+    stateful=True,
+    samples=unary(),
+    arithmetic="exact",
+    doc="A copy of a resource variable's value as it is now.",
+)
+
+
+def _assigned(ctx: InferContext) -> tuple[TensorType, ...]:
+    if ctx.types[1].dtype != ctx.attr("dtype"):
+        wanted = ctx.attr("dtype").value
+        raise wrong_type(ctx, ctx.types[1].dtype, f"a value of the variable's type ({wanted})")
+    merged(ctx, ctx.types[0].shape, ctx.types[1].shape)
+    return ()
+
+
+def _copy_value(xp: Any, resource: Any, value: Any, *, out: Any) -> Any:
+    return copy_to(xp, value, out=out)
+
+
+op(
+    "AssignVariableOp",
+    inputs="resource value",
+    outputs="",
+    attrs={"dtype": DType, "validate_shape": False},
+    formula="value",
+    infer=_assigned,
+    kernel=lambda xp, resource, value: xp.array(value),
+    out_kernel=_copy_value,
+    stateful=True,
+    writes=(0,),
+    differentiable=False,
+    samples=equal_shapes(2),
+    arithmetic="exact",
+    doc="Set a resource variable.",
+)
+op(
+    "AssignAddVariableOp",
+    inputs="resource value",
+    outputs="",
+    attrs={"dtype": DType},
+    formula="resource + value",
+    infer=_assigned,
+    ufunc="add",
+    stateful=True,
+    writes=(0,),
+    differentiable=False,
+    samples=equal_shapes(2),
+    doc="Add to a resource variable.",
+)
+op(
+    "AssignSubVariableOp",
+    inputs="resource value",
+    outputs="",
+    attrs={"dtype": DType},
+    formula="resource - value",
+    infer=_assigned,
+    ufunc="subtract",
+    stateful=True,
+    writes=(0,),
+    differentiable=False,
+    samples=equal_shapes(2),
+    doc="Subtract from a resource variable.",
+)
+
+
+def _flag(ctx: InferContext) -> TensorType:
+    return TensorType(DType.BOOL, Shape.of())
+
+
+op(
+    "VarIsInitializedOp",
+    inputs="resource",
+    outputs="is_initialized",
+    formula="resource is not None",
+    infer=_flag,
+    kernel=lambda xp, resource: xp.asarray(resource is not None),
+    stateful=True,
+    differentiable=False,
+    samples=unary(),
+    doc="Whether a resource variable has a value; one that has none arrives as None.",
+)

@@ -1,0 +1,43 @@
+"""What a system does where the mathematics leaves it free: indices, casts, division."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class OutOfRange(StrEnum):
+    """What happens at an index outside its dimension."""
+
+    RAISE = "raise"  # the operation fails and names the index
+    ZERO = "zero"  # gathers give 0; scatters drop the row
+    WRAP = "wrap"  # modulo the size
+    CLAMP = "clamp"  # to the first or last row
+    NAN = "nan"  # gathers give NaN (or the integer minimum)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules that one run follows, and who says so.
+
+    negative_ok: whether -1 means the last row. flush_subnormals: arithmetic takes and gives 0 for
+    float32 numbers below the normal range. tf32: matrix products round their float32 factors to
+    10 bits of fraction. source: where the rules are documented; sources: field -> where that one
+    is, if elsewhere.
+    """
+
+    name: str = "tf-cpu"
+    source: str = "TensorFlow 2.21 on the CPU, recorded (gather_out_of_range_cpu)"
+    gather: OutOfRange = OutOfRange.RAISE
+    scatter: OutOfRange = OutOfRange.RAISE
+    negative_ok: bool = False
+    flush_subnormals: bool = False
+    tf32: bool = False
+    sources: tuple[tuple[str, str], ...] = ()
+
+    def source_of(self, field: str) -> str:
+        """Where the rule of that name is documented."""
+        return dict(self.sources).get(field, self.source)
+
+
+TF_CPU = Rules()

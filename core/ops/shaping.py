@@ -1,0 +1,255 @@
+"""Ops that change or tell a tensor's shape and leave its values alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.errors import GradstepError
+from core.graph.dtypes import SCALAR, UNKNOWN, DType, Shape, TensorType
+from core.ops.axes import positive
+from core.ops.builder import OpView, Tensor, call
+from core.ops.host import integer, integers
+from core.ops.known import constant_of, reshape_like
+from core.ops.samples import ints, unary
+from core.ops.table import InferContext, Sample, op
+from core.ops.type_rules import sized_by, want_rank
+
+
+def _reshaped(ctx: InferContext) -> TensorType:
+    source = ctx.types[0]
+    want_rank(ctx, 1, 1)
+    wanted = ctx.constant(1)
+    if wanted is None:
+        return TensorType(source.dtype, sized_by(ctx.types[1].shape))
+    sizes = integers(wanted)
+    if source.shape.is_static:
+        return TensorType(source.dtype, Shape(_fitted(source.shape.static(), sizes)))
+    return TensorType(source.dtype, Shape(tuple(None if d == -1 else d for d in sizes)))
+
+
+def _fitted(have: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, ...]:
+    """`wanted` with its -1 worked out. Raises GradstepError when the element counts differ."""
+    count = int(np.prod(have, dtype=np.int64))
+    if wanted.count(-1) > 1 or min(wanted, default=0) < -1:
+        raise GradstepError(f"{list(wanted)} is not a shape: one size at most may be -1")
+    rest = int(np.prod([d for d in wanted if d != -1], dtype=np.int64))
+    if -1 in wanted:
+        if rest == 0 or count % rest:
+            raise GradstepError(
+                f"Input to reshape is a tensor with {count} values, but the requested shape "
+                f"requires a multiple of {rest}",
+                hint=f"its shape is {list(have)}",
+            )
+        return tuple(count // rest if d == -1 else d for d in wanted)
+    if rest != count:
+        raise GradstepError(
+            f"Input to reshape is a tensor with {count} values, but the requested shape has {rest}",
+            hint=f"its shape is {list(have)}, the requested one {list(wanted)}",
+        )
+    return wanted
+
+
+op(
+    "Reshape",
+    inputs="tensor #shape",
+    type_attrs={"T": "tensor", "Tshape": "shape"},
+    formula="reshape(tensor, shape)",
+    infer=_reshaped,
+    kernel=lambda xp, x, shape: xp.reshape(x, _fitted(x.shape, integers(shape))),
+    gradient=lambda op, g: (reshape_like(g, op.inputs[0]), None),
+    samples=lambda rng: [
+        Sample((rng.normal(size=(2, 3)), ints(*shape))) for shape in ((6,), (3, -1), (1, 2, 3, 1))
+    ],
+    arithmetic="exact",
+    doc="The same elements in another shape; one size may be -1, to be worked out.",
+)
+
+
+def _transposed(ctx: InferContext) -> TensorType:
+    source, perm = ctx.types[0], ctx.constant(1)
+    if source.shape.dims is None:
+        return TensorType(source.dtype, UNKNOWN if perm is None else Shape((None,) * len(perm)))
+    if perm is None:
+        return TensorType(source.dtype, Shape((None,) * len(source.shape.dims)))
+    order = _order(integers(perm), len(source.shape.dims))
+    return TensorType(source.dtype, Shape(tuple(source.shape.dims[i] for i in order)))
+
+
+def _order(perm: tuple[int, ...], rank: int) -> tuple[int, ...]:
+    if sorted(perm) != list(range(rank)):
+        raise GradstepError(
+            f"transpose expects a permutation of {list(range(rank))}, not {list(perm)}",
+            hint="perm names every axis of the input once",
+        )
+    return perm
+
+
+def _transposed_back(op: OpView, g: Tensor) -> tuple[Tensor, None]:
+    perm = constant_of(op.inputs[1])
+    if perm is not None:
+        return call("Transpose", g, np.argsort(perm).astype(np.int32)), None
+    return call("Transpose", g, call("InvertPermutation", op.inputs[1])), None
+
+
+op(
+    "Transpose",
+    inputs="x #perm",
+    outputs="y",
+    type_attrs={"T": "x", "Tperm": "perm"},
+    formula="transpose(x, perm)",
+    infer=_transposed,
+    kernel=lambda xp, x, perm: xp.transpose(x, _order(integers(perm), x.ndim)),
+    gradient=_transposed_back,
+    samples=lambda rng: [
+        Sample((rng.normal(size=(2, 3)), ints(1, 0))),
+        Sample((rng.normal(size=(2, 3, 4)), ints(2, 0, 1))),
+    ],
+    arithmetic="exact",
+    doc="The axes in another order.",
+)
+op(
+    "InvertPermutation",
+    inputs="x",
+    outputs="y",
+    type_attrs={"T": "x"},
+    formula="argsort(x)",
+    infer=lambda ctx: ctx.types[0],
+    kernel=lambda xp, x: xp.argsort(x).astype(x.dtype),
+    differentiable=False,
+    samples=lambda rng: [Sample((ints(2, 0, 1),))],
+    doc="The permutation that undoes x.",
+)
+
+
+def _expanded(ctx: InferContext) -> TensorType:
+    source, dim = ctx.types[0], ctx.constant(1)
+    if source.shape.dims is None:
+        return TensorType(source.dtype)
+    dims = list(source.shape.dims)
+    if dim is None:
+        return TensorType(source.dtype, Shape((None,) * (len(dims) + 1)))
+    dims.insert(positive(integer(dim.reshape(())), len(dims) + 1), 1)
+    return TensorType(source.dtype, Shape(tuple(dims)))
+
+
+op(
+    "ExpandDims",
+    inputs="input #dim",
+    type_attrs={"T": "input", "Tdim": "dim"},
+    formula="expand_dims(input, axes(dim))",
+    infer=_expanded,
+    kernel=lambda xp, x, dim: xp.expand_dims(x, positive(integer(dim.reshape(())), x.ndim + 1)),
+    gradient=lambda op, g: (reshape_like(g, op.inputs[0]), None),
+    samples=lambda rng: [
+        Sample((rng.normal(size=(2, 3)), np.array(axis, np.int32))) for axis in (0, 1, -1)
+    ],
+    arithmetic="exact",
+    doc="A new axis of size 1.",
+)
+
+
+def _squeezed(ctx: InferContext) -> TensorType:
+    source = ctx.types[0]
+    chosen = ctx.attr("squeeze_dims")
+    if source.shape.dims is None or (not chosen and not source.shape.is_static):
+        return TensorType(source.dtype)
+    gone = _ones(source.shape.dims, chosen)
+    dims = tuple(d for i, d in enumerate(source.shape.dims) if i not in gone)
+    return TensorType(source.dtype, Shape(dims))
+
+
+def _ones(dims: tuple[int | None, ...], chosen: tuple[int, ...]) -> tuple[int, ...]:
+    """Axes to drop: `chosen`, which must be of size 1, or all that are."""
+    if not chosen:
+        return tuple(i for i, d in enumerate(dims) if d == 1)
+    axes = tuple(positive(i, len(dims)) for i in chosen)
+    for axis in axes:
+        if dims[axis] not in (None, 1):
+            raise GradstepError(
+                f"Can not squeeze dim[{axis}], expected a dimension of 1, got {dims[axis]}",
+                hint="only axes of size 1 can be dropped",
+            )
+    return axes
+
+
+op(
+    "Squeeze",
+    inputs="input",
+    attrs={"squeeze_dims": ()},
+    type_attrs={"T": "input"},
+    formula="squeeze(input, squeeze_dims or None)",
+    infer=_squeezed,
+    kernel=lambda xp, x, *, squeeze_dims: xp.squeeze(x, _ones(x.shape, squeeze_dims)),
+    gradient=lambda op, g: reshape_like(g, op.inputs[0]),
+    samples=lambda rng: [
+        Sample((rng.normal(size=(1, 3, 1)),), {"squeeze_dims": axes}) for axes in ((), (0,), (-1,))
+    ],
+    arithmetic="exact",
+    doc="Without the axes of size 1, or without the chosen ones of them.",
+)
+
+
+def _rank_known(ctx: InferContext) -> TensorType:
+    return TensorType(DType(ctx.attr("out_type")), Shape.of(ctx.types[0].shape.rank))
+
+
+op(
+    "Shape",
+    inputs="input",
+    attrs={"out_type": DType.INT32},
+    type_attrs={"T": "input"},
+    formula="shape(input)",
+    infer=_rank_known,
+    kernel=lambda xp, x, *, out_type: xp.asarray(x.shape, dtype=DType(out_type).numpy),
+    differentiable=False,
+    samples=unary(),
+    doc="The sizes of a tensor.",
+)
+op(
+    "ShapeN",
+    inputs="input*",
+    outputs="output*",
+    attrs={"out_type": DType.INT32},
+    type_attrs={"T": "input", "N": "len(input)"},
+    formula="shape(input[0])",
+    infer=lambda ctx: tuple(
+        TensorType(DType(ctx.attr("out_type")), Shape.of(kind.shape.rank)) for kind in ctx.types
+    ),
+    kernel=lambda xp, *inputs, out_type: tuple(
+        xp.asarray(x.shape, dtype=DType(out_type).numpy) for x in inputs
+    ),
+    differentiable=False,
+    samples=lambda rng: [Sample((rng.normal(size=(2, 3)), rng.normal(size=4)))],
+    doc="The sizes of several tensors.",
+)
+op(
+    "Size",
+    inputs="input",
+    attrs={"out_type": DType.INT32},
+    type_attrs={"T": "input"},
+    formula="size(input)",
+    infer=lambda ctx: TensorType(DType(ctx.attr("out_type")), SCALAR),
+    kernel=lambda xp, x, *, out_type: xp.asarray(x.size, dtype=DType(out_type).numpy),
+    differentiable=False,
+    samples=unary(),
+    doc="The number of elements.",
+)
+
+
+def _rank(xp: Any, x: Any) -> Any:
+    return xp.asarray(x.ndim, dtype=np.int32)
+
+
+op(
+    "Rank",
+    inputs="input",
+    type_attrs={"T": "input"},
+    formula="ndim(input)",
+    infer=lambda ctx: TensorType(DType.INT32, SCALAR),
+    kernel=_rank,
+    differentiable=False,
+    samples=unary(),
+    doc="The number of axes.",
+)

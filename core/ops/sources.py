@@ -1,0 +1,165 @@
+"""Where values come from: feeds, constants, and tensors made of one value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.errors import GradstepError
+from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
+from core.graph.model import Constant
+from core.ops.builder import call
+from core.ops.host import integers
+from core.ops.known import all_axes
+from core.ops.samples import unary
+from core.ops.shapes import one_dtype
+from core.ops.table import InferContext, Sample, op
+from core.ops.type_rules import sized_by, unref, wrong_type
+
+
+def _declared(ctx: InferContext) -> TensorType:
+    return TensorType(ctx.attr("dtype"), ctx.attr("shape"))
+
+
+op(
+    "Placeholder",
+    attrs={"dtype": DType, "shape": UNKNOWN},
+    infer=_declared,
+    doc="A value that must be fed to every run.",
+)
+
+
+def _constant(ctx: InferContext) -> TensorType:
+    value = ctx.attr("value").array
+    return TensorType(DType.of(value.dtype), Shape(tuple(value.shape)))
+
+
+op(
+    "Const",
+    attrs={"value": Constant, "dtype": DType.FLOAT32},
+    formula="value",
+    infer=_constant,
+    kernel=lambda xp, *, op: xp.asarray(op.attrs["value"].array),
+    samples=lambda rng: [Sample((), {"value": Constant(rng.uniform(-1, 1, (2, 3)))})],
+    arithmetic="exact",
+    doc="A constant tensor.",
+)
+
+
+def _fill(xp: Any, dims: Any, value: Any) -> Any:
+    return xp.array(xp.broadcast_to(value, integers(dims)))
+
+
+def _filled(ctx: InferContext) -> TensorType:
+    dims = ctx.constant(0)
+    if ctx.types[1].shape.rank not in (None, 0):
+        raise ctx.fail(f"Fill needs a scalar value, not shape {ctx.types[1].shape}")
+    if dims is not None:
+        return TensorType(ctx.types[1].dtype, Shape(integers(dims)))
+    return TensorType(ctx.types[1].dtype, sized_by(ctx.types[0].shape))
+
+
+op(
+    "Fill",
+    inputs="#dims value",
+    type_attrs={"T": "value", "index_type": "dims"},
+    formula="full(dims, value)",
+    infer=_filled,
+    kernel=_fill,
+    gradient=lambda op, g: (None, call("Sum", g, all_axes(g))),
+    samples=lambda rng: (
+        [
+            Sample((np.array(dims, np.int32), rng.uniform(-1, 1, ())))
+            for dims in ((2, 3), (4,), (0,))
+        ]
+        + [Sample((np.zeros(0, np.int32), rng.uniform(-1, 1, ())))]
+    ),
+    arithmetic="exact",
+    doc="A tensor of the given sizes, every element the same value.",
+)
+
+
+def _write_zeros(xp: Any, x: Any, *, out: Any) -> Any:
+    out.fill(0)
+    return out
+
+
+def _write_ones(xp: Any, x: Any, *, out: Any) -> Any:
+    out.fill(1)
+    return out
+
+
+op(
+    "ZerosLike",
+    inputs="x",
+    outputs="y",
+    type_attrs={"T": "x"},
+    formula="zeros_like(x)",
+    infer=unref,
+    kernel=lambda xp, x: xp.zeros_like(x),
+    out_kernel=_write_zeros,
+    differentiable=False,
+    samples=unary(),
+    arithmetic="exact",
+    doc="Zeros in the shape and element type of x.",
+)
+op(
+    "OnesLike",
+    inputs="x",
+    outputs="y",
+    type_attrs={"T": "x"},
+    formula="ones_like(x)",
+    infer=unref,
+    kernel=lambda xp, x: xp.ones_like(x),
+    out_kernel=_write_ones,
+    differentiable=False,
+    samples=unary(),
+    arithmetic="exact",
+    doc="Ones in the shape and element type of x.",
+)
+
+
+def _range(xp: Any, start: Any, limit: Any, delta: Any) -> Any:
+    first, last, step = start.item(), limit.item(), delta.item()
+    count = _count(first, last, step)
+    return xp.asarray(start) + xp.asarray(delta) * xp.arange(count).astype(start.dtype)
+
+
+def _count(first: float, last: float, step: float) -> int:
+    if step == 0:
+        raise GradstepError("Requires delta != 0: 0", hint="use 1 or -1")
+    if (step > 0) != (first <= last) and first != last:
+        word, sign = ("<=", ">") if step > 0 else (">=", "<")
+        raise GradstepError(
+            f"Requires start {word} limit when delta {sign} 0: {first}/{last}",
+            hint="change the sign of delta, or swap start and limit",
+        )
+    return int(np.ceil(abs((last - first) / step)))
+
+
+def _ranged(ctx: InferContext) -> TensorType:
+    dtype = one_dtype(ctx)
+    if dtype.is_complex or not (dtype.is_integer or dtype.is_floating):
+        raise wrong_type(ctx, dtype, "real numbers")
+    ends = [ctx.constant(i) for i in range(3)]
+    if any(e is None for e in ends):
+        return TensorType(dtype, Shape.of(None))
+    return TensorType(dtype, Shape.of(_count(*(e.item() for e in ends))))
+
+
+op(
+    "Range",
+    inputs="#start #limit #delta",
+    type_attrs={"Tidx": "start"},
+    formula="arange(start, limit, delta)",
+    infer=_ranged,
+    kernel=_range,
+    differentiable=False,
+    samples=lambda rng: [
+        Sample((np.int32(1), np.int32(8), np.int32(3))),
+        Sample((np.array(2.0), np.array(0.0), np.array(-0.5))),
+        Sample((np.int32(0), np.int32(0), np.int32(1))),
+    ],
+    doc="start, start + delta, … up to limit, which is left out.",
+)

@@ -1,0 +1,287 @@
+"""The op table: one record per op type, which everything else reads.
+
+A record is made by `op(...)` in one of the family modules beside this file. The palette, the
+reference pages, shape inference, every backend, differentiation, import, export and the tests
+are all driven by it; adding an op touches no other file. See docs/adding-an-op.md.
+
+Kernels and state. A variable reaches a kernel as the array it holds (None where an op may meet
+one that has no value yet). An op that updates variables names them in `writes`, and its kernel
+returns their new values in that order, changing nothing in place: Assign (`writes=(0,)`) returns
+one array, ApplyAdam (`writes=(0, 1, 2)`) a tuple of three. Such an op has no results besides;
+its output 0, if it has one, is the buffer that `aliases` names.
+
+Other kernels return one array, or a tuple of them when the op has several outputs or any number.
+A result may be a view of an input, and on NumPy a scalar; the caller makes it an array.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from core.errors import GradstepError
+from core.graph.dtypes import DType, TensorType
+from core.graph.model import Operation
+from core.ops.arithmetic_class import Arithmetic, arithmetic_of
+from core.ops.input_spec import InputSpec
+from core.ops.ufunc import Kernel, ufunc_kernel, ufunc_out_kernel
+
+Infer = Callable[["InferContext"], "TensorType | tuple[TensorType, ...]"]
+GradientRule = Callable[..., Any]
+Samples = Callable[[Any], "list[Sample]"]  # takes a numpy.random.Generator
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Inputs and attributes on which the table's tests run an op."""
+
+    inputs: tuple[Any, ...]
+    attrs: Mapping[str, Any] = field(default_factory=dict)
+    differentiable: bool = True  # false at kinks, where finite differences mean nothing
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OpDef:
+    """Everything Gradstep knows about one op type; see `op` for what the fields mean."""
+
+    type: str
+    inputs: tuple[InputSpec, ...]
+    outputs: tuple[str, ...]
+    attrs: Mapping[str, Any]
+    type_attrs: Mapping[str, str]
+    formula: str
+    infer: Infer
+    kernel: Kernel | None
+    out_kernel: Kernel | None
+    ufunc: str | None
+    gradient: GradientRule | None
+    differentiable: bool
+    broadcasts: bool
+    arithmetic: Arithmetic
+    stateful: bool
+    aliases: int | None
+    writes: tuple[int, ...]
+    family: str
+    doc: str
+    kinks: str
+    differs: str
+    samples: Samples | None
+    kernel_keywords: tuple[str, ...]
+
+    def arity(self, count: int) -> tuple[str, ...]:
+        """Names of `count` actual inputs. Raises GradstepError when the op cannot take them."""
+        fixed = [s for s in self.inputs if not s.variadic]
+        extra = count - len(fixed)
+        variadic = len(fixed) < len(self.inputs)
+        if extra < 0 or (extra > 0 and not variadic):
+            wanted = f"at least {len(fixed)}" if variadic else str(len(fixed))
+            raise GradstepError(
+                f"{self.type} takes {wanted} inputs ({', '.join(s.name for s in self.inputs)}), "
+                f"not {count}",
+                kind="ValueError",
+            )
+        names: list[str] = []
+        for spec in self.inputs:
+            many = [f"{spec.name}[{i}]" for i in range(extra)]
+            names.extend(many if spec.variadic else [spec.name])
+        return tuple(names)
+
+    def attr(self, op: Operation, name: str) -> Any:
+        """The attribute's value on `op`, or its declared default."""
+        if name in op.attrs:
+            return op.attrs[name]
+        default = self.attrs[name]
+        if isinstance(default, type):
+            raise GradstepError(f"attribute '{name}' is missing", kind="ValueError", node=op.name)
+        return default
+
+
+class InferContext:
+    """What a shape rule may look at: the operation, its input types, constant input values."""
+
+    def __init__(
+        self,
+        definition: OpDef,
+        operation: Operation,
+        types: Sequence[TensorType],
+        constant: Callable[[int], Any] = lambda index: None,
+    ) -> None:
+        self.definition = definition
+        self.op = operation
+        self.types = tuple(types)
+        self._constant = constant
+
+    def attr(self, name: str) -> Any:
+        return self.definition.attr(self.op, name)
+
+    def constant(self, index: int) -> Any:
+        """Input `index` as a NumPy array when it is known before running, else None."""
+        return self._constant(index)
+
+    def fail(self, message: str, hint: str = "") -> GradstepError:
+        """A shape or type error at this operation, to be raised."""
+        return GradstepError(message, kind="ValueError", node=self.op.name, hint=hint)
+
+
+_TABLE: dict[str, OpDef] = {}
+
+
+def op(
+    type: str,
+    *,
+    inputs: str = "",
+    outputs: str = "output",
+    attrs: Mapping[str, Any] | None = None,
+    type_attrs: Mapping[str, str] | None = None,
+    formula: str = "",
+    infer: Infer,
+    kernel: Kernel | None = None,
+    ufunc: str | None = None,
+    out_kernel: Kernel | None = None,
+    gradient: GradientRule | None = None,
+    differentiable: bool | None = None,
+    broadcasts: bool = False,
+    arithmetic: Arithmetic | None = None,
+    stateful: bool = False,
+    aliases: int | None = None,
+    writes: tuple[int, ...] = (),
+    doc: str,
+    kinks: str = "",
+    differs: str = "",
+    samples: Samples | None = None,
+) -> OpDef:
+    """Declare one op type and add it to the table.
+
+    inputs:      names in order, separated by spaces; `name*` is variadic, `&name` a ref variable,
+                 `#name` a shape, axis or count that the kernel reads on the host.
+    outputs:     names likewise; empty for an op without outputs; `name*` for as many as its
+                 type rule gives.
+    attrs:       name -> default value, or name -> Python type (or DType) when it must be given.
+    type_attrs:  NodeDef attributes that follow from the inputs, for export: name -> "input" (its
+                 dtype), "len(input)" (how many) or "=attr" (another attribute's value).
+    formula:     text in the inputs' and attributes' names that evaluates to the kernel's value.
+    infer:       rule from input types to output types; raises through `ctx.fail`.
+    kernel:      `kernel(xp, *inputs, **wanted)` on arrays of the namespace `xp`; keyword-only
+                 parameters name attributes, or `rules` (core.ops.rules.Rules), `op` (the Operation)
+                 or `functions` (the document's Python functions by name).
+    ufunc:       name of the NumPy function that is the whole kernel and has an `out=` form.
+    out_kernel:  `kernel` with one more keyword: `out`, an array (or tuple of them) to write into.
+    gradient:    `rule(op, *grads)` that builds ops; None in its result means "no gradient".
+    differentiable: False marks a deliberate "no gradient" (every input gets None), TensorFlow's
+                 NotDifferentiable. None: yes if there is a rule, else asking is a LookupError.
+    broadcasts:  inputs broadcast; the differentiator sums gradients back to each input's shape.
+    arithmetic:  how far right results may be apart (see arithmetic_class.py); what comes from the
+                 ufunc, else "library".
+    aliases:     output 0 is the same buffer as this ref input (Identity of a variable, Assign).
+    writes:      the ref or resource inputs whose variables this op updates; the kernel returns
+                 their new values in this order (see the module's docstring).
+    doc, kinks, differs: for people: one sentence; where the derivative jumps; where and why the
+                 op is not TensorFlow's.
+    samples:     inputs for the table's tests.
+    """
+    if ufunc is not None:
+        kernel = kernel or ufunc_kernel(ufunc)
+        out_kernel = out_kernel or ufunc_out_kernel(ufunc)
+    definition = OpDef(
+        type=type,
+        inputs=tuple(InputSpec.of(text) for text in inputs.split()),
+        outputs=tuple(outputs.split()),
+        attrs=MappingProxyType(dict(attrs or {})),
+        type_attrs=MappingProxyType(dict(type_attrs or {})),
+        formula=formula,
+        infer=infer,
+        kernel=kernel,
+        out_kernel=out_kernel,
+        ufunc=ufunc,
+        gradient=gradient,
+        differentiable=gradient is not None if differentiable is None else differentiable,
+        broadcasts=broadcasts,
+        arithmetic=arithmetic or arithmetic_of(ufunc),
+        stateful=stateful,
+        aliases=aliases,
+        writes=writes,
+        family=_family_of_caller(),
+        doc=doc,
+        kinks=kinks,
+        differs=differs,
+        samples=samples,
+        kernel_keywords=_keywords(kernel),
+    )
+    # `no gradient on purpose` is remembered as a rule that returns nothing.
+    if differentiable is False and gradient is None:
+        object.__setattr__(definition, "gradient", _no_gradient)
+    if type in _TABLE:
+        raise ValueError(f"op type {type} is declared twice")
+    _TABLE[type] = definition
+    return definition
+
+
+def find(type: str) -> OpDef | None:
+    """The record for an op type, or None."""
+    _load()
+    return _TABLE.get(type)
+
+
+def lookup(type: str, node: str | None = None) -> OpDef:
+    """The record for an op type. Raises GradstepError (UnknownOpError) when there is none."""
+    definition = find(type)
+    if definition is None:
+        from difflib import get_close_matches
+
+        near = get_close_matches(type, list(_TABLE), n=3, cutoff=0.6)
+        raise GradstepError(
+            f"op type '{type}' is not available in this version of Gradstep",
+            kind="UnknownOpError",
+            node=node,
+            hint=f"did you mean {' or '.join(near)}?" if near else "docs/ops.md lists what is",
+        )
+    return definition
+
+
+def all_ops() -> Iterator[OpDef]:
+    """Every record, in order of declaration."""
+    _load()
+    yield from _TABLE.values()
+
+
+def _load() -> None:
+    """Import the catalogue, once. Here, because its modules import this one."""
+    if "core.ops.catalogue" not in sys.modules:
+        importlib.import_module("core.ops.catalogue")
+
+
+def _no_gradient(op: Any, *grads: Any) -> list[None]:
+    return [None] * len(op.inputs)
+
+
+def _keywords(kernel: Kernel | None) -> tuple[str, ...]:
+    if kernel is None:
+        return ()
+    parameters = inspect.signature(kernel).parameters.values()
+    return tuple(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)
+
+
+def _family_of_caller() -> str:
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__") == __name__:
+        frame = frame.f_back
+    return "" if frame is None else str(frame.f_globals["__name__"]).rpartition(".")[2]
+
+
+__all__ = [
+    "DType",
+    "InferContext",
+    "InputSpec",
+    "Kernel",
+    "OpDef",
+    "Sample",
+    "all_ops",
+    "find",
+    "lookup",
+    "op",
+]

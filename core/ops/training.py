@@ -1,0 +1,103 @@
+"""The ops that apply a gradient to a variable.
+
+Sources: TensorFlow's kernels, whose Adam puts epsilon outside the bias correction (the form
+that Kingma and Ba call epsilon-hat). The order of operations is theirs, too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.graph.dtypes import TensorType
+from core.ops.shapes import one_dtype
+from core.ops.table import InferContext, Sample, op
+from core.ops.type_rules import merged, want_rank
+
+
+def _updates(count: int) -> Any:
+    """Type rule for `count` variables first, one gradient last, and scalars between."""
+
+    def rule(ctx: InferContext) -> TensorType:
+        first = ctx.types[0]
+        shape = first.shape
+        one_dtype(ctx)
+        for kind in (*ctx.types[1:count], ctx.types[-1]):
+            shape = merged(ctx, shape, kind.shape)
+        for index in range(count, len(ctx.types) - 1):
+            want_rank(ctx, index, 0)
+        return TensorType(first.dtype, shape, ref=True)
+
+    return rule
+
+
+op(
+    "ApplyGradientDescent",
+    inputs="&var alpha delta",
+    outputs="out",
+    attrs={"use_locking": False},
+    type_attrs={"T": "var"},
+    formula="var - delta * alpha",
+    infer=_updates(1),
+    kernel=lambda xp, var, alpha, delta: var - delta * alpha,
+    stateful=True,
+    aliases=0,
+    writes=(0,),
+    differentiable=False,
+    samples=lambda rng: [Sample((rng.normal(size=3), np.array(0.1), rng.normal(size=3)))],
+    doc="One step of gradient descent.",
+)
+
+
+def _adam(
+    xp: Any,
+    var: Any,
+    m: Any,
+    v: Any,
+    beta1_power: Any,
+    beta2_power: Any,
+    lr: Any,
+    beta1: Any,
+    beta2: Any,
+    epsilon: Any,
+    grad: Any,
+    *,
+    use_nesterov: bool,
+) -> Any:
+    alpha = lr * xp.sqrt(1.0 - beta2_power) / (1.0 - beta1_power)
+    new_m = m + (grad - m) * (1.0 - beta1)
+    new_v = v + (xp.square(grad) - v) * (1.0 - beta2)
+    step = new_m * beta1 + (1.0 - beta1) * grad if use_nesterov else new_m
+    return var - (step * alpha) / (xp.sqrt(new_v) + epsilon), new_m, new_v
+
+
+def _adam_samples(rng: np.random.Generator) -> list[Sample]:
+    def draw() -> tuple[Any, ...]:
+        rates = [np.array(x) for x in (0.81, 0.998, 0.01, 0.9, 0.999, 0.1)]
+        state = rng.normal(size=3), rng.normal(size=3), rng.uniform(0, 1, 3)
+        return (*state, *rates, rng.normal(size=3))
+
+    return [Sample(draw(), {"use_nesterov": nesterov}) for nesterov in (False, True)]
+
+
+op(
+    "ApplyAdam",
+    inputs="&var &m &v beta1_power beta2_power lr beta1 beta2 epsilon grad",
+    outputs="out",
+    attrs={"use_locking": False, "use_nesterov": False},
+    type_attrs={"T": "var"},
+    formula=(
+        "var - lr * sqrt(1 - beta2_power) / (1 - beta1_power) * "
+        "adam_step(m, beta1, grad, use_nesterov) / "
+        "(sqrt(v + (grad**2 - v) * (1 - beta2)) + epsilon)"
+    ),
+    infer=_updates(3),
+    kernel=_adam,
+    stateful=True,
+    aliases=0,
+    writes=(0, 1, 2),
+    differentiable=False,
+    samples=_adam_samples,
+    doc="One step of Adam on var and its two moments.",
+)

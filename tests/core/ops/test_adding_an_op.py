@@ -1,0 +1,55 @@
+"""docs/adding-an-op.md, followed to the letter: its code is a module that passes every check."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from core.ops import table
+from core.ops.builder import GraphBuilder
+from core.ops.table import OpDef, find, lookup
+from tests.support import op_checks
+from tests.support.interpret import evaluate
+
+PAGE = Path(__file__).parents[3] / "docs" / "adding-an-op.md"
+
+
+@pytest.fixture
+def softsign() -> Iterator[OpDef]:
+    """The page's op, declared in a module of its own, and gone afterwards."""
+    (source,) = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.S | re.M)
+    assert find("Softsign") is None
+    module = ModuleType("core.ops.softsign")
+    sys.modules[module.__name__] = module
+    exec(compile(source, str(PAGE), "exec"), module.__dict__)
+    yield lookup("Softsign")
+    del table._TABLE["Softsign"], sys.modules[module.__name__]
+
+
+def test_the_pages_op_passes_every_check(softsign: OpDef) -> None:
+    assert softsign.family == "softsign"
+    op_checks.check_op(softsign)
+    for known in (op_checks.SIZES_UNKNOWN, op_checks.NOTHING_KNOWN):
+        op_checks.check_gradient(softsign, known)
+
+
+def test_the_pages_op_runs(softsign: OpDef) -> None:
+    builder = GraphBuilder()
+    y = builder.one("Softsign", builder.constant([-1.0, 0.0, 3.0]))
+    np.testing.assert_array_equal(evaluate(builder.build(), [y.ref])[0], [-0.5, 0, 0.75])
+
+
+def test_a_wrong_gradient_is_found(softsign: OpDef) -> None:
+    """The checks would not be worth much if they let this pass."""
+    wrong = dict.fromkeys(OpDef.__slots__)
+    wrong = {name: getattr(softsign, name) for name in wrong}
+    wrong["gradient"] = lambda op, g: g
+    table._TABLE["Softsign"] = OpDef(**wrong)
+    with pytest.raises(AssertionError, match="Not equal to tolerance"):
+        op_checks.check_gradient(lookup("Softsign"))

@@ -1,0 +1,41 @@
+"""The module `cupy` as the GPU backend uses it, on a device that does not exist.
+
+Beside what fake_xp refuses, `take` and integer indexing wrap around, as CuPy's do.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from tests.support.fake_xp import FakeArray, FakeNamespace
+
+
+class FakeCupy(FakeNamespace):
+    """synchronised: how often the stream was waited for; used: bytes handed out by `empty`."""
+
+    def __init__(self) -> None:
+        self.synchronised = 0
+        self.used = 0
+        stream = SimpleNamespace(synchronize=self._synchronize)
+        self.cuda = SimpleNamespace(get_current_stream=lambda: stream)
+
+    def empty(self, shape: tuple[int, ...], dtype: Any) -> FakeArray:
+        array = FakeArray(np.full(shape, 0xA5, np.uint8).view(dtype))
+        self.used += array.nbytes
+        return array
+
+    def take(self, a: FakeArray, indices: FakeArray, axis: int) -> FakeArray:
+        picked = np.take(a.get(), indices.get(), axis=axis, mode="wrap")
+        return FakeArray(picked)
+
+    def asnumpy(self, array: FakeArray) -> np.ndarray:
+        return array.get()
+
+    def get_default_memory_pool(self) -> Any:
+        return SimpleNamespace(used_bytes=lambda: self.used)
+
+    def _synchronize(self) -> None:
+        self.synchronised += 1

@@ -1,0 +1,109 @@
+"""The simplest possible way to run a graph: op after op, in order, over the kernels.
+
+It knows variables (a ref is its variable's buffer, a resource read a copy), and nothing of plans,
+feeds in the middle, or recording. Tests hold the engine and the op table against it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from core.errors import GradstepError
+from core.graph.model import Graph, Operation, TensorRef
+from core.ops.table import OpDef, lookup
+
+
+class _Buffer:
+    """A value that is whatever the variable `name` holds when it is looked at."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+class Interpreter:
+    """Runs of one graph that share its variables."""
+
+    def __init__(self, graph: Graph, variables: Mapping[str, Any] | None = None, xp: Any = np):
+        self.graph = graph
+        self.variables: dict[str, Any] = dict(variables or {})
+        self.xp = xp
+        self.given: dict[str, Any] = {}
+
+    def run(
+        self,
+        fetches: Sequence[TensorRef | str],
+        feeds: Mapping[TensorRef | str, Any] | None = None,
+        targets: Sequence[str] = (),
+        **given: Any,
+    ) -> list[np.ndarray]:
+        """Values of `fetches`. `given`: `rules` and `functions` for the kernels that want them."""
+        self.given = given
+        refs = [_ref(f) for f in fetches]
+        values: dict[TensorRef, Any] = {_ref(k): np.asarray(v) for k, v in (feeds or {}).items()}
+        wanted = self.graph.ancestors([*(r.op for r in refs), *targets])
+        for name in self.graph.order:
+            if name in wanted and TensorRef(name) not in values:
+                self._step(self.graph[name], values)
+        return [np.asarray(self._look(values[ref])) for ref in refs]
+
+    def _step(self, op: Operation, values: dict[TensorRef, Any]) -> None:
+        definition = lookup(op.type, op.name)
+        if op.type in ("VariableV2", "VarHandleOp"):
+            values[op.output()] = _Buffer(op.name)
+            return
+        if definition.kernel is None:
+            raise GradstepError(f"You must feed a value for '{op.name}'", node=op.name)
+        sources = [values[ref] for ref in op.inputs if ref is not None]
+        inputs = [self._look(value) for value in sources]
+        results = call_kernel(definition, op, inputs, xp=self.xp, **self.given)
+        if definition.writes:
+            for index, result in zip(definition.writes, results, strict=True):
+                self.variables[sources[index].name] = np.array(result)
+            results = ()
+        if definition.aliases is not None and isinstance(sources[definition.aliases], _Buffer):
+            results = (sources[definition.aliases],)
+        for index, result in enumerate(results):
+            values[op.output(index)] = result
+
+    def _look(self, value: Any) -> Any:
+        return self.variables.get(value.name) if isinstance(value, _Buffer) else value
+
+
+def call_kernel(
+    definition: OpDef, op: Operation, inputs: Sequence[Any], xp: Any = np, **given: Any
+) -> tuple[Any, ...]:
+    """All results of the kernel, with the keywords it asks for."""
+    assert definition.kernel is not None
+    result = definition.kernel(xp, *inputs, **keywords(definition, op, **given))
+    return result if isinstance(result, tuple) else (result,)
+
+
+def keywords(definition: OpDef, op: Operation, **given: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name in definition.kernel_keywords:
+        if name == "op":
+            found[name] = op
+        elif name in given:
+            found[name] = given[name]
+        elif name in definition.attrs:
+            found[name] = definition.attr(op, name)
+    return found
+
+
+def evaluate(
+    graph: Graph,
+    fetches: Sequence[TensorRef | str],
+    feeds: Mapping[TensorRef | str, Any] | None = None,
+    variables: Mapping[str, Any] | None = None,
+    **given: Any,
+) -> list[np.ndarray]:
+    """One run of `graph`, warnings of NumPy's silenced as an engine does."""
+    with np.errstate(all="ignore"):
+        return Interpreter(graph, variables).run(fetches, feeds, **given)
+
+
+def _ref(name: TensorRef | str) -> TensorRef:
+    return TensorRef.parse(name) if isinstance(name, str) else name
