@@ -264,8 +264,9 @@ class ComparedNode(msgspec.Struct, frozen=True, kw_only=True):
 
     verdict: "equal", "close", "differs", "raises" (one side, or both), "unavailable".
     created: relative L2 error this node makes on equal inputs; inherited: what its inputs brought.
-    metrics: max_abs, rel_p99, ulp_p99, rel_l2, cosine, nan_mismatches, error_left, error_right
-             (against float64), amplification; those that apply.
+    metrics: equal (share of elements), max_abs, rel_p99, ulp_p99, rel_l2, cosine, scaled (of sums:
+             over ε times the magnitudes), nan_mismatches, error_left, error_right (against
+             float64), amplification; those that apply.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Edits: pure, refused when they would break the graph, and never touching what they do not name."""
+"""Edits: pure, refused when they would break the graph, never touching what they do not name."""
 
 from __future__ import annotations
 

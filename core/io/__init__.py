@@ -1,0 +1,1 @@
+"""Files: the document, its store, and one module per foreign format."""

@@ -1,0 +1,145 @@
+"""Attribute values and tensors as records of the file, and back."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import math
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from msgspec import UNSET
+
+from core.errors import GradstepError
+from core.graph.dtypes import DType, Shape
+from core.graph.model import Constant
+from core.io import npy, schema, tensor_json
+
+INLINE = 64  # elements; larger tensors get a file of their own
+
+
+class TensorSource(Protocol):
+    """Where the files of large tensors are read from."""
+
+    def tensor(self, name: str) -> np.ndarray: ...
+
+
+class TensorFiles:
+    """The .npy members that a document needs, named by their content, each kept once."""
+
+    def __init__(self) -> None:
+        self.members: dict[str, bytes] = {}
+
+    def record(self, constant: Constant) -> schema.TensorRecord:
+        """The record of a tensor: its data if short and exactly writable as JSON, else a file."""
+        array = constant.array
+        dtype = DType.of(array.dtype)
+        shape = list(array.shape)
+        if dtype is DType.STRING:
+            data = tensor_json.to_json(array)["data"]
+            return schema.TensorRecord(dtype=dtype, shape=shape, data=data)
+        if array.size <= INLINE:
+            data = tensor_json.to_json(array)["data"]
+            again = tensor_json.from_json(dtype, shape, data)
+            if again.tobytes() == array.tobytes():  # NaNs with a payload go to a file
+                return schema.TensorRecord(dtype=dtype, shape=shape, data=data)
+        data = npy.to_bytes(array)
+        name = f"tensors/{hashlib.sha256(data).hexdigest()[:16]}.npy"
+        self.members[name] = data
+        return schema.TensorRecord(dtype=dtype, shape=shape, file=name)
+
+
+def read_tensor(record: schema.TensorRecord, source: TensorSource) -> Constant:
+    """The inverse of `TensorFiles.record`. Raises GradstepError."""
+    if record.file:
+        array = source.tensor(record.file)
+        if array.dtype != record.dtype.numpy or list(array.shape) != record.shape:
+            raise GradstepError(
+                f"{record.file} is {array.dtype}{list(array.shape)}, "
+                f"but the document says {record.dtype.value}{record.shape}",
+                kind="FileError",
+            )
+        return Constant(array)
+    if record.data is UNSET:
+        raise GradstepError("a tensor has neither data nor a file", kind="FileError")
+    return Constant(tensor_json.from_json(record.dtype, record.shape, record.data))
+
+
+def write_attribute(value: Any, files: TensorFiles) -> schema.AttributeRecord:
+    """One attribute value as a record. Raises GradstepError for a value of no known kind."""
+    for kind, write in _WRITERS:
+        if isinstance(value, kind):
+            record: schema.AttributeRecord = write(value, files)
+            return record
+    raise GradstepError(
+        f"an attribute of type {type(value).__name__} cannot be saved", kind="FileError"
+    )
+
+
+def read_attribute(record: schema.AttributeRecord, source: TensorSource) -> Any:
+    """The inverse of `write_attribute`. Raises GradstepError."""
+    reader = _READERS.get(type(record))
+    return record if reader is None else reader(record, source)
+
+
+def read_shape(dims: list[int | None] | None) -> Shape:
+    """A partial shape from its record. Raises GradstepError for a negative size."""
+    if dims is not None and any(d is not None and d < 0 for d in dims):
+        raise GradstepError(f"{dims} is not a shape", kind="FileError")
+    return Shape(None if dims is None else tuple(dims))
+
+
+def _write_float(value: float, files: TensorFiles) -> schema.AttributeRecord:
+    if math.isfinite(value):
+        return float(value)
+    return schema.FloatAttribute(value=str(tensor_json.number_to_json(float(value))))
+
+
+def _write_shape(value: Shape, files: TensorFiles) -> schema.AttributeRecord:
+    return schema.ShapeAttribute(value=None if value.dims is None else list(value.dims))
+
+
+def _write_list(value: tuple[Any, ...], files: TensorFiles) -> schema.AttributeRecord:
+    return schema.ListAttribute(value=[write_attribute(item, files) for item in value])
+
+
+def _read_bytes(record: schema.BytesAttribute, source: TensorSource) -> bytes:
+    try:
+        return base64.b64decode(record.value, validate=True)
+    except (binascii.Error, ValueError):
+        raise GradstepError(f"{record.value[:40]!r} is not base64", kind="FileError") from None
+
+
+def _read_float(record: schema.FloatAttribute, source: TensorSource) -> float:
+    try:
+        return tensor_json.number_from_json(record.value)
+    except ValueError as error:
+        raise GradstepError(str(error), kind="FileError") from None
+
+
+def _read_list(record: schema.ListAttribute, source: TensorSource) -> tuple[Any, ...]:
+    return tuple(read_attribute(item, source) for item in record.value)
+
+
+# In this order: a DType is a str, and a bool is an int.
+_WRITERS: tuple[tuple[type | tuple[type, ...], Callable[[Any, TensorFiles], Any]], ...] = (
+    (DType, lambda value, files: schema.TypeAttribute(value=value)),
+    ((bool, np.bool_), lambda value, files: bool(value)),
+    ((int, np.integer), lambda value, files: int(value)),
+    ((float, np.floating), _write_float),
+    (str, lambda value, files: value),
+    (bytes, lambda value, files: schema.BytesAttribute(value=base64.b64encode(value).decode())),
+    (Shape, _write_shape),
+    (Constant, lambda value, files: schema.TensorAttribute(value=files.record(value))),
+    ((tuple, list), _write_list),
+)
+_READERS: dict[type, Callable[[Any, TensorSource], Any]] = {
+    schema.FloatAttribute: _read_float,
+    schema.BytesAttribute: _read_bytes,
+    schema.TypeAttribute: lambda record, source: record.value,
+    schema.ShapeAttribute: lambda record, source: read_shape(record.value),
+    schema.TensorAttribute: lambda record, source: read_tensor(record.value, source),
+    schema.ListAttribute: _read_list,
+}

@@ -1,0 +1,305 @@
+"""Edits of a document: the graph's, with requests, values, breakpoints and view kept in step."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from core.autodiff.request import Override, OverrideKind
+from core.debug.breakpoints import Breakpoint, BreakpointKind
+from core.errors import GradstepError
+from core.graph import edits
+from core.graph.dtypes import DType, Shape
+from core.graph.model import Constant, Edge, TensorRef
+from core.io.document import CodeItem, Document, Optimizer
+from core.io.pyfunc import to_pyfunc
+from core.io.relabel import relabelled
+from core.ops.infer import infer
+from core.ops.table import find, lookup
+
+Point = tuple[float, float]
+
+# What a freshly drawn node starts with, so that it means something at once.
+_FRESH: Mapping[str, Mapping[str, Any]] = {
+    "Placeholder": {"dtype": DType.FLOAT32, "shape": Shape.of(2)},
+    "VariableV2": {"dtype": DType.FLOAT32, "shape": Shape.of(2)},
+    "VarHandleOp": {"dtype": DType.FLOAT32, "shape": Shape.of(2)},
+    "Const": {"dtype": DType.FLOAT32, "value": Constant(np.float32(1.0))},
+}
+_VARIABLES = ("VariableV2", "VarHandleOp")
+
+
+def add_operation(
+    document: Document,
+    type: str,
+    at: Point,
+    name: str = "",
+    attrs: Mapping[str, Any] | None = None,
+) -> tuple[Document, str]:
+    """Add a node of `type` at a point, its inputs open, its attributes at sensible values."""
+    definition = lookup(type)
+    inputs = [None for spec in definition.inputs for _ in range(2 if spec.variadic else 1)]
+    given = {**_FRESH.get(type, {}), **(attrs or {})}
+    graph, chosen = edits.add(document.graph, type, name, inputs, given)
+    document = _with_positions(replace(document, graph=graph), {chosen: at})
+    if type in _VARIABLES:
+        shape = tuple(0 if d is None else d for d in given["shape"].dims or ())
+        document = set_initial(document, chosen, np.zeros(shape, given["dtype"].numpy))
+    if type == "Placeholder":
+        shape = tuple(1 if d is None else d for d in given["shape"].dims or ())
+        document = set_feed(document, f"{chosen}:0", np.ones(shape, given["dtype"].numpy))
+    return document, chosen
+
+
+def remove_operations(document: Document, names: Collection[str]) -> Document:
+    """Remove nodes and everything in the document that speaks of them."""
+    gone = set(names)
+    graph = edits.remove(document.graph, gone)
+    request = document.request
+    return replace(
+        document,
+        graph=graph,
+        request=replace(
+            request,
+            of=_kept(request.of, gone),
+            wrt=_kept(request.wrt, gone),
+            stops=frozenset(_kept(request.stops, gone)),
+            stopped_edges=frozenset(e for e in request.stopped_edges if _still(e, document, gone)),
+            overrides=tuple(
+                o
+                for o in request.overrides
+                if o.kind is not OverrideKind.OP or o.target not in gone
+            ),
+        ),
+        initial={k: v for k, v in document.initial.items() if k not in gone},
+        feeds={k: v for k, v in document.feeds.items() if TensorRef.parse(k).op not in gone},
+        breakpoints=tuple(b for b in document.breakpoints if b.target not in gone),
+        init="" if document.init in gone else document.init,
+        fetches=_kept(document.fetches, gone),
+        targets=tuple(t for t in document.targets if t not in gone),
+        view=replace(
+            document.view,
+            positions={k: v for k, v in document.view.positions.items() if k not in gone},
+        ),
+    )
+
+
+def connect(document: Document, source: TensorRef, edge: Edge) -> Document:
+    """Wire `source` into `edge`. Raises GradstepError on a cycle."""
+    return replace(document, graph=edits.connect(document.graph, source, edge))
+
+
+def disconnect(document: Document, edge: Edge) -> Document:
+    """Open the input at `edge`; a further input of a variadic op goes away altogether."""
+    definition = find(document.graph[edge.op].type)
+    variadic = definition is not None and any(s.variadic for s in definition.inputs)
+    spare = variadic and len(document.graph[edge.op].inputs) > 1
+    change = edits.drop_input if spare else edits.disconnect
+    request = document.request
+    return replace(
+        document,
+        graph=change(document.graph, edge),
+        request=replace(request, stopped_edges=request.stopped_edges - {edge}),
+    )
+
+
+def rename_operation(document: Document, old: str, new: str) -> Document:
+    """Rename a node wherever the document mentions it. Raises GradstepError."""
+    graph = edits.rename(document.graph, old, new)
+    return relabelled(replace(document, graph=graph), lambda n: new if n == old else n)
+
+
+def duplicate_operations(
+    document: Document, names: Iterable[str], offset: Point = (32.0, 32.0)
+) -> tuple[Document, dict[str, str]]:
+    """Copy nodes, with their values, beside themselves. Returns old name -> new name."""
+    graph, copies = edits.duplicate(document.graph, names)
+    feeds = {f"{copies[TensorRef.parse(k).op]}:{TensorRef.parse(k).index}": v
+             for k, v in document.feeds.items() if TensorRef.parse(k).op in copies}  # fmt: skip
+    initial = {copies[k]: v for k, v in document.initial.items() if k in copies}
+    places = document.view.positions
+    moved = {
+        new: (places[old][0] + offset[0], places[old][1] + offset[1])
+        for old, new in copies.items()
+        if old in places
+    }
+    document = replace(
+        document,
+        graph=graph,
+        feeds={**document.feeds, **feeds},
+        initial={**document.initial, **initial},
+    )
+    return _with_positions(document, moved), copies
+
+
+def move(document: Document, positions: Mapping[str, Point]) -> Document:
+    """Put nodes at new places."""
+    return _with_positions(document, positions)
+
+
+def set_attr(document: Document, name: str, key: str, value: Any) -> Document:
+    """Set an attribute; a variable's or placeholder's value follows a new shape or dtype."""
+    document = replace(document, graph=edits.set_attr(document.graph, name, key, value))
+    op = document.graph[name]
+    if key not in ("shape", "dtype") or op.type not in (*_VARIABLES, "Placeholder"):
+        return document
+    shape = tuple(1 if d is None else d for d in (op.attrs["shape"].dims or ()))
+    dtype = op.attrs["dtype"].numpy
+    if op.type == "Placeholder":
+        old = document.feeds.get(f"{name}:0")
+        return set_feed(document, f"{name}:0", _refit(old, shape, dtype, fill=1))
+    return set_initial(document, name, _refit(document.initial.get(name), shape, dtype, fill=0))
+
+
+def set_initial(document: Document, variable: str, array: np.ndarray) -> Document:
+    """Set the value that a variable has before the first run. Raises GradstepError on misfit."""
+    op = document.graph[variable]
+    _check_fits(array, op.attrs.get("shape", Shape(None)), op.attrs.get("dtype"), variable)
+    return replace(document, initial={**document.initial, variable: Constant(array)})
+
+
+def set_feed(document: Document, tensor: str, array: np.ndarray) -> Document:
+    """Set the value fed to a tensor in every run. Raises GradstepError on misfit."""
+    ref = TensorRef.parse(tensor)
+    kind = infer(document.graph).types.get(ref)
+    if kind is not None:
+        _check_fits(array, kind.shape, kind.dtype, ref.op)
+    return replace(document, feeds={**document.feeds, str(ref): Constant(array)})
+
+
+def set_request(document: Document, of: Sequence[str], wrt: Sequence[str]) -> Document:
+    """Ask for other gradients; stops and overrides stay."""
+    for name in (*of, *wrt):
+        document.graph[TensorRef.parse(name).op]
+    return replace(
+        document,
+        request=replace(
+            document.request,
+            of=tuple(TensorRef.parse(n) for n in of),
+            wrt=tuple(TensorRef.parse(n) for n in wrt),
+        ),
+    )
+
+
+def set_optimizer(document: Document, optimizer: Optimizer | None) -> Document:
+    return replace(document, optimizer=optimizer)
+
+
+def toggle_stop(document: Document, edge: Edge) -> Document:
+    """Stop, or let through again, the gradient on one wire."""
+    if document.graph.source(edge) is None:
+        raise GradstepError("this input carries no wire", kind="ValueError", node=edge.op)
+    request = document.request
+    return replace(document, request=replace(request, stopped_edges=request.stopped_edges ^ {edge}))
+
+
+def set_override(document: Document, override: Override) -> Document:
+    """Override a gradient; an override of the same target is replaced."""
+    others = [o for o in document.request.overrides if _target(o) != _target(override)]
+    return _with_overrides(document, (*others, override))
+
+
+def clear_override(document: Document, kind: OverrideKind, target: str) -> Document:
+    """Take the override of this target away."""
+    return _with_overrides(
+        document, tuple(o for o in document.request.overrides if _target(o) != (kind, target))
+    )
+
+
+def toggle_override(document: Document, index: int) -> Document:
+    """Switch override number `index` off, or on again."""
+    overrides = list(document.request.overrides)
+    overrides[index] = replace(overrides[index], enabled=not overrides[index].enabled)
+    return _with_overrides(document, tuple(overrides))
+
+
+def set_code(document: Document, item: CodeItem) -> Document:
+    """Add a piece of custom Python, or replace the one of the same name."""
+    return replace(document, code={**document.code, item.name: item})
+
+
+def remove_code(document: Document, name: str) -> Document:
+    return replace(document, code={k: v for k, v in document.code.items() if k != name})
+
+
+def toggle_breakpoint(document: Document, name: str) -> Document:
+    """Set, or take away, a breakpoint on a node's forward and backward steps."""
+    mine = [b for b in document.breakpoints if b.target == name and b.kind is BreakpointKind.OP]
+    if mine:
+        kept = tuple(b for b in document.breakpoints if b not in mine)
+        return replace(document, breakpoints=kept)
+    return replace(document, breakpoints=(*document.breakpoints, Breakpoint(name)))
+
+
+def set_breakpoints(document: Document, breakpoints: Iterable[Breakpoint]) -> Document:
+    return replace(document, breakpoints=tuple(breakpoints))
+
+
+def _target(override: Override) -> tuple[OverrideKind, str]:
+    return override.kind, override.target
+
+
+def _with_overrides(document: Document, overrides: tuple[Override, ...]) -> Document:
+    return replace(document, request=replace(document.request, overrides=overrides))
+
+
+def _with_positions(document: Document, positions: Mapping[str, Point]) -> Document:
+    places = {**document.view.positions, **positions}
+    return replace(document, view=replace(document.view, positions=places))
+
+
+def _kept(refs: Iterable[TensorRef], gone: set[str]) -> tuple[TensorRef, ...]:
+    return tuple(ref for ref in refs if ref.op not in gone)
+
+
+def _still(edge: Edge, document: Document, gone: set[str]) -> bool:
+    source = document.graph.source(edge)
+    return edge.op not in gone and source is not None and source.op not in gone
+
+
+def _refit(old: Constant | None, shape: tuple[int, ...], dtype: np.dtype, fill: int) -> np.ndarray:
+    """The old value in the new dtype if it still fits, else `fill` everywhere."""
+    if old is not None and old.array.shape == shape:
+        return old.array.astype(dtype)
+    return np.full(shape, fill, dtype)
+
+
+def _check_fits(array: np.ndarray, shape: Shape, dtype: DType | None, node: str) -> None:
+    if not shape.accepts(array.shape):
+        raise GradstepError(
+            f"a value of shape {Shape(array.shape)} does not fit '{node}', which is {shape}",
+            kind="ValueError",
+            node=node,
+        )
+    if dtype is not None and array.dtype != dtype.numpy:
+        raise GradstepError(
+            f"'{node}' holds {dtype.value}, not {array.dtype}", kind="ValueError", node=node
+        )
+
+
+__all__ = [
+    "add_operation",
+    "clear_override",
+    "connect",
+    "disconnect",
+    "duplicate_operations",
+    "move",
+    "remove_code",
+    "remove_operations",
+    "rename_operation",
+    "set_attr",
+    "set_breakpoints",
+    "set_code",
+    "set_feed",
+    "set_initial",
+    "set_optimizer",
+    "set_override",
+    "set_request",
+    "to_pyfunc",
+    "toggle_breakpoint",
+    "toggle_override",
+    "toggle_stop",
+]

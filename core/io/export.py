@@ -1,0 +1,74 @@
+"""Writing a document in any supported format, by the suffix of the file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from core.errors import GradstepError
+from core.io.atomic import replace_file
+from core.io.document import Document
+
+_LATER = (".onnx", ".svg", ".png")
+
+
+def write(path: str | os.PathLike[str], document: Document) -> None:
+    """Write `document` to `path`, all of it or nothing. Raises GradstepError: ValueError for a
+    format that is not known, FileError when it cannot be written."""
+    replace_file(path, to_bytes(document, Path(path).suffix.lower()))
+
+
+def to_bytes(document: Document, suffix: str) -> bytes:
+    """The file of a format. Raises GradstepError for one that is not known."""
+    if suffix not in WRITERS:
+        raise unknown_format(suffix)
+    return WRITERS[suffix](document)
+
+
+def _gradstep(document: Document) -> bytes:
+    from core.io import store
+
+    return store.to_bytes(document)
+
+
+def _pb(document: Document) -> bytes:
+    from core.io.graphdef_export import to_pb
+
+    return to_pb(document)
+
+
+def _pbtxt(document: Document) -> bytes:
+    from core.io.graphdef_export import to_pbtxt
+
+    return to_pbtxt(document)
+
+
+def _python(document: Document) -> bytes:
+    from core.io.python import to_python
+
+    return to_python(document)
+
+
+def _dot(document: Document) -> bytes:
+    from core.io.dot import to_dot
+
+    return to_dot(document)
+
+
+WRITERS: dict[str, Callable[[Document], bytes]] = {
+    ".gradstep": _gradstep,
+    ".pb": _pb,
+    ".pbtxt": _pbtxt,
+    ".py": _python,
+    ".dot": _dot,
+}
+
+
+def unknown_format(suffix: str) -> GradstepError:
+    """The error for a suffix that nothing is written as, or not yet."""
+    if suffix in _LATER:
+        message = f"Gradstep does not write {suffix} files yet; it comes in a later version"
+    else:
+        message = f"Gradstep does not write {suffix or 'files without a suffix'}"
+    return GradstepError(message, kind="ValueError", hint=f"it writes {', '.join(WRITERS)}")

@@ -1,0 +1,127 @@
+"""Exporting to TensorFlow GraphDefs: .pb and .pbtxt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from core.errors import GradstepError
+from core.graph.dtypes import DType
+from core.graph.model import Constant, Graph, Operation
+from core.io.document import Document
+from core.io.graphdef_attributes import write_attribute
+from core.io.graphdef_lowering import (
+    lowered,
+    with_initializers,
+    with_private_shapes,
+    with_requests,
+)
+from core.io.graphdef_messages import message
+from core.ops.infer import Inference, infer
+from core.ops.table import OpDef, find
+
+_PRODUCER = 1087  # GraphDef version of TensorFlow 2.9, whose op definitions the table follows
+
+
+def to_pb(document: Document) -> bytes:
+    """A binary GraphDef of the document; see `to_graphdef`."""
+    data: bytes = to_graphdef(document).SerializeToString(deterministic=True)
+    return data
+
+
+def to_pbtxt(document: Document) -> bytes:
+    """A GraphDef as text; see `to_graphdef`."""
+    from google.protobuf import text_format
+
+    text: str = text_format.MessageToString(to_graphdef(document))
+    return text.encode()
+
+
+def to_graphdef(
+    document: Document,
+    graph: Graph | None = None,
+    initial: Mapping[str, Constant] | None = None,
+) -> Any:
+    """The GraphDef message of a document, as TensorFlow accepts it. Raises GradstepError.
+
+    Initial values become `V/initial_value`, `V/Assign` and one `init`; overrides become
+    `_gradient_op_type`; stopped wires become StopGradient operations. A GraphDef has no place for
+    the request, the feeds and the document's Python.
+
+    graph, initial: a graph derived from the document (with gradients and updates), and the
+    initial values it needs, to be written instead of the document's own.
+    """
+    written = with_requests(document.graph, document.request) if graph is None else graph
+    written = with_private_shapes(lowered(written, infer(written)))
+    values = document.initial if initial is None else initial
+    return write_graph(with_initializers(written, values, document.init))
+
+
+def write_graph(graph: Graph) -> Any:
+    """The GraphDef message of a graph as it is, but for attributes that follow from its types."""
+    proto = message("GraphDef")()
+    proto.versions.producer = _PRODUCER
+    inference = infer(graph)
+    for op in graph:
+        _write_node(proto.node.add(), _with_types(op, inference))
+    return proto
+
+
+def _write_node(node: Any, op: Operation) -> None:
+    definition = find(op.type)
+    declared: Mapping[str, Any] = {} if definition is None else definition.attrs
+    node.name, node.op, node.device = op.name, op.type, op.device
+    node.input.extend(_inputs(op))
+    for key, value in op.attrs.items():
+        node.attr[key].CopyFrom(write_attribute(value, declared.get(key)))
+
+
+def _inputs(op: Operation) -> Iterable[str]:
+    for index, ref in enumerate(op.inputs):
+        if ref is None:
+            raise _unconnected(op, index)
+        yield ref.short
+    yield from (f"^{name}" for name in op.control_inputs)
+
+
+def _with_types(op: Operation, inference: Inference) -> Operation:
+    """`op` with the type attributes that NodeDef wants and Gradstep infers."""
+    definition = find(op.type)
+    if definition is None:
+        return op
+    found = {
+        key: _type_attr(op, definition, rule, inference)
+        for key, rule in definition.type_attrs.items()
+        if key not in op.attrs
+    }
+    if op.type == "Const" and "dtype" not in op.attrs:
+        found["dtype"] = DType.of(op.attrs["value"].array.dtype)
+    known = {key: value for key, value in found.items() if value is not None}
+    return replace(op, attrs={**op.attrs, **known})
+
+
+def _type_attr(op: Operation, definition: OpDef, rule: str, inference: Inference) -> Any:
+    """The value that a rule of OpDef.type_attrs gives; None when a type is not known."""
+    if rule.startswith("="):
+        return definition.attr(op, rule[1:])
+    places = _places(op, definition, rule.removeprefix("len(").removesuffix(")"))
+    if rule.startswith("len("):
+        return len(places)
+    types = [inference.types.get(ref) for i in places if (ref := op.inputs[i]) is not None]
+    return types[0].dtype if types and types[0] is not None else None
+
+
+def _places(op: Operation, definition: OpDef, name: str) -> list[int]:
+    """Positions of the inputs that are called `name`, or `name[i]`."""
+    names = definition.arity(len(op.inputs))
+    return [i for i, n in enumerate(names) if n == name or n.startswith(f"{name}[")]
+
+
+def _unconnected(op: Operation, index: int) -> GradstepError:
+    return GradstepError(
+        f"input {index} of '{op.name}' is not connected",
+        kind="ValueError",
+        node=op.name,
+        hint="connect it before exporting",
+    )

@@ -1,0 +1,161 @@
+"""TensorFlow's GraphDef as protobuf messages, made without TensorFlow.
+
+The fields, numbers and names are those of tensorflow/core/framework/*.proto (Apache 2.0).
+They live in a pool of their own, so that they cannot clash with another package's copy.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from core.graph.dtypes import DType
+
+# message -> "name number type"; [] marks a repeated field, a type in capitals is a message.
+_MESSAGES = {
+    "GraphDef": (
+        "node 1 NodeDef[]", "library 2 FunctionDefLibrary", "version 3 int32",
+        "versions 4 VersionDef", "debug_info 5 GraphDebugInfo",
+    ),
+    "NodeDef": (
+        "name 1 string", "op 2 string", "input 3 string[]", "device 4 string",
+        "attr 5 AttrValue{}", "experimental_debug_info 6 DebugInfo",
+        "experimental_type 7 FullTypeDef",
+    ),
+    "DebugInfo": ("original_node_names 1 string[]", "original_func_names 2 string[]"),
+    "AttrValue": (
+        "list 1 ListValue", "s 2 bytes", "i 3 int64", "f 4 float", "b 5 bool", "type 6 DataType",
+        "shape 7 TensorShapeProto", "tensor 8 TensorProto", "placeholder 9 string",
+        "func 10 NameAttrList",
+    ),
+    "ListValue": (
+        "s 2 bytes[]", "i 3 int64[]", "f 4 float[]", "b 5 bool[]", "type 6 DataType[]",
+        "shape 7 TensorShapeProto[]", "tensor 8 TensorProto[]", "func 9 NameAttrList[]",
+    ),
+    "NameAttrList": ("name 1 string", "attr 2 AttrValue{}"),
+    "Dim": ("size 1 int64", "name 2 string"),
+    "TensorShapeProto": ("dim 2 Dim[]", "unknown_rank 3 bool"),
+    "TensorProto": (
+        "dtype 1 DataType", "tensor_shape 2 TensorShapeProto", "version_number 3 int32",
+        "tensor_content 4 bytes", "float_val 5 float[]", "double_val 6 double[]",
+        "int_val 7 int32[]", "string_val 8 bytes[]", "scomplex_val 9 float[]",
+        "int64_val 10 int64[]", "bool_val 11 bool[]", "dcomplex_val 12 double[]",
+        "half_val 13 int32[]", "uint32_val 16 uint32[]", "uint64_val 17 uint64[]",
+    ),
+    "VersionDef": ("producer 1 int32", "min_consumer 2 int32", "bad_consumers 3 int32[]"),
+    # Only whether they are there is of interest.
+    "FunctionDefLibrary": ("function 1 FunctionDef[]",),
+    "FunctionDef": ("signature 1 OpDef",),
+    "OpDef": ("name 1 string",),
+    "GraphDebugInfo": (),
+    "FullTypeDef": ("type_id 1 FullTypeId", "args 2 FullTypeDef[]", "s 3 string", "i 4 int64"),
+}  # fmt: skip
+
+_NUMBERS = {
+    DType.FLOAT32: ("DT_FLOAT", 1), DType.FLOAT64: ("DT_DOUBLE", 2), DType.INT32: ("DT_INT32", 3),
+    DType.UINT8: ("DT_UINT8", 4), DType.INT16: ("DT_INT16", 5), DType.INT8: ("DT_INT8", 6),
+    DType.STRING: ("DT_STRING", 7), DType.COMPLEX64: ("DT_COMPLEX64", 8),
+    DType.INT64: ("DT_INT64", 9), DType.BOOL: ("DT_BOOL", 10), DType.UINT16: ("DT_UINT16", 17),
+    DType.COMPLEX128: ("DT_COMPLEX128", 18), DType.FLOAT16: ("DT_HALF", 19),
+    DType.RESOURCE: ("DT_RESOURCE", 20), DType.UINT32: ("DT_UINT32", 22),
+    DType.UINT64: ("DT_UINT64", 23),
+}  # fmt: skip
+_OTHERS = {
+    "DT_INVALID": 0, "DT_QINT8": 11, "DT_QUINT8": 12, "DT_QINT32": 13, "DT_BFLOAT16": 14,
+    "DT_QINT16": 15, "DT_QUINT16": 16, "DT_VARIANT": 21, "DT_FLOAT8_E5M2": 24,
+    "DT_FLOAT8_E4M3FN": 25, "DT_INT4": 29, "DT_UINT4": 30,
+}  # fmt: skip
+_FULL_TYPES = {
+    "TFT_UNSET": 0, "TFT_VAR": 1, "TFT_ANY": 2, "TFT_PRODUCT": 3, "TFT_NAMED": 4,
+    "TFT_FOR_EACH": 20, "TFT_CALLABLE": 100, "TFT_BOOL": 200, "TFT_UINT8": 201, "TFT_UINT16": 202,
+    "TFT_UINT32": 203, "TFT_UINT64": 204, "TFT_INT8": 205, "TFT_INT16": 206, "TFT_INT32": 207,
+    "TFT_INT64": 208, "TFT_HALF": 209, "TFT_FLOAT": 210, "TFT_DOUBLE": 211, "TFT_COMPLEX64": 212,
+    "TFT_COMPLEX128": 213, "TFT_STRING": 214, "TFT_BFLOAT16": 215, "TFT_TENSOR": 1000,
+    "TFT_ARRAY": 1001, "TFT_OPTIONAL": 1002, "TFT_LITERAL": 1003, "TFT_ENCODED": 1004,
+    "TFT_SHAPE_TENSOR": 1005, "TFT_DATASET": 10102, "TFT_RAGGED": 10103, "TFT_ITERATOR": 10104,
+    "TFT_MUTEX_LOCK": 10202, "TFT_LEGACY_VARIANT": 10203,
+}  # fmt: skip
+_REF = 100  # DT_FLOAT_REF is DT_FLOAT + 100
+TYPE_NUMBERS = {dtype: number for dtype, (_, number) in _NUMBERS.items()}
+_DTYPES = {number: dtype for dtype, number in TYPE_NUMBERS.items()}
+
+
+def dtype_of(number: int) -> DType:
+    """The element type of a DataType number; of a ref type, what it refers to. Raises KeyError."""
+    return _DTYPES[number % _REF if number > _REF else number]
+
+
+def type_name(number: int) -> str:
+    """TensorFlow's name of a DataType number."""
+    names = {**_OTHERS, **dict(_NUMBERS.values())}
+    return next((name for name, n in names.items() if n == number), f"DataType {number}")
+
+
+@cache
+def message(name: str) -> Any:
+    """The message class `name` ("GraphDef")."""
+    from google.protobuf import message_factory
+
+    return message_factory.GetMessageClass(_pool().FindMessageTypeByName(f"tensorflow.{name}"))
+
+
+@cache
+def _pool() -> Any:
+    from google.protobuf import descriptor_pb2, descriptor_pool
+
+    file = descriptor_pb2.FileDescriptorProto(
+        name="gradstep/graph.proto", package="tensorflow", syntax="proto3"
+    )
+    names = {**_OTHERS, **dict(_NUMBERS.values())}
+    refs = {f"{name}_REF": number + _REF for name, number in names.items() if number}
+    _add_enum(file, "DataType", names | refs)
+    _add_enum(file, "FullTypeId", _FULL_TYPES)
+    for name, fields in _MESSAGES.items():
+        _add_message(file, name, fields)
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    return pool
+
+
+def _add_enum(file: Any, name: str, numbers: dict[str, int]) -> None:
+    enum = file.enum_type.add(name=name)
+    for value, number in sorted(numbers.items(), key=lambda item: item[1]):
+        enum.value.add(name=value, number=number)
+
+
+def _add_message(file: Any, name: str, fields: tuple[str, ...]) -> None:
+    made = file.message_type.add(name=name)
+    if name == "AttrValue":
+        made.oneof_decl.add(name="value")
+    for text in fields:
+        field_name, number, kind = text.split()
+        field = made.field.add(name=field_name, number=int(number))
+        field.label = 3 if kind.endswith(("[]", "{}")) else 1
+        if kind.endswith("{}"):
+            _add_map(made, field, kind[:-2])
+        else:
+            _set_type(field, kind.removesuffix("[]"))
+        if name == "AttrValue":
+            field.oneof_index = 0
+
+
+def _add_map(made: Any, field: Any, kind: str) -> None:
+    entry = made.nested_type.add(name="AttrEntry")
+    entry.options.map_entry = True
+    _set_type(entry.field.add(name="key", number=1, label=1), "string")
+    _set_type(entry.field.add(name="value", number=2, label=1), kind)
+    field.type, field.type_name = 11, f".tensorflow.{made.name}.AttrEntry"
+
+
+_SCALARS = {
+    "double": 1, "float": 2, "int64": 3, "uint64": 4, "int32": 5, "bool": 8, "string": 9,
+    "bytes": 12, "uint32": 13,
+}  # fmt: skip
+
+
+def _set_type(field: Any, kind: str) -> None:
+    if kind in _SCALARS:
+        field.type = _SCALARS[kind]
+    else:
+        field.type = 14 if kind in ("DataType", "FullTypeId") else 11
+        field.type_name = f".tensorflow.{kind}"

@@ -1,0 +1,31 @@
+"""JSON for people: sorted keys, indented by two, short values on one line."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+_WIDTH = 96
+
+
+def pretty(value: Any) -> str:
+    """`value` as JSON text that ends with a newline. Raises ValueError for NaN."""
+    return _write(value, 0) + "\n"
+
+
+def _write(value: Any, indent: int) -> str:
+    line = json.dumps(value, ensure_ascii=False, sort_keys=True, allow_nan=False)
+    if indent + len(line) <= _WIDTH or not isinstance(value, list | dict) or not value:
+        return line
+    if isinstance(value, dict):
+        parts = [
+            f"{json.dumps(k, ensure_ascii=False)}: {_write(v, indent + 2)}"
+            for k, v in sorted(value.items())
+        ]
+        return _block("{", parts, "}", indent)
+    return _block("[", [_write(item, indent + 2) for item in value], "]", indent)
+
+
+def _block(opening: str, parts: list[str], closing: str, indent: int) -> str:
+    inner = ",\n".join(" " * (indent + 2) + part for part in parts)
+    return f"{opening}\n{inner}\n{' ' * indent}{closing}"

@@ -1,0 +1,96 @@
+"""Turning a node into a Python function that computes the same."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from core.autodiff.request import NATIVE_OP_TYPE
+from core.errors import GradstepError
+from core.graph import edits
+from core.graph.model import Operation, TensorRef
+from core.io.document import CodeItem, CodeKind, Document
+from core.ops.infer import infer
+from core.ops.table import OpDef, lookup
+
+
+def to_pyfunc(document: Document, name: str, extra: Sequence[TensorRef] = ()) -> Document:
+    """Replace a node by a Python function that computes the same, with further inputs if asked.
+
+    The function's source is written from the op's formula, so the forward result stays what it
+    was; its gradient is then the user's to give.
+    """
+    op = document.graph[name]
+    definition = lookup(op.type)
+    if op.type in ("PyFunc", "PyFuncStateless"):
+        raise GradstepError(f"'{name}' is a Python function already", kind="ValueError", node=name)
+    if not definition.formula or definition.stateful:
+        raise GradstepError(
+            f"{op.type} cannot be written as a Python function", kind="ValueError", node=name
+        )
+    types = infer(document.graph).types
+    inputs = (*op.inputs, *extra)
+    known = [types.get(ref) for ref in inputs if ref is not None]
+    if len(known) < len(inputs) or None in known:
+        raise GradstepError(f"connect all inputs of '{name}' first", kind="ValueError", node=name)
+    source = _source(op, definition, inputs)
+    token = edits.unique_name(document.graph, f"{name.replace('/', '_')}_forward")
+    attrs = {
+        "token": token,
+        "Tin": tuple(t.dtype for t in known if t is not None),
+        "Tout": (types[op.output()].dtype,),
+        "shapes": (types[op.output()].shape,),
+        NATIVE_OP_TYPE: op.type,
+    }
+    graph = edits.retype(document.graph, name, "PyFunc", inputs, attrs)
+    code = {**document.code, token: CodeItem(token, CodeKind.PYFUNC, source)}
+    return replace(document, graph=graph, code=code)
+
+
+def _source(op: Operation, definition: OpDef, inputs: Sequence[TensorRef | None]) -> str:
+    """`def forward(c, k, d): return c + k`, from the op's formula."""
+    arguments = _argument_names(inputs)
+    names = dict(zip(definition.arity(len(op.inputs)), arguments, strict=False))
+    attrs = {name: definition.attr(op, name) for name in definition.attrs}
+    body = ast.unparse(_Rewrite(op, names, attrs).visit(ast.parse(definition.formula, mode="eval")))
+    return f"def forward({', '.join(arguments)}):\n    return {body}\n"
+
+
+def _argument_names(inputs: Sequence[TensorRef | None]) -> list[str]:
+    """Python names after the tensors that come in, made valid and distinct."""
+    chosen: list[str] = []
+    for ref in inputs:
+        base = re.sub(r"\W", "_", ref.op.rpartition("/")[2]) if ref is not None else "x"
+        base = f"_{base}" if base[:1].isdigit() else base
+        name, count = base, 1
+        while name in chosen:
+            count += 1
+            name = f"{base}_{count}"
+        chosen.append(name)
+    return chosen
+
+
+class _Rewrite(ast.NodeTransformer):
+    """Puts argument names, attribute values and `np.` into a formula."""
+
+    def __init__(
+        self, op: Operation, names: Mapping[str, str], attrs: Mapping[str, object]
+    ) -> None:
+        self.op, self.names, self.attrs = op, names, attrs
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id in self.names:
+            return ast.Name(self.names[node.id], ast.Load())
+        if node.id in self.attrs and isinstance(self.attrs[node.id], int | float | bool):
+            return ast.Constant(self.attrs[node.id])  # type: ignore[arg-type]
+        if hasattr(np, node.id):
+            return ast.Attribute(ast.Name("np", ast.Load()), node.id, ast.Load())
+        raise GradstepError(
+            f"{self.op.type} cannot be written as a Python function: its formula uses '{node.id}'",
+            kind="ValueError",
+            node=self.op.name,
+        )

@@ -1,0 +1,193 @@
+"""A document as a Python script for TensorFlow: the same graph, asked for the same values."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from core.errors import GradstepError
+from core.graph.dtypes import DType, Shape
+from core.graph.model import Constant, Operation, TensorRef
+from core.io.document import CodeItem, CodeKind, Document
+from core.io.graphdef_lowering import lowered, with_requests
+from core.ops.infer import infer
+from core.ops.table import OpDef, lookup
+
+_HEAD = '''\
+"""{title} (made by Gradstep)."""
+
+import numpy as np
+import tensorflow as tf
+
+tf1 = tf.compat.v1
+tf1.disable_v2_behavior()
+graph = tf1.get_default_graph()
+
+
+def tensor(name):
+    return graph.get_tensor_by_name(name if ":" in name else name + ":0")
+
+
+def operation(name):
+    return graph.get_operation_by_name(name)
+
+'''
+_LARGE = 4096  # elements; a longer constant has no place in a script
+# Where tf.raw_ops calls an argument otherwise than the op's definition does.
+_RENAMED = {
+    "Select": {"t": "x", "e": "y"},
+    "ExpandDims": {"dim": "axis"},
+    "Squeeze": {"squeeze_dims": "axis"},
+    **{type: {"reduction_indices": "axis"} for type in ("Sum", "Mean", "Max", "Min", "Prod")},
+}
+# Attributes that tf.raw_ops finds out by itself.
+_IMPLIED = {
+    "AssignVariableOp": {"dtype"},
+    "AssignAddVariableOp": {"dtype"},
+    "AssignSubVariableOp": {"dtype"},
+    "IsVariableInitialized": {"dtype"},
+}
+
+
+def to_python(document: Document) -> bytes:
+    """The script, as UTF-8. Raises GradstepError for a graph that a script cannot hold."""
+    graph = with_requests(document.graph, document.request)
+    graph = lowered(graph, infer(graph))
+    title = " ".join(document.title.replace("\\", "").replace('"', "'").split())
+    parts = [_HEAD.format(title=title or "A graph")]
+    parts += [_code(item) for item in document.code.values()]
+    parts += [_statement(graph[name], document) for name in graph.order]
+    parts += _session(document)
+    return ("\n".join(parts) + "\n").encode()
+
+
+def _code(item: CodeItem) -> str:
+    source = f"\n{item.source.rstrip()}\n\n"
+    if item.kind is CodeKind.GRADIENT:
+        source += f"\ntf.RegisterGradient({item.name!r})({_function_name(item.source)})\n"
+    return source
+
+
+def _statement(op: Operation, document: Document) -> str:
+    line = _call(op, document)
+    if op.gradient_op_type:
+        mapping = f"{{{op.type!r}: {op.gradient_op_type!r}}}"
+        line = f"with graph.gradient_override_map({mapping}):\n    {line}"
+    if op.control_inputs:
+        needed = ", ".join(f"operation({name!r})" for name in op.control_inputs)
+        inner = line.replace("\n", "\n    ")
+        line = f"with tf1.control_dependencies([{needed}]):\n    {inner}"
+    return line
+
+
+def _call(op: Operation, document: Document) -> str:
+    name = f"name={op.name!r}"
+    if op.type == "Placeholder":
+        shape = _value(op.attrs.get("shape", Shape(None)))
+        return f"tf1.placeholder({_value(op.attrs['dtype'])}, {shape}, {name})"
+    if op.type == "Const":
+        return f"tf.constant({_value(op.attrs['value'])}, {name})"
+    if op.type == "VariableV2" and op.name in document.initial:
+        return f"tf1.Variable({_value(document.initial[op.name])}, {name}, use_resource=False)"
+    if op.type in ("PyFunc", "PyFuncStateless"):
+        item = document.code.get(str(op.attrs.get("token")))
+        function = "None" if item is None else _function_name(item.source)
+        inputs = ", ".join(_input(ref, op) for ref in op.inputs)
+        return f"tf1.py_func({function}, [{inputs}], {_value(op.attrs['Tout'])}, {name})"
+    return f"tf.raw_ops.{op.type}({', '.join([*_arguments(op, lookup(op.type, op.name)), name])})"
+
+
+def _arguments(op: Operation, definition: OpDef) -> Iterable[str]:
+    renamed = _RENAMED.get(op.type, {})
+    grouped: dict[str, list[str]] = {spec.name: [] for spec in definition.inputs}
+    for given, ref in zip(definition.arity(len(op.inputs)), op.inputs, strict=True):
+        grouped[given.partition("[")[0]].append(_input(ref, op))
+    for spec in definition.inputs:
+        tensors = ", ".join(grouped[spec.name])
+        yield f"{renamed.get(spec.name, spec.name)}={f'[{tensors}]' if spec.variadic else tensors}"
+    derived = {*definition.type_attrs, *_IMPLIED.get(op.type, ())}
+    for key, value in op.attrs.items():
+        if key in definition.attrs and key not in derived:
+            yield f"{renamed.get(key, key)}={_value(value)}"
+
+
+def _input(ref: TensorRef | None, op: Operation) -> str:
+    if ref is None:
+        raise GradstepError(
+            f"an input of '{op.name}' is not connected",
+            kind="ValueError",
+            node=op.name,
+            hint="connect it before exporting",
+        )
+    return _tensor(ref)
+
+
+def _tensor(ref: TensorRef) -> str:
+    return f"tensor({ref.short!r})"
+
+
+def _session(document: Document) -> list[str]:
+    request = document.request
+    lines = [""]
+    fetches = [_tensor(ref) for ref in document.fetches or request.of]
+    if request.of:
+        arguments = [_tensors(request.of), _tensors(request.wrt)]
+        if request.stops:
+            arguments.append(f"stop_gradients={_tensors(sorted(request.stops, key=str))}")
+        lines.append(f"gradients = tf1.gradients({', '.join(arguments)})")
+        fetches.append("[g for g in gradients if g is not None]")
+    feeds = [f"{_tensor(TensorRef.parse(n))}: {_value(v)}" for n, v in document.feeds.items()]
+    init = (
+        f"operation({document.init!r})" if document.init else "tf1.global_variables_initializer()"
+    )
+    lines += ["with tf1.Session() as session:", f"    session.run({init})"]
+    if fetches:
+        lines.append(f"    feeds = {{{', '.join(feeds)}}}")
+        lines += [f"    print(session.run({fetch}, feeds))" for fetch in fetches]
+    return lines
+
+
+def _tensors(refs: Iterable[TensorRef]) -> str:
+    return f"[{', '.join(_tensor(ref) for ref in refs)}]"
+
+
+def _function_name(source: str) -> str:
+    found = re.findall(r"^def\s+(\w+)", source, flags=re.MULTILINE)
+    return found[-1] if found else "None"
+
+
+def _value(value: Any) -> str:
+    """Python text of an attribute value."""
+    if isinstance(value, DType):
+        return f"tf.{value.value}"
+    if isinstance(value, Shape):
+        return "None" if value.dims is None else repr(list(value.dims))
+    if isinstance(value, Constant):
+        return _array(value.array)
+    if isinstance(value, tuple):
+        return "[" + ", ".join(_value(v) for v in value) + "]"
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"float({str(value)!r})"
+    return repr(value)
+
+
+def _array(array: np.ndarray) -> str:
+    if array.size > _LARGE:
+        raise GradstepError(
+            f"a constant of {array.size} elements is too long for a script",
+            kind="FileError",
+            hint="convert to .pb instead",
+        )
+    if array.dtype.kind == "f":
+        # The fewest digits that give each element back.
+        values = np.array([float(str(x)) for x in array.ravel()]).reshape(array.shape).tolist()
+    else:
+        values = array.tolist()
+    dtype = {"object": "object", "bool": "bool"}.get(array.dtype.name, f"np.{array.dtype.name}")
+    text = re.sub(r"\b(nan|inf)\b", r"np.\1", repr(values)) if dtype != "object" else repr(values)
+    shape = f".reshape({array.shape})" if array.size == 0 else ""
+    return f"np.array({text}, {dtype}){shape}"

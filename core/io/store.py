@@ -1,0 +1,84 @@
+"""Gradstep's own file, .gradstep: a document as a zip of readable parts."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, TypeVar
+
+import msgspec
+
+from core.errors import GradstepError
+from core.io import schema
+from core.io.archive import Archive, pack
+from core.io.atomic import replace_file
+from core.io.document import Document
+from core.io.failures import inside
+from core.io.json_text import pretty
+from core.io.migrations import migrate
+from core.io.records import put_together, take_apart
+
+R = TypeVar("R", bound=schema.Record)
+
+
+def to_bytes(document: Document) -> bytes:
+    """The file of `document`; equal documents give equal bytes. Raises GradstepError."""
+    written = take_apart(document)
+    try:
+        members = {
+            "document.json": _text(written.document),
+            "view.json": _text(written.view),
+            **written.members,
+        }
+    except UnicodeEncodeError as error:
+        raise GradstepError(f"a name cannot be saved as text: {error}", kind="FileError") from None
+    return pack(members)
+
+
+def from_bytes(data: bytes, name: str = "") -> Document:
+    """The document in a file's bytes; `name` is the file's, for messages. Raises GradstepError."""
+    try:
+        archive = Archive(data)
+        record = _record(archive, "document.json", schema.DocumentRecord)
+        view = schema.ViewRecord(version=schema.VERSION)
+        if "view.json" in archive:
+            view = _record(archive, "view.json", schema.ViewRecord)
+        return put_together(record, view, archive)
+    except GradstepError as error:
+        raise inside(name or "the document", error, kind="FileError") from None
+
+
+def save(path: str | os.PathLike[str], document: Document) -> None:
+    """Write `document` to `path`, all of it or nothing. Raises GradstepError."""
+    replace_file(path, to_bytes(document))
+
+
+def load(path: str | os.PathLike[str]) -> Document:
+    """The document at `path`. Raises GradstepError."""
+    from core.io.open import read_file
+
+    return from_bytes(read_file(path), os.fspath(path))
+
+
+class _Versioned(msgspec.Struct):
+    version: int
+
+
+def _text(record: schema.Record) -> bytes:
+    return pretty(msgspec.to_builtins(record)).encode()
+
+
+def _record(archive: Archive, member: str, kind: type[R]) -> R:
+    text = archive.text(member)
+    try:
+        version = msgspec.json.decode(text, type=_Versioned).version
+        if version == schema.VERSION:
+            return msgspec.json.decode(text, type=kind)
+        raw: dict[str, Any] = msgspec.json.decode(text)
+        return msgspec.convert(migrate(raw, version), kind)
+    except (msgspec.DecodeError, RecursionError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise GradstepError(
+            f"{member} is not valid: {reason}",
+            kind="FileError",
+            hint="use another copy, or a backup, of the file",
+        ) from None

@@ -1,0 +1,33 @@
+"""The bundled examples are what their builder builds, and hold no mistakes."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.io import store
+from core.io.open import read
+from core.ops.infer import infer
+from tests.examples.build import EXAMPLES, FOLDER
+
+
+def test_no_file_is_left_over() -> None:
+    assert {path.stem for path in FOLDER.glob("*.gradstep")} == set(EXAMPLES)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_file_is_what_the_builder_builds(name: str) -> None:
+    built = store.to_bytes(EXAMPLES[name]())
+    assert (FOLDER / f"{name}.gradstep").read_bytes() == built, (
+        "run `python -m tests.examples.build`"
+    )
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_it_is_sound_and_placed_by_hand(name: str) -> None:
+    document = read(FOLDER / f"{name}.gradstep")
+    assert infer(document.graph).problems == ()
+    assert document.title
+    assert document.note
+    assert set(document.view.positions) == set(document.graph.operations)
+    for fed in document.feeds:
+        assert document.graph[fed.partition(":")[0]].type == "Placeholder"

@@ -1,0 +1,129 @@
+"""A document comes back from its file as it was, and equal documents give equal bytes."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from core.errors import GradstepError
+from core.graph.model import Constant, Graph, Operation
+from core.io import store
+from core.io.document import CodeItem, CodeKind, Document, View
+from tests.core.io.documents import documents, parts
+
+
+@given(documents)
+def test_round_trip(document: Document) -> None:
+    data = store.to_bytes(document)
+    again = store.from_bytes(data)
+    assert parts(again) == parts(document)
+    assert store.to_bytes(again) == data
+
+
+def test_nan_payload_and_infinities_survive() -> None:
+    odd = np.array([0x7FC00001, 0xFFC00000, 0x7F800000], np.uint32).view(np.float32)
+    document = Document(initial={"v": Constant(odd), "w": Constant(np.array([np.nan, -0.0]))})
+    again = store.from_bytes(store.to_bytes(document))
+    assert again.initial["v"] == document.initial["v"]
+    assert again.initial["w"] == document.initial["w"]
+
+
+def test_large_tensors_are_files_and_kept_once() -> None:
+    big = Constant(np.arange(1000.0))
+    document = Document(initial={"v": big, "w": big})
+    names = _members(store.to_bytes(document))
+    assert names[0] == "mimetype"
+    assert sum(name.startswith("tensors/") for name in names) == 1
+    assert store.from_bytes(store.to_bytes(document)).initial["w"] == big
+
+
+def test_code_is_readable_in_the_file() -> None:
+    items = [CodeItem(n, CodeKind.GRADIENT, f"def f(): {n!r}\n") for n in ("A", "a", "../x", "é")]
+    data = store.to_bytes(Document(code={item.name: item for item in items}))
+    names = [n for n in _members(data) if n.startswith("code/")]
+    assert len({n.lower() for n in names}) == 4
+    assert all(n.count("/") == 1 and ".." not in n for n in names)
+    assert {c.source for c in store.from_bytes(data).code.values()} == {i.source for i in items}
+
+
+def test_positions_that_are_no_numbers_are_left_out() -> None:
+    view = View({"a": (float("nan"), 0.0), "b": (1.0, 2.0)})
+    assert store.from_bytes(store.to_bytes(Document(view=view))).view.positions == {"b": (1.0, 2.0)}
+
+
+def test_many_operations_stay_in_order() -> None:
+    graph = Graph.of(Operation(f"n{i}", "NoOp") for i in reversed(range(300)))
+    again = store.from_bytes(store.to_bytes(Document(graph=graph)))
+    assert list(again.graph.operations) == list(graph.operations)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"version": 99, "operations": []}', "newer Gradstep"),
+        ('{"operations": []}', "version"),
+        ('{"version": 0, "operations": []}', "no file format 0"),
+        ('{"version": 1, "operations": [{"name": "a"}]}', r"\$\.operations\[0\]"),
+        ('{"version": 1, "operations": [], "surprise": 1}', "surprise"),
+        ('{"version": 1', "not valid"),
+        ('{"version": 1, "operations": ' + "[" * 100_000 + "]" * 100_000 + "}", "not valid"),
+        ('{"version": 1, "operations": [{"name":"a","type":"A"},{"name":"a","type":"A"}]}', "two"),
+        ('{"version": 1, "operations": [{"name":"a","type":"A","inputs":["b:x"]}]}', "b:x"),
+        (
+            '{"version": 1, "operations": [], "feeds": {"f": {"dtype": "float32", "shape": [2]}}}',
+            "f",
+        ),
+        (
+            '{"version": 1, "operations": [], "feeds": {"f": {"dtype": "float32", '
+            '"shape": [2], "data": [1, "many"]}}}',
+            "many",
+        ),
+        (
+            '{"version": 1, "operations": [], "feeds": {"f": {"dtype": "uint8", '
+            '"shape": [1], "data": [256]}}}',
+            "256|bounds",
+        ),
+        (
+            '{"version": 1, "operations": [], "feeds": {"f": {"dtype": "float32", '
+            '"shape": [99999999999], "data": []}}}',
+            "shape",
+        ),
+        (
+            '{"version": 1, "operations": [], "feeds": {"f": {"dtype": "float32", '
+            '"shape": [9], "file": "tensors/no.npy"}}}',
+            "missing",
+        ),
+    ],
+)
+def test_bad_documents_are_refused_in_one_line(text: str, said: str) -> None:
+    with pytest.raises(GradstepError, match=said) as caught:
+        store.from_bytes(_archive({"document.json": text.encode()}), "bad.gradstep")
+    assert caught.value.kind == "FileError"
+    assert caught.value.message.startswith("bad.gradstep: ")
+    assert "\n" not in caught.value.message
+
+
+def test_a_tensor_file_must_be_what_the_document_says() -> None:
+    data = store.to_bytes(Document(initial={"v": Constant(np.arange(100.0))}))
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = {n: archive.read(n) for n in archive.namelist() if n != "mimetype"}
+    members["document.json"] = members["document.json"].replace(b"100", b"10,10")
+    with pytest.raises(GradstepError, match=r"float64\[100\], but the document says"):
+        store.from_bytes(_archive(members))
+
+
+def _archive(members: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def _members(data: bytes) -> list[str]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return archive.namelist()

@@ -1,0 +1,77 @@
+"""DOT and Python text of a document."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.errors import GradstepError
+from core.graph.model import Constant, Graph, Operation
+from core.io.document import Document
+from core.io.dot import to_dot
+from core.io.open import read
+from core.io.python import to_python
+from tests.examples.build import EXAMPLES, FOLDER
+
+
+def test_dot_says_what_is_stopped_and_overridden() -> None:
+    text = to_dot(read(FOLDER / "stop_gradient.gradstep")).decode()
+    assert '"r" -> "y" [label="stopped", arrowhead=tee];' in text
+    text = to_dot(read(FOLDER / "floor_identity.gradstep")).decode()
+    assert '"rounded" [label="rounded\\nFloor\\ngradient: Identity"];' in text
+
+
+def test_dot_quotes_names() -> None:
+    graph = Graph.of([Operation('a"\\b', "NoOp"), Operation("c", "NoOp", (), ('a"\\b',))])
+    assert '"a\\"\\\\b" -> "c" [style=dashed];' in to_dot(Document(graph=graph)).decode()
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_script_makes_every_operation_in_order(name: str) -> None:
+    document = read(FOLDER / f"{name}.gradstep")
+    made = _made(to_python(document).decode())
+    assert [n for n in made if n in document.graph] == list(document.graph.order)
+
+
+def test_a_script_asks_for_the_same() -> None:
+    text = to_python(read(FOLDER / "override_add.gradstep")).decode()
+    assert "tf.RegisterGradient('CustomAdd')(backprop)" in text
+    assert "with graph.gradient_override_map({'PyFunc': 'CustomAdd'}):" in text
+    assert "gradients = tf1.gradients([tensor('loss')], [tensor('c'), tensor('k')])" in text
+    assert "np.array([0.06, -0.04], np.float32)" in text
+
+
+def test_names_cannot_break_out_of_a_script() -> None:
+    odd = "x'); import os; ('"
+    graph = Graph.of([Operation(odd, "NoOp")])
+    title = '"""\nimport os\n"""'
+    tree = ast.parse(to_python(Document(graph=graph, title=title)))
+    modules = [n.names[0].name for n in ast.walk(tree) if isinstance(n, ast.Import)]
+    assert modules == ["numpy", "tensorflow"]
+
+
+def test_numbers_that_are_none_can_be_read_by_python() -> None:
+    value = Constant(np.array([np.nan, -np.inf, 0.1], np.float32))
+    graph = Graph.of([Operation("v", "Const", attrs={"value": value})])
+    text = to_python(Document(graph=graph)).decode()
+    assert "np.array([np.nan, -np.inf, 0.1], np.float32)" in text
+
+
+def test_what_a_script_cannot_hold_is_refused() -> None:
+    with pytest.raises(GradstepError, match="Zorp"):
+        to_python(Document(graph=Graph.of([Operation("a", "Zorp")])))
+    with pytest.raises(GradstepError, match="not connected"):
+        to_python(Document(graph=Graph.of([Operation("a", "Neg", (None,))])))
+    big = Operation("a", "Const", attrs={"value": Constant(np.zeros(5000))})
+    with pytest.raises(GradstepError, match="5000 elements"):
+        to_python(Document(graph=Graph.of([big])))
+
+
+def _made(source: str) -> list[str]:
+    """Names given to operations, in the order of the script."""
+    calls: list[Any] = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Call)]
+    named = [(c.lineno, k.value.value) for c in calls for k in c.keywords if k.arg == "name"]
+    return [name for _, name in sorted(named)]
