@@ -1,0 +1,77 @@
+"""Arguments that several verbs take, declared once."""
+
+from __future__ import annotations
+
+import argparse
+from typing import NoReturn
+
+from core.cli.values import usage
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose complaints are GradstepErrors, so that --json covers them, too."""
+
+    def error(self, message: str) -> NoReturn:
+        raise usage(message, f"see {self.prog} --help")
+
+
+def document(parser: argparse.ArgumentParser) -> None:
+    """The document, and whether its Python may run."""
+    parser.add_argument("file", metavar="FILE", help=".gradstep, .pb or .pbtxt")
+    parser.add_argument(
+        "--trust", action="store_true", help="let the document's own Python run, this time"
+    )
+
+
+def running(parser: argparse.ArgumentParser) -> None:
+    """Feeds, initialisation and the device."""
+    parser.add_argument(
+        "--feed",
+        metavar="NAME=VALUE",
+        action="extend",
+        nargs="+",
+        default=[],
+        help="a value for a tensor: numbers or lists, @FILE.npy or @FILE.npz:KEY",
+    )
+    parser.add_argument("--init", metavar="OP", help="operation to run once before the first run")
+    parser.add_argument(
+        "--device",
+        metavar="D",
+        default="cpu",
+        help="cpu, gpu, either with :native, or emulate:PROFILE (see gradstep doctor)",
+    )
+
+
+def gradients(parser: argparse.ArgumentParser) -> None:
+    """What to differentiate; the document's own request where nothing is said."""
+    names(parser, "--of", "what to differentiate")
+    names(parser, "--wrt", "with respect to what: tensors, or variables")
+    parser.add_argument(
+        "--override",
+        metavar="TARGET=GRADIENT",
+        action="extend",
+        nargs="+",
+        default=[],
+        help="another gradient for an op type, an operation, or a scope (written scope/)",
+    )
+    names(parser, "--stop", "let nothing flow back through a tensor, or a wire written op<1")
+
+
+def names(parser: argparse.ArgumentParser, flag: str, help: str) -> None:
+    """A flag that takes names, and may be given again."""
+    parser.add_argument(flag, metavar="NAME", action="extend", nargs="+", default=[], help=help)
+
+
+def positive(text: str) -> int:
+    """A count of at least one."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a positive whole number")
+    return int(text)
+
+
+def size(text: str) -> tuple[int, int]:
+    """`"1600x1000"` as a pair."""
+    width, cross, height = text.lower().partition("x")
+    if not (cross and width.isdecimal() and height.isdecimal() and int(width) and int(height)):
+        raise argparse.ArgumentTypeError(f"'{text}' is not WIDTHxHEIGHT")
+    return int(width), int(height)

@@ -1,0 +1,56 @@
+"""The same graph on two devices, node by node: where a difference is made, and by which rule."""
+
+from __future__ import annotations
+
+import argparse
+
+import msgspec
+
+from core.cli import arguments
+from core.cli.loading import load
+from core.cli.output import table
+from core.cli.ports import Answer, Application
+from core.errors import GradstepError
+from core.host.derive import derive
+from core.host.messages import Comparison, SideResult
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `gradstep compare`."""
+    arguments.document(parser)
+    parser.add_argument("--against", metavar="D", required=True, help="the other device")
+    arguments.gradients(parser)
+    arguments.running(parser)
+
+
+def execute(args: argparse.Namespace, app: Application) -> Answer:
+    """Every node on both devices, forward and backward."""
+    loaded = load(args)
+    program = derive(loaded.document, loaded.functions)
+    for problem in program.problems:
+        if problem.severity == "error":
+            raise GradstepError(
+                problem.text, kind="ValueError", node=problem.node or None, hint=problem.fix
+            )
+    found = app.devices().compare(program, args.device, args.against)
+    return Answer(msgspec.to_builtins(found), _text(found))
+
+
+def _text(found: Comparison) -> str:
+    rows = [[n.name, n.type, n.verdict, _side(n.left), _side(n.right), n.rule] for n in found.nodes]
+    kind = "measured" if found.measured else f"emulated: {found.source}"
+    first = found.first_divergence
+    lines = [
+        table(rows, ["node", "type", "verdict", found.left, found.right, "rule"]),
+        f"first divergence: {first}" if first else "no node makes a difference",
+        f"{found.right} is {kind}",
+        *found.hazards,
+    ]
+    return "\n".join(lines)
+
+
+def _side(side: SideResult) -> str:
+    if side.status != "ok":
+        return side.text or side.status
+    shown = ", ".join(f"{v:.6g}" if isinstance(v, float) else str(v) for v in side.values[:6])
+    return f"[{shown}{', …' if len(side.values) > 6 else ''}]"

@@ -1,0 +1,110 @@
+"""The debugger in the terminal: interactive, or a script of commands."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from core.cli import arguments
+from core.cli.console import Console, Reply
+from core.cli.loading import load
+from core.cli.output import error_object, error_text
+from core.cli.ports import Answer, Application
+from core.errors import GradstepError
+from core.graph.problems import Problem
+from core.host.derive import derive
+from core.host.position import begin
+from core.io.open import read_file
+
+PROMPT = "(gradstep) "
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `gradstep debug`."""
+    arguments.document(parser)
+    arguments.gradients(parser)
+    arguments.running(parser)
+    parser.add_argument(
+        "--script", metavar="COMMANDS", help='a file, or commands: "step; step; print a"'
+    )
+
+
+def execute(args: argparse.Namespace, app: Application) -> Answer | int:
+    """Run the script, or talk to the terminal until its end."""
+    loaded = load(args)
+    program = derive(loaded.document, loaded.functions)
+    session = begin(program, app.devices().open_backend(args.device))
+    console = Console(session, loaded.document.breakpoints)
+    if args.script is not None:
+        return run_script(console, script_lines(args.script), session.program.problems)
+    for problem in session.program.problems:
+        print(f"{problem.severity}: {_said(problem)}", file=sys.stderr)
+    interact(console, input, print)
+    return 0
+
+
+def script_lines(script: str) -> list[str]:
+    """The commands in a file of that name, or in the text itself; `;`, line ends and # as usual."""
+    known = "\n" not in script and ";" not in script and Path(script).is_file()
+    text = read_file(script).decode(errors="replace") if known else script
+    lines = (line.partition("#")[0] for line in text.splitlines())
+    return [part.strip() for line in lines for part in line.split(";") if part.strip()]
+
+
+def run_script(console: Console, lines: Iterable[str], problems: Iterable[Problem] = ()) -> Answer:
+    """Every command with what it did, up to the first that fails; exit status 1 for one, and for
+    a run that stands at a failed step in the end."""
+    done: list[dict[str, Any]] = []
+    texts = [f"{p.severity}: {_said(p)}" for p in problems]
+    texts.append(console.where().text)
+    data: dict[str, Any] = {"commands": done}
+    for line in lines:
+        try:
+            reply = console.execute(line)
+        except GradstepError as error:
+            data["error"] = error_object(error)
+            texts += [f"{PROMPT}{line}", f"error: {error_text(error)}"]
+            break
+        done.append({"command": line, **reply.data})
+        texts += [f"{PROMPT}{line}", *filter(None, [reply.text])]
+        if reply.quit:
+            break
+    if "error" not in data and console.failed and console.session.stop.error is not None:
+        data["error"] = error_object(console.session.stop.error)
+    return Answer(data, "\n".join(texts), 1 if "error" in data else 0)
+
+
+def interact(console: Console, ask: Callable[[str], str], say: Callable[[str], None]) -> None:
+    """Read commands until `quit` or the end of input; an error is said, and the next one asked."""
+    _with_history()
+    say(console.where().text)
+    say("help lists the commands; an empty line repeats the last move")
+    while True:
+        try:
+            reply = console.execute(ask(PROMPT))
+        except EOFError:
+            return
+        except KeyboardInterrupt:
+            say("")
+            continue
+        except GradstepError as error:
+            reply = Reply(f"error: {error_text(error)}")
+        if reply.text:
+            say(reply.text)
+        if reply.quit:
+            return
+
+
+def _with_history() -> None:
+    """Let the terminal's line be edited, where Python can."""
+    with contextlib.suppress(ImportError):
+        import readline  # noqa: F401 - importing it is what enables it
+
+
+def _said(problem: Problem) -> str:
+    place = f"{problem.node}: " if problem.node else ""
+    return f"{place}{problem.text}" + (f" ({problem.fix})" if problem.fix else "")

@@ -1,0 +1,22 @@
+"""The engine process: requests on standard input, answers on standard output."""
+
+from __future__ import annotations
+
+import argparse
+
+from core.cli.ports import Application
+from core.cli.values import usage
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `gradstep engine`."""
+    parser.add_argument("--stdio", action="store_true", help="talk over standard input and output")
+
+
+def execute(args: argparse.Namespace, app: Application) -> int:
+    """Serve until standard input ends; the exit status."""
+    if not args.stdio:
+        raise usage("the engine speaks over --stdio only", "write gradstep engine --stdio")
+    from core.host.worker import main
+
+    return main(app.devices())

@@ -1,0 +1,87 @@
+"""Compute gradients, with overrides and stops, and check them against finite differences."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+
+import numpy as np
+
+from core.autodiff.differentiate import differentiate
+from core.autodiff.gradcheck import Check, check_gradients
+from core.autodiff.request import GradientRequest
+from core.cli import arguments
+from core.cli.loading import Loaded, load, require_request, start
+from core.cli.output import table, tensor_object, tensor_text
+from core.cli.ports import Answer, Application
+from core.cli.situation import situation
+from core.engine.backend import Backend
+from core.graph.model import Graph, TensorRef
+from core.host.evaluator import Evaluator
+from core.io.document import CodeKind
+
+Gradients = Mapping[TensorRef, "np.ndarray | None"]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `gradstep grad`."""
+    arguments.document(parser)
+    arguments.gradients(parser)
+    arguments.running(parser)
+    parser.add_argument(
+        "--check", action="store_true", help="compare with finite differences in float64"
+    )
+
+
+def execute(args: argparse.Namespace, app: Application) -> Answer:
+    """The gradient of every --wrt; null (None) where there is none, which is not zero."""
+    loaded = load(args)
+    request = require_request(loaded.document)
+    backend = app.devices().open_backend(args.device)
+    found = _gradients(loaded, request, backend)
+    check = _check(loaded, request, backend) if args.check else None
+    data: dict[str, object] = {
+        "gradients": {ref.short: tensor_object(value) for ref, value in found.items()}
+    }
+    if check is not None:
+        data["numeric"] = {r.short: tensor_object(n.value) for r, n in check.numeric.items()}
+        data["agrees"] = {r.short: bool(check.agrees(r).all()) for r in check.numeric}
+    return Answer(data, _text(found, check, request, backend))
+
+
+def _gradients(loaded: Loaded, request: GradientRequest, backend: Backend) -> Gradients:
+    derived = differentiate(_needed(loaded, request), request, loaded.of_kind(CodeKind.GRADIENT))
+    session = start(loaded, derived.graph, backend, loaded.initial())
+    there = [ref for ref in request.wrt if ref in derived.gradients]
+    feeds = {ref: v for ref, v in loaded.feeds().items() if ref.op in derived.graph}
+    values = session.run([derived.gradients[ref] for ref in there], feeds)
+    found = dict(zip(there, values, strict=True))
+    return {ref: found.get(ref) for ref in request.wrt}
+
+
+def _needed(loaded: Loaded, request: GradientRequest) -> Graph:
+    """The part of the graph that the request and the initialisation are about: what is wrong
+    elsewhere does not matter."""
+    graph = loaded.document.graph
+    ends = [ref.op for ref in (*request.of, *request.wrt)]
+    names = graph.ancestors([*ends, *filter(None, [loaded.document.init])])
+    # Variables that only `initial` names must be there to be initialised.
+    return Graph.of(op for op in graph if op.name in names or op.name in loaded.document.initial)
+
+
+def _check(loaded: Loaded, request: GradientRequest, backend: Backend) -> Check:
+    here = situation(loaded, backend)
+    evaluate = Evaluator(loaded.of_kind(CodeKind.PYFUNC))
+    return check_gradients(evaluate, here.needed(request), request, here.given, here.functions)
+
+
+def _text(found: Gradients, check: Check | None, request: GradientRequest, backend: Backend) -> str:
+    of = " + ".join(ref.short for ref in request.of)
+    rows = [[f"d {of} / d {ref.short}", tensor_text(value)] for ref, value in found.items()]
+    if check is not None:
+        for row, ref in zip(rows, found, strict=True):
+            if ref in check.numeric:
+                row.append(f"numeric {tensor_text(check.numeric[ref].value)}")
+                row.append("agrees" if check.agrees(ref).all() else "DIFFERS")
+    note = [] if backend.measured else [f"emulated: {backend.source}"]
+    return "\n".join([table(rows), *note])

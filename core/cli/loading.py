@@ -1,0 +1,176 @@
+"""From arguments to what a verb works on: the document, its functions, a started session."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from core.autodiff.request import GradientRequest, Override, OverrideKind
+from core.cli.values import parse_feed, usage
+from core.engine.backend import Backend
+from core.engine.feeds import feed_arrays
+from core.engine.session import Session
+from core.errors import GradstepError
+from core.graph.model import Constant, Edge, Graph, TensorRef, unknown_name
+from core.host.trust import is_trusted
+from core.host.user_code import Function, functions_of
+from core.io.document import CodeKind, Document
+from core.io.open import read
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """A document as the arguments want it, and its Python; what may not run raises when called."""
+
+    document: Document
+    functions: Mapping[str, Function]
+
+    def of_kind(self, kind: CodeKind) -> dict[str, Function]:
+        """The functions of one kind, by name."""
+        code = self.document.code
+        return {name: f for name, f in self.functions.items() if code[name].kind is kind}
+
+    def feeds(self) -> dict[TensorRef, np.ndarray]:
+        """The document's feeds, as its graph takes them. Raises GradstepError."""
+        values = {name: value.array for name, value in self.document.feeds.items()}
+        return feed_arrays(self.document.graph, values)
+
+    def initial(self) -> dict[str, np.ndarray]:
+        """The variables' initial values by name."""
+        return {name: value.array for name, value in self.document.initial.items()}
+
+
+def load(args: argparse.Namespace) -> Loaded:
+    """The document of `args.file` with its feeds, init, and gradient request as the arguments
+    say. Raises GradstepError."""
+    document = read(args.file)
+    given: Mapping[str, Any] = dict(parse_feed(text) for text in getattr(args, "feed", ()))
+    if given:
+        document = document.with_(feeds=_with_feeds(document, given))
+    if getattr(args, "init", None):
+        document = document.with_(init=document.graph[args.init].name)
+    if hasattr(args, "of"):
+        document = document.with_(request=_request(document, args))
+    return Loaded(document, _functions(document, args))
+
+
+def start(loaded: Loaded, graph: Graph, backend: Backend, initial: Mapping[str, Any]) -> Session:
+    """A session on `graph` whose variables are initialised: by `init`, then by `initial`."""
+    functions = loaded.of_kind(CodeKind.PYFUNC)
+    session = Session(graph, backend, functions, initial)
+    if loaded.document.init:
+        session.run([], loaded.feeds(), [loaded.document.init])
+        given = Session(graph, backend, functions, initial).store
+        for name, array in given.items():
+            session.store.set(name, array)
+    return session
+
+
+def require_request(document: Document) -> GradientRequest:
+    """The document's request. Raises GradstepError (UsageError) when it asks for nothing."""
+    request = document.request
+    if not request.of or not request.wrt:
+        flag = "--wrt" if request.of else "--of"
+        raise usage(f"{flag} is missing, and the document does not say", f"write {flag} NAME")
+    for ref in (*request.of, *request.wrt):
+        document.graph[ref.op]
+    return request
+
+
+def _with_feeds(document: Document, given: Mapping[str, Any]) -> Mapping[str, Constant]:
+    """The document's feeds with the given ones over them; "x" and "x:0" are the same tensor."""
+    arrays = feed_arrays(document.graph, given)
+    feeds = {str(TensorRef.parse(name)): value for name, value in document.feeds.items()}
+    return {**feeds, **{str(ref): Constant(array) for ref, array in arrays.items()}}
+
+
+def _request(document: Document, args: argparse.Namespace) -> GradientRequest:
+    request = document.request
+    stops, edges = set(request.stops), set(request.stopped_edges)
+    for text in getattr(args, "stop", ()):
+        if "<" in text:
+            edges.add(_edge(document.graph, text))
+        else:
+            stops.add(_tensor(document.graph, text))
+    overrides = [_override(document.graph, text) for text in getattr(args, "override", ())]
+    return replace(
+        request,
+        of=tuple(_tensor(document.graph, n) for n in args.of) or request.of,
+        wrt=tuple(_tensor(document.graph, n) for n in args.wrt) or request.wrt,
+        stops=frozenset(stops),
+        stopped_edges=frozenset(edges),
+        overrides=(*request.overrides, *overrides),
+    )
+
+
+def _tensor(graph: Graph, text: str) -> TensorRef:
+    ref = TensorRef.parse(text)
+    graph[ref.op]  # raises, with near misses
+    return ref
+
+
+def _edge(graph: Graph, text: str) -> Edge:
+    edge = Edge.parse(text)
+    count = len(graph[edge.op].inputs)
+    if edge.index >= count:
+        raise GradstepError(
+            f"'{edge.op}' has {count} inputs, so there is no wire {edge}",
+            kind="ValueError",
+            node=edge.op,
+            hint=f"the first wire is {edge.op}<0",
+        )
+    return edge
+
+
+def _override(graph: Graph, text: str) -> Override:
+    target, equals, gradient = text.partition("=")
+    if not equals or not target or not gradient:
+        raise usage(f"'{text}' is not TARGET=GRADIENT", "write --override Floor=Identity")
+    return Override(gradient, target, _override_kind(graph, target))
+
+
+def _override_kind(graph: Graph, target: str) -> OverrideKind:
+    if target.endswith("/"):
+        if any(op.name.startswith(target) for op in graph):
+            return OverrideKind.SCOPE
+    elif any(op.type == target for op in graph):
+        return OverrideKind.TYPE
+    elif target in graph:
+        return OverrideKind.OP
+    known = {op.type for op in graph} | set(graph.operations)
+    error = unknown_name(target, known)
+    raise GradstepError(
+        f"the override '{target}' matches no op type, operation or scope of this graph",
+        kind="ValueError",
+        hint=error.hint or "write an op type, the name of an operation, or a scope with a slash",
+    )
+
+
+def _functions(document: Document, args: argparse.Namespace) -> Mapping[str, Function]:
+    if not document.code:
+        return {}
+    trusted = args.trust or is_trusted(document)
+    if not trusted:
+        return {name: _refusal(document, args.file) for name in document.code}
+    functions, errors = functions_of(document.code.values(), trusted=True)
+    if errors:
+        raise errors[0]
+    return functions
+
+
+def _refusal(document: Document, file: str) -> Function:
+    """What stands for functions that have not been trusted: it only raises."""
+
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise GradstepError(
+            f"the document's Python ({', '.join(sorted(document.code))}) is not trusted, "
+            "so it does not run",
+            kind="UntrustedCodeError",
+            hint=f"read it with `gradstep convert {file} -`, then pass --trust",
+        )
+
+    return refuse

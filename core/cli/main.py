@@ -1,0 +1,98 @@
+"""The command line's entry: which verb, and what becomes of its answer or error."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from core.cli.arguments import Parser
+from core.cli.output import report, report_error
+from core.cli.ports import Answer, Application, Verb
+from core.errors import GradstepError
+
+VERBS: Mapping[str, Verb] = {
+    "run": Verb("run", "compute values"),
+    "grad": Verb("grad", "compute gradients, and check them"),
+    "why": Verb("why", "say what blocks or kills a gradient"),
+    "check": Verb("check", "problems of a graph, and its gradient check"),
+    "debug": Verb("debug", "the debugger in the terminal"),
+    "compare": Verb("compare", "the same graph on two devices, node by node"),
+    "train": Verb("train", "train (comes in a later version)"),
+    "convert": Verb("convert", "write a document in another format"),
+    "shot": Verb("shot", "the window, as a picture"),
+    "tour": Verb("tour", "play the tutorial through the window"),
+    "doctor": Verb("doctor", "what this machine has, and what to do"),
+    "engine": Verb("engine", "the engine process that a window talks to"),
+}
+
+
+def main(arguments: Sequence[str], app: Application) -> int:
+    """Do what the arguments say; the exit status: 0, 1 (it failed) or 2 (bad usage)."""
+    as_json = "--json" in arguments
+    try:
+        return _dispatch(arguments, app)
+    except GradstepError as error:
+        return report_error(error, as_json)
+    except BrokenPipeError:
+        # Whoever read our output has gone; nothing more can be said, not even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:
+        if os.environ.get("GRADSTEP_TRACEBACK"):
+            raise
+        return report_error(_bug(error), as_json)
+
+
+def _dispatch(arguments: Sequence[str], app: Application) -> int:
+    if arguments and arguments[0] in VERBS:
+        return _execute(arguments[0], arguments[1:], app)
+    parsed = _window_parser().parse_args(list(arguments))
+    return app.window(Path(parsed.file) if parsed.file else None)
+
+
+def _execute(name: str, arguments: Sequence[str], app: Application) -> int:
+    verb = VERBS[name]
+    module: Any = importlib.import_module(f"core.cli.{verb.module}")
+    parser = Parser(prog=f"gradstep {name}", description=module.__doc__)
+    module.configure(parser)
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    args = parser.parse_args(list(arguments))
+    answer: Answer | int = module.execute(args, app)
+    return answer if isinstance(answer, int) else report(answer, args.json)
+
+
+def _window_parser() -> Parser:
+    width = max(map(len, VERBS))
+    verbs = "\n".join(f"  {name.ljust(width)}  {verb.help}" for name, verb in VERBS.items())
+    import argparse
+
+    parser = Parser(
+        prog="gradstep",
+        description="A debugger for backpropagation. Without a command: the window.",
+        epilog=f"commands (gradstep COMMAND --help says more):\n{verbs}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("file", metavar="FILE", nargs="?", help="document to open in the window")
+    parser.add_argument("--version", action="version", version=f"gradstep {_version()}")
+    return parser
+
+
+def _version() -> str:
+    import tomllib
+
+    project = Path(__file__).parents[2] / "pyproject.toml"
+    return str(tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"])
+
+
+def _bug(error: Exception) -> GradstepError:
+    return GradstepError(
+        f"{type(error).__name__}: {error}",
+        kind="InternalError",
+        hint="this is a bug in Gradstep; GRADSTEP_TRACEBACK=1 shows where",
+    )

@@ -1,0 +1,43 @@
+"""What the command line gets from outside of core: devices and the window."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from core.host.devices import DeviceServices
+
+
+class Application(Protocol):
+    """The parts that main.py puts together."""
+
+    def devices(self) -> DeviceServices:
+        """The devices of this machine."""
+
+    def window(self, path: Path | None) -> int:
+        """Show the window, on a document if a path is given; the exit status."""
+
+    def shot(self, path: Path, out: Path, step: int, theme: str, size: tuple[int, int]) -> None:
+        """Save a picture of the window after `step` steps. Raises GradstepError."""
+
+    def tour(self, folder: Path) -> int:
+        """Play the tutorial through the window, pictures into `folder`; the exit status."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a verb found: an object for --json, text for people, and the exit status."""
+
+    data: Mapping[str, Any]
+    text: str
+    status: int = 0
+
+
+@dataclass(frozen=True)
+class Verb:
+    """One command: the module that does it (imported when it is asked for), and a line of help."""
+
+    module: str
+    help: str

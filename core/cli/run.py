@@ -1,0 +1,85 @@
+"""Compute values: those of --fetch alone, or what the document itself runs, updates included."""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+
+from core.cli import arguments
+from core.cli.loading import Loaded, load, start
+from core.cli.output import table, tensor_object, tensor_text
+from core.cli.ports import Answer, Application
+from core.cli.values import usage
+from core.engine.backend import Backend
+from core.engine.session import Session
+from core.graph.model import Graph, TensorRef
+from core.ops.table import find
+
+Values = dict[str, "np.ndarray | None"]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `gradstep run`."""
+    arguments.document(parser)
+    arguments.names(parser, "--fetch", "tensor to compute, or operation to run")
+    arguments.running(parser)
+    parser.add_argument("--runs", metavar="N", type=arguments.positive, default=1, help="repeat")
+
+
+def execute(args: argparse.Namespace, app: Application) -> Answer:
+    """Values of every fetch in every run; an operation without outputs has none (null)."""
+    loaded = load(args)
+    backend = app.devices().open_backend(args.device)
+    session, fetches, targets = _plan(loaded, backend, args.fetch)
+    runs = [_run(session, loaded, fetches, targets) for _ in range(args.runs)]
+    device = {"name": backend.name, "measured": backend.measured, "source": backend.source}
+    objects = [{"fetches": {n: tensor_object(v) for n, v in run.items()}} for run in runs]
+    return Answer({"runs": objects, "device": device}, _text(runs, backend))
+
+
+def _plan(
+    loaded: Loaded, backend: Backend, names: list[str]
+) -> tuple[Session, list[str], tuple[str, ...]]:
+    """A session on the graph that is needed, what to fetch, and what to run besides."""
+    document = loaded.document
+    if names and all(TensorRef.parse(name).op in document.graph for name in names):
+        return start(loaded, document.graph, backend, loaded.initial()), names, ()
+    from core.host.derive import derive
+
+    program = derive(document, loaded.functions)
+    session = start(loaded, program.graph, backend, program.initial)
+    if names:
+        return session, names, ()
+    wanted = [ref.short for ref in document.fetches or document.request.of]
+    if not wanted and not program.targets:
+        raise usage("nothing to compute: --fetch is missing", "write --fetch NAME")
+    return (
+        session,
+        [*wanted, *(t for t in program.targets if not document.request.of)],
+        (program.targets if document.request.of else ()),
+    )
+
+
+def _run(session: Session, loaded: Loaded, names: list[str], targets: tuple[str, ...]) -> Values:
+    tensors = [name for name in names if not _runs_only(session.graph, name)]
+    operations = [name for name in names if _runs_only(session.graph, name)]
+    values = session.run(tensors, loaded.feeds(), [*operations, *targets])
+    found: Values = dict(zip(tensors, values, strict=True))
+    return {name: found.get(name) for name in names}
+
+
+def _runs_only(graph: Graph, name: str) -> bool:
+    """Whether `name` is an operation without outputs, which is run but has no value."""
+    definition = find(graph[TensorRef.parse(name).op].type)
+    return definition is not None and not definition.outputs
+
+
+def _text(runs: list[Values], backend: Backend) -> str:
+    parts = []
+    for number, run in enumerate(runs, 1):
+        rows = [[name, tensor_text(value)] for name, value in run.items()]
+        parts.append((f"run {number}\n" if len(runs) > 1 else "") + table(rows))
+    if not backend.measured:
+        parts.append(f"emulated: {backend.source}")
+    return "\n".join(parts)

@@ -1,0 +1,39 @@
+"""Gradstep: the composition root and command line. `python main.py --help` says what there is."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from core.cli.main import main
+from core.host.devices import DeviceServices
+
+
+class Gradstep:
+    """The parts of the program, each imported when it is needed. See core.cli.ports.Application."""
+
+    def devices(self) -> DeviceServices:
+        from gpu.devices import Devices
+
+        return Devices()
+
+    def window(self, path: Path | None) -> int:
+        from gui.app import run_window
+
+        status: int = run_window(path)
+        return status
+
+    def shot(self, path: Path, out: Path, step: int, theme: str, size: tuple[int, int]) -> None:
+        from gui.app import shot
+
+        shot(path, out, step=step, theme=theme, size=size)
+
+    def tour(self, folder: Path) -> int:
+        from gui.app import tour
+
+        status: int = tour(folder)
+        return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], Gradstep()))

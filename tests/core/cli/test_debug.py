@@ -1,0 +1,115 @@
+"""gradstep debug: stepping forward, backward and back, breakpoints, values, errors."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.core.cli.conftest import Cli
+from tests.examples.build import FOLDER
+
+TUTORIAL = FOLDER / "tutorial.gradstep"
+
+
+def test_a_script_goes_forward_backward_and_back(cli: Cli) -> None:
+    script = "run_to loss; print loss; step; print loss; continue; grad c; print c; step_back; w"
+    result = cli("debug", TUTORIAL, "--script", script, "--json")
+    assert result.status == 0
+    done = result.json["commands"]
+    assert done[1]["value"] is None
+    assert done[3]["value"]["data"] == 0.66369414
+    assert done[4]["stop"]["reason"] == "end"
+    assert done[5]["value"]["data"] == [0.56751364, -0.99436176]
+    after, back = done[6]["value"]["data"], done[7]["stop"]
+    assert after != [0.06, -0.04]
+    assert back["phase"] == "update"
+    assert back == {**done[8]["stop"], "reason": back["reason"]}
+
+
+def test_a_value_is_as_of_the_step(cli: Cli) -> None:
+    script = "continue; p c; reverse_continue; p c; continue; p c"
+    values = [
+        c["value"]["data"]
+        for c in cli("debug", TUTORIAL, "--script", script, "--json").json["commands"]
+        if "value" in c
+    ]
+    assert values[1] == [0.06, -0.04]
+    assert values[0] == values[2] != values[1]
+
+
+def test_breakpoints(cli: Cli) -> None:
+    script = "break a if max(value) > 0; b gradient e; breakpoints; c; c; delete 1; delete; c"
+    done = cli("debug", TUTORIAL, "--script", script, "--json").json["commands"]
+    assert [b["target"] for b in done[2]["breakpoints"]] == ["a", "e"]
+    assert done[3]["stop"]["reason"] == "breakpoint"
+    assert (done[4]["stop"]["phase"], done[4]["stop"]["node"]) == ("backward", "e")
+    assert done[6]["breakpoints"] == []
+    assert done[7]["stop"]["reason"] == "end"
+
+
+def test_single_operations_and_the_words_of_the_protocol(cli: Cli) -> None:
+    script = "run_to 0:8; stepIn; stepOut; next; stepBack; reverseContinue; restart; list; list all"
+    result = cli("debug", TUTORIAL, "--script", script, "--json")
+    assert result.status == 0
+    done = result.json["commands"]
+    assert done[1]["stop"]["step"] == 9
+    assert done[6]["stop"]["step"] == 0
+    assert len(done[8]["steps"]) > len(done[7]["steps"])
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("stpe", "did you mean step"),
+        ("step_back", "not possible here"),
+        ("print nothing", "nothing"),
+        ("print", "needs the name"),
+        ("break", "needs"),
+        ("break nowhere", "nowhere"),
+        ("break a if (", "("),
+        ("delete 7", "needs a number"),
+        ("run_to", "needs a node"),
+        ("run_to 0:999", "999"),
+    ],
+)
+def test_a_mistake_ends_a_script(cli: Cli, script: str, said: str) -> None:
+    result = cli("debug", TUTORIAL, "--script", f"where; {script}; step", "--json")
+    assert result.status == 1
+    assert len(result.json["commands"]) == 1
+    assert said in result.json["error"]["message"] + result.json["error"]["hint"]
+
+
+def test_a_failing_step_is_where_it_stops(cli: Cli) -> None:
+    result = cli("debug", FOLDER / "gather.gradstep", "--script", "continue", "--json")
+    assert result.status == 1
+    stop = result.json["commands"][0]["stop"]
+    assert (stop["reason"], stop["node"]) == ("exception", "b")
+    assert result.json["error"]["index"] == [2]
+
+
+def test_a_script_file_with_remarks(cli: Cli, tmp_path: Path) -> None:
+    script = tmp_path / "script.txt"
+    script.write_text("# go\nstep; step\n\nprint d  # not yet\nquit\nstep\n")
+    done = cli("debug", TUTORIAL, "--script", script, "--json").json["commands"]
+    assert [c["command"] for c in done] == ["step", "step", "print d", "quit"]
+
+
+def test_the_terminal(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines: Iterator[str] = iter(["step", "", "nonsense", "help", "print data", "grad labels"])
+
+    def ask(prompt: str) -> str:
+        try:
+            return next(lines)
+        except StopIteration:
+            raise EOFError from None
+
+    monkeypatch.setattr(builtins, "input", ask)
+    result = cli("debug", TUTORIAL)
+    assert result.status == 0
+    assert "[step] run 0, step 2 of" in result.out
+    assert "error: there is no command 'nonsense'" in result.out
+    assert "reverse_continue" in result.out
+    assert "data  float32[2] [1., 2.]" in result.out

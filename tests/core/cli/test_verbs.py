@@ -1,0 +1,189 @@
+"""The other verbs, bad files, and the command line as a process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from core.cli import main as cli_main
+from core.io import graphdef
+from core.io.open import read
+from main import Gradstep
+from tests.core.cli.conftest import Cli
+from tests.examples.build import FOLDER
+
+ROOT = Path(__file__).parents[3]
+GRAPHS = ROOT / "tests" / "data" / "oracle" / "graphs"
+TUTORIAL = FOLDER / "tutorial.gradstep"
+
+
+def test_compare_gather_with_an_emulated_gpu(cli: Cli) -> None:
+    result = cli("compare", FOLDER / "gather.gradstep", "--against", "emulate:tf-gpu", "--json")
+    assert result.status == 0
+    assert result.json["measured"] is False
+    assert result.json["first_divergence"] == "b"
+    nodes = {node["name"]: node for node in result.json["nodes"]}
+    assert nodes["b"]["verdict"] == "raises"
+    assert nodes["b"]["right"]["values"] == [1, 2, 0]
+    assert nodes["params"]["verdict"] == "equal"
+    assert {"name", "type", "phase", "verdict", "created", "inherited"} <= set(nodes["b"])
+    text = cli("compare", FOLDER / "gather.gradstep", "--against", "emulate:tf-gpu").out
+    assert "first divergence: b" in text
+    assert "emulated" in text
+
+
+def test_compare_the_tutorial_with_itself(cli: Cli) -> None:
+    result = cli("compare", TUTORIAL, "--against", "cpu:native", "--json")
+    assert result.json["first_divergence"] is None
+    assert {"forward", "backward"} <= {node["phase"] for node in result.json["nodes"]}
+
+
+@pytest.mark.parametrize("suffix", ["gradstep", "pb", "pbtxt", "py", "dot"])
+def test_convert(cli: Cli, tmp_path: Path, suffix: str) -> None:
+    out = tmp_path / f"out.{suffix}"
+    assert cli("convert", TUTORIAL, out, "--json").json == {"written": str(out)}
+    assert out.stat().st_size > 100
+    if suffix in ("gradstep", "pb", "pbtxt"):
+        assert set(read(TUTORIAL).graph.operations) <= set(read(out).graph.operations)
+
+
+def test_convert_passes_on_what_gradstep_lacks(cli: Cli, tmp_path: Path) -> None:
+    out = tmp_path / "q.pbtxt"
+    assert cli("convert", GRAPHS / "fifo_queue.pb", out).status == 0
+    again = graphdef.from_pbtxt(out.read_bytes(), allow_unknown=True).graph
+    assert again["deq"].type == "QueueDequeueV2"
+    assert cli("run", GRAPHS / "fifo_queue.pb", "--fetch", "size").status == 1
+
+
+@pytest.mark.parametrize("out", ["a.onnx", "a.svg", "a.xyz", "a"])
+def test_convert_to_an_unknown_format(cli: Cli, out: str) -> None:
+    result = cli("convert", TUTORIAL, out)
+    assert result.status == 2
+    assert ".gradstep, .pb" in result.err
+
+
+def test_train_comes_later(cli: Cli) -> None:
+    result = cli("train", TUTORIAL, "--steps", 3)
+    assert result.status == 2
+    assert "later version" in result.err
+
+
+def test_doctor(cli: Cli) -> None:
+    result = cli("doctor", "--json")
+    assert result.status == 0
+    checks = {check["name"]: check for check in result.json["checks"]}
+    assert checks["Python"]["ok"]
+    assert checks["Qt"]["ok"]
+    assert checks["emulate:tf-gpu"]["ok"]
+    assert "gpu" in checks
+
+
+def test_shot_and_engine_usage(cli: Cli, tmp_path: Path) -> None:
+    assert cli("shot", TUTORIAL, tmp_path / "a.jpg").status == 2
+    assert cli("shot", tmp_path / "none.gradstep", tmp_path / "a.png").status == 1
+    assert cli("shot", TUTORIAL, tmp_path / "a.png", "--size", "big").status == 2
+    assert cli("engine").status == 2
+
+
+def test_a_bug_is_said_in_one_line(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(self: Gradstep) -> None:
+        raise ZeroDivisionError("surprise")
+
+    monkeypatch.setattr(Gradstep, "devices", broken)
+    result = cli("doctor", "--json")
+    assert result.status == 1
+    assert result.json["error"]["type"] == "InternalError"
+    monkeypatch.setenv("GRADSTEP_TRACEBACK", "1")
+    with pytest.raises(ZeroDivisionError):
+        cli("doctor")
+
+
+@pytest.mark.parametrize("verb", sorted(cli_main.VERBS))
+def test_every_verb_explains_itself(
+    cli: Cli, verb: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        cli(verb, "--help")
+    assert caught.value.code == 0
+    assert f"usage: gradstep {verb}" in capsys.readouterr().out
+
+
+BAD = ["cut", "bomb", "cycle", "unknown", "missing", "folder", "suffix", "notes"]
+
+
+@pytest.fixture
+def bad(tmp_path: Path) -> Path:
+    """A folder of files that cannot be opened, each in its own way."""
+    data = TUTORIAL.read_bytes()
+    (tmp_path / "cut.gradstep").write_bytes(data[: len(data) // 2])
+    (tmp_path / "notes.gradstep").write_bytes(b"just text")
+    (tmp_path / "folder.gradstep").mkdir()
+    (tmp_path / "suffix.h5").write_bytes(b"")
+    (tmp_path / "cycle.pbtxt").write_text(
+        'node { name: "a" op: "Neg" input: "b" } node { name: "b" op: "Neg" input: "a" }'
+    )
+    (tmp_path / "unknown.pbtxt").write_text('node { name: "a" op: "Zorp" }')
+    (tmp_path / "bomb.pbtxt").write_text(
+        'node { name: "a" op: "Const" attr { key: "value" value { tensor { dtype: DT_FLOAT '
+        "tensor_shape { dim { size: 999999999999 } } float_val: 0 } } } }"
+    )
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("verb", ["run", "grad", "check", "debug", "convert"])
+def test_bad_files(cli: Cli, bad: Path, name: str, verb: str) -> None:
+    path = next(bad.glob(f"{name}.*"), bad / f"{name}.gradstep")
+    extra = [bad / "out.dot"] if verb == "convert" else []
+    result = cli(verb, path, *extra)
+    if name in ("cycle", "unknown") and verb == "convert":
+        assert result.status == 0  # it passes on what it need not understand
+        return
+    assert result.status == 1
+    assert result.out == ""
+    assert result.err.startswith("gradstep: ")
+    assert len(result.err.splitlines()) == 2
+    assert "Traceback" not in result.err
+
+
+def _process(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "main.py", *arguments],
+        cwd=ROOT,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")},
+    )
+
+
+def test_the_process() -> None:
+    done = _process("grad", str(TUTORIAL), "--of", "loss", "--wrt", "c", "--json")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert json.loads(done.stdout)["gradients"]["c"]["data"] == [0.56751364, -0.99436176]
+    assert _process("--version").stdout.startswith("gradstep ")
+    assert "commands" in _process("--help").stdout
+    talked = _process("debug", str(TUTORIAL), stdin="step\nquit\n")
+    assert talked.returncode == 0
+    assert "[step] run 0, step 1" in talked.stdout
+
+
+def test_running_stays_light() -> None:
+    code = (
+        "import sys; from core.cli.main import main; from main import Gradstep; "
+        f"main(['run', {str(TUTORIAL)!r}, '--fetch', 'loss'], Gradstep()); "
+        "heavy = {'PySide6', 'networkx', 'pyqtgraph', 'cupy', 'scipy', 'google', 'tensorboardX'}; "
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.splitlines()[-1] == "[]", done.stderr
