@@ -70,7 +70,7 @@ class Notation:
         if op.type == "Const":
             return f"{_last(op.output())} = {_constant(op)}"
         after = ", ".join(name.rpartition("/")[2] for name in op.control_inputs)
-        return f"{op.type} {_last(op.output())}" + (f", after {after}" if after else "")
+        return f"{op.type} {op.name}" + (f", after {after}" if after else "")
 
     def _update(self, op: Operation) -> str:
         definition = find(op.type)
@@ -91,10 +91,12 @@ class Notation:
         if ref in self._of:
             return self.derivative(self._of[ref])
         op = self.graph[ref.op]
-        if op.phase is Phase.FORWARD and op.type != "Const":
-            return _last(ref)
         if op.type == "Const":
             return _constant(op)
+        if not op.inputs:
+            return op.name  # a variable, or a slot of one: `c/Adam` says whose
+        if op.phase is Phase.FORWARD:
+            return _last(ref)
         return self._formula(op, depth - 1) if depth > 1 and ref.index == 0 else _last(ref)
 
     def _formula(self, op: Operation, depth: int) -> str:

@@ -33,6 +33,9 @@ def running(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="a value for a tensor: numbers or lists, @FILE.npy or @FILE.npz:KEY",
     )
+    parser.add_argument(
+        "--allow-nan", action="store_true", help="let a fed value hold NaN or infinity"
+    )
     parser.add_argument("--init", metavar="OP", help="operation to run once before the first run")
     parser.add_argument(
         "--device",

@@ -50,7 +50,10 @@ def load(args: argparse.Namespace) -> Loaded:
     document = read(args.file)
     given: Mapping[str, Any] = dict(parse_feed(text) for text in getattr(args, "feed", ()))
     if given:
-        document = document.with_(feeds=_with_feeds(document, given))
+        arrays = feed_arrays(document.graph, given)
+        if not args.allow_nan:
+            _refuse_non_finite(arrays)
+        document = document.with_(feeds=_with_feeds(document, arrays))
     if getattr(args, "init", None):
         document = document.with_(init=document.graph[args.init].name)
     if hasattr(args, "of"):
@@ -81,11 +84,30 @@ def require_request(document: Document) -> GradientRequest:
     return request
 
 
-def _with_feeds(document: Document, given: Mapping[str, Any]) -> Mapping[str, Constant]:
+def _with_feeds(
+    document: Document, arrays: Mapping[TensorRef, np.ndarray]
+) -> Mapping[str, Constant]:
     """The document's feeds with the given ones over them; "x" and "x:0" are the same tensor."""
-    arrays = feed_arrays(document.graph, given)
     feeds = {str(TensorRef.parse(name)): value for name, value in document.feeds.items()}
     return {**feeds, **{str(ref): Constant(array) for ref, array in arrays.items()}}
+
+
+def _refuse_non_finite(arrays: Mapping[TensorRef, np.ndarray]) -> None:
+    """A NaN in a feed is nearly always a mistake upstream: say so before it spreads."""
+    for ref, array in arrays.items():
+        if array.dtype.kind not in "fc":
+            continue
+        bad = np.argwhere(~np.isfinite(array))
+        if len(bad):
+            index = tuple(int(i) for i in bad[0])
+            place = f" at index {list(index)}" if index else ""
+            raise GradstepError(
+                f"the value fed to '{ref.short}' is {array[index]}{place}",
+                kind="ValueError",
+                node=ref.op,
+                index=index,
+                hint="mend the value, or pass --allow-nan to run with it on purpose",
+            )
 
 
 def _request(document: Document, args: argparse.Namespace) -> GradientRequest:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import os
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from core.cli.arguments import Parser
-from core.cli.output import report, report_error
+from core.cli.output import USAGE, report, report_error
 from core.cli.ports import Answer, Application, Verb
 from core.errors import GradstepError
 
@@ -53,7 +54,10 @@ def _dispatch(arguments: Sequence[str], app: Application) -> int:
     if arguments and arguments[0] in VERBS:
         return _execute(arguments[0], arguments[1:], app)
     parsed = _window_parser().parse_args(list(arguments))
-    return app.window(Path(parsed.file) if parsed.file else None)
+    path = Path(parsed.file) if parsed.file else None
+    if path is not None and not path.exists():
+        raise _no_such(path)
+    return app.window(path)
 
 
 def _execute(name: str, arguments: Sequence[str], app: Application) -> int:
@@ -81,6 +85,15 @@ def _window_parser() -> Parser:
     parser.add_argument("file", metavar="FILE", nargs="?", help="document to open in the window")
     parser.add_argument("--version", action="version", version=f"gradstep {_version()}")
     return parser
+
+
+def _no_such(path: Path) -> GradstepError:
+    """Neither a file nor a command: the first word was one of the two."""
+    if path.suffix:
+        return GradstepError(f"there is no file {path}", kind="FileError", hint="check the path")
+    near = difflib.get_close_matches(str(path), VERBS, n=1)
+    hint = f"did you mean gradstep {near[0]}?" if near else "see gradstep --help"
+    return GradstepError(f"'{path}' is neither a file nor a command", kind=USAGE, hint=hint)
 
 
 def _version() -> str:

@@ -23,9 +23,10 @@ class FakeCupy(FakeNamespace):
         self.cuda = SimpleNamespace(get_current_stream=lambda: stream)
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> FakeArray:
-        array = FakeArray(np.full(shape, 0xA5, np.uint8).view(dtype))
+        array = np.empty(shape, dtype)
+        array.reshape(-1).view(np.uint8).fill(0xA5)  # nobody may count on zeros
         self.used += array.nbytes
-        return array
+        return FakeArray(array)
 
     def take(self, a: FakeArray, indices: FakeArray, axis: int) -> FakeArray:
         picked = np.take(a.get(), indices.get(), axis=axis, mode="wrap")

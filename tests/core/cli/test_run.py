@@ -80,8 +80,9 @@ def test_feeds_from_files(cli: Cli, tmp_path: Path) -> None:
     assert fetched["labels"] == {"dtype": "float32", "shape": [2], "data": [1.0, 0.0]}
 
 
-def test_nan_can_be_fed_and_is_written_as_a_string(cli: Cli) -> None:
-    result = cli("run", TUTORIAL, "--fetch", "d", "--feed", "data=[nan, -inf]", "--json")
+def test_nan_can_be_fed_on_purpose_and_is_written_as_a_string(cli: Cli) -> None:
+    feed = ["--feed", "data=[nan, -inf]", "--allow-nan"]
+    result = cli("run", TUTORIAL, "--fetch", "d", *feed, "--json")
     assert result.json["runs"][0]["fetches"]["d"]["data"] == ["NaN", "-Infinity"]
 
 
@@ -106,6 +107,7 @@ def test_gather_stops_on_the_cpu_and_names_the_index(cli: Cli) -> None:
         (["--fetch", "lss"], 1, "did you mean loss"),
         (["--fetch", "loss:7"], 1, "outputs"),
         (["--fetch", "loss", "--feed", "data=[1,2,3]"], 1, "Cannot feed value of shape (3,)"),
+        (["--fetch", "loss", "--feed", "data=[1,nan]"], 1, "--allow-nan"),
         (["--fetch", "loss", "--feed", "dato=[1,2]"], 1, "dato"),
         (["--fetch", "loss", "--feed", "data"], 2, "NAME=VALUE"),
         (["--fetch", "loss", "--feed", "data=__import__('os')"], 2, "not a value"),

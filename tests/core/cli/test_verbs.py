@@ -187,3 +187,15 @@ def test_running_stays_light() -> None:
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("word", "status", "said"),
+    [("rum", 2, "gradstep run"), ("frobnicate", 2, "--help"), ("lost.gradstep", 1, "no file")],
+)
+def test_a_first_word_that_is_neither_file_nor_command(
+    cli: Cli, word: str, status: int, said: str
+) -> None:
+    result = cli(word)
+    assert result.status == status
+    assert said in result.err
