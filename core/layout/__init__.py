@@ -1,0 +1,1 @@
+"""Where nodes stand: automatic layout of a graph, without a window."""

@@ -1,0 +1,29 @@
+"""Automatic layout: from boxes and arrows to places, by the engine that suits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.layout import layered, routed
+from core.layout.boxes import Arrow, Box, Diagram, Positions, by_id
+
+# Up to so many boxes our own engine answers at once, so that no process need be started.
+SMALL = 150
+ENGINES = {"graphlay": routed.arrange, "own": layered.arrange}
+
+
+def layout(boxes: Sequence[Box], arrows: Sequence[Arrow], engine: str = "") -> Positions:
+    """Centres of the boxes, inputs on the left, results on the right; the same every time.
+
+    engine: "graphlay" or "own"; empty chooses. No two boxes overlap, and in an acyclic diagram
+    every arrow goes right. May take long on large diagrams: see worker.arrange.
+    """
+    diagram = Diagram.of(boxes, arrows)
+    if not len(diagram):
+        return {}
+    return by_id(boxes, ENGINES[engine or choose(diagram)](diagram))
+
+
+def choose(diagram: Diagram) -> str:
+    """The engine to ask first."""
+    return "graphlay" if len(diagram) > SMALL and routed.suits(diagram) else "own"
