@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.autodiff.request import GradientRequest, gradient_name, native_name
+from core.autodiff.results import as_list, checked
 from core.autodiff.unbroadcast import sum_to_shape_of
 from core.errors import GradstepError
-from core.graph.dtypes import DType
 from core.graph.model import Edge, Graph, Operation, Phase, TensorRef
 from core.ops.builder import GraphBuilder, OpView, Tensor
 from core.ops.table import find
@@ -149,7 +149,7 @@ class _Reverse:
     def _apply(self, op: Operation, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
         name = gradient_name(op, self.request.overrides)
         view = OpView(self.builder, op)
-        results = _as_list(self._call(op, name, self._rule(op, name), view, grads))
+        results = as_list(self._call(op, name, self._rule(op, name), view, grads))
         native = name == native_name(op)
         if native and name != op.type:
             results += [None] * (len(op.inputs) - len(results))
@@ -157,10 +157,10 @@ class _Reverse:
             self.custom[op.name] = name
         definition = None if name in self.functions else find(name)
         summed = definition is not None and definition.broadcasts
-        checked = _checked(op, name, results, view, any_shape=summed)
+        fitting = checked(op, name, results, view, any_shape=summed)
         return [
             sum_to_shape_of(g, x) if summed and g is not None else g
-            for g, x in zip(checked, view.inputs, strict=True)
+            for g, x in zip(fitting, view.inputs, strict=True)
         ]
 
     def _rule(self, op: Operation, name: str) -> GradientFunction:
@@ -264,50 +264,3 @@ def _data_ancestors(graph: Graph, names: Sequence[str]) -> set[str]:
             seen.add(name)
             stack.extend(ref.op for ref in graph[name].inputs if ref is not None)
     return seen
-
-
-def _as_list(result: Any) -> list[Any]:
-    return list(result) if isinstance(result, list | tuple) else [result]
-
-
-def _checked(
-    op: Operation, name: str, results: list[Any], view: OpView, any_shape: bool
-) -> list[Tensor | None]:
-    """`results` if they can be the gradients of `op`'s inputs; TensorFlow's errors if not.
-    any_shape: they are summed to their inputs' shapes afterwards."""
-    if len(results) != len(op.inputs):
-        raise GradstepError(
-            f"Num gradients {len(results)} generated for op '{op.name}' (op type: {op.type}, "
-            f"gradient: {name}) do not match num inputs {len(op.inputs)}",
-            kind="ValueError",
-            node=op.name,
-            hint=f"return {len(op.inputs)} gradients, None for an input that has none",
-        )
-    for index, (grad, x) in enumerate(zip(results, view.inputs, strict=True)):
-        if grad is None:
-            continue
-        if not isinstance(grad, Tensor):
-            raise GradstepError(
-                f"gradient '{name}' returned a {type(grad).__name__} for input {index}",
-                kind="AttributeError",
-                node=op.name,
-                hint="a gradient function builds operations: return a tensor made from "
-                "op.inputs and grad, or None",
-            )
-        if not any_shape and x.dtype is not DType.RESOURCE:  # a handle has no shape to speak of
-            _check_shape(op, name, index, grad, x)
-    return results
-
-
-def _check_shape(op: Operation, name: str, index: int, grad: Tensor, x: Tensor) -> None:
-    try:
-        grad.shape.merge(x.shape)
-    except ValueError:
-        raise GradstepError(
-            "Incompatible shapes between op input and calculated input gradient. Forward "
-            f"operation: {op.name}. Input index: {index}. Original input shape: {x.shape}. "
-            f"Calculated input gradient shape: {grad.shape}",
-            kind="ValueError",
-            node=op.name,
-            hint=f"gradient '{name}' must return a tensor shaped like its input",
-        ) from None

@@ -6,30 +6,18 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from core.autodiff.request import Override, OverrideKind
 from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.errors import GradstepError
 from core.graph import edits
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Constant, Edge, TensorRef
+from core.graph.model import Edge, TensorRef
 from core.io.document import CodeItem, Document, Optimizer
 from core.io.pyfunc import to_pyfunc
 from core.io.relabel import relabelled
-from core.ops.infer import infer
+from core.io.value_edits import fresh_attrs, set_attr, set_feed, set_initial, with_fresh_value
 from core.ops.table import find, lookup
 
 Point = tuple[float, float]
-
-# What a freshly drawn node starts with, so that it means something at once.
-_FRESH: Mapping[str, Mapping[str, Any]] = {
-    "Placeholder": {"dtype": DType.FLOAT32, "shape": Shape.of(2)},
-    "VariableV2": {"dtype": DType.FLOAT32, "shape": Shape.of(2)},
-    "VarHandleOp": {"dtype": DType.FLOAT32, "shape": Shape.of(2)},
-    "Const": {"dtype": DType.FLOAT32, "value": Constant(np.float32(1.0))},
-}
-_VARIABLES = ("VariableV2", "VarHandleOp")
 
 
 def add_operation(
@@ -42,16 +30,10 @@ def add_operation(
     """Add a node of `type` at a point, its inputs open, its attributes at sensible values."""
     definition = lookup(type)
     inputs = [None for spec in definition.inputs for _ in range(2 if spec.variadic else 1)]
-    given = {**_FRESH.get(type, {}), **(attrs or {})}
+    given = {**fresh_attrs(definition), **(attrs or {})}
     graph, chosen = edits.add(document.graph, type, name, inputs, given)
     document = _with_positions(replace(document, graph=graph), {chosen: at})
-    if type in _VARIABLES:
-        shape = tuple(0 if d is None else d for d in given["shape"].dims or ())
-        document = set_initial(document, chosen, np.zeros(shape, given["dtype"].numpy))
-    if type == "Placeholder":
-        shape = tuple(1 if d is None else d for d in given["shape"].dims or ())
-        document = set_feed(document, f"{chosen}:0", np.ones(shape, given["dtype"].numpy))
-    return document, chosen
+    return with_fresh_value(document, chosen), chosen
 
 
 def remove_operations(document: Document, names: Collection[str]) -> Document:
@@ -138,36 +120,6 @@ def duplicate_operations(
 def move(document: Document, positions: Mapping[str, Point]) -> Document:
     """Put nodes at new places."""
     return _with_positions(document, positions)
-
-
-def set_attr(document: Document, name: str, key: str, value: Any) -> Document:
-    """Set an attribute; a variable's or placeholder's value follows a new shape or dtype."""
-    document = replace(document, graph=edits.set_attr(document.graph, name, key, value))
-    op = document.graph[name]
-    if key not in ("shape", "dtype") or op.type not in (*_VARIABLES, "Placeholder"):
-        return document
-    shape = tuple(1 if d is None else d for d in (op.attrs["shape"].dims or ()))
-    dtype = op.attrs["dtype"].numpy
-    if op.type == "Placeholder":
-        old = document.feeds.get(f"{name}:0")
-        return set_feed(document, f"{name}:0", _refit(old, shape, dtype, fill=1))
-    return set_initial(document, name, _refit(document.initial.get(name), shape, dtype, fill=0))
-
-
-def set_initial(document: Document, variable: str, array: np.ndarray) -> Document:
-    """Set the value that a variable has before the first run. Raises GradstepError on misfit."""
-    op = document.graph[variable]
-    _check_fits(array, op.attrs.get("shape", Shape(None)), op.attrs.get("dtype"), variable)
-    return replace(document, initial={**document.initial, variable: Constant(array)})
-
-
-def set_feed(document: Document, tensor: str, array: np.ndarray) -> Document:
-    """Set the value fed to a tensor in every run. Raises GradstepError on misfit."""
-    ref = TensorRef.parse(tensor)
-    kind = infer(document.graph).types.get(ref)
-    if kind is not None:
-        _check_fits(array, kind.shape, kind.dtype, ref.op)
-    return replace(document, feeds={**document.feeds, str(ref): Constant(array)})
 
 
 def set_request(document: Document, of: Sequence[str], wrt: Sequence[str]) -> Document:
@@ -258,26 +210,6 @@ def _kept(refs: Iterable[TensorRef], gone: set[str]) -> tuple[TensorRef, ...]:
 def _still(edge: Edge, document: Document, gone: set[str]) -> bool:
     source = document.graph.source(edge)
     return edge.op not in gone and source is not None and source.op not in gone
-
-
-def _refit(old: Constant | None, shape: tuple[int, ...], dtype: np.dtype, fill: int) -> np.ndarray:
-    """The old value in the new dtype if it still fits, else `fill` everywhere."""
-    if old is not None and old.array.shape == shape:
-        return old.array.astype(dtype)
-    return np.full(shape, fill, dtype)
-
-
-def _check_fits(array: np.ndarray, shape: Shape, dtype: DType | None, node: str) -> None:
-    if not shape.accepts(array.shape):
-        raise GradstepError(
-            f"a value of shape {Shape(array.shape)} does not fit '{node}', which is {shape}",
-            kind="ValueError",
-            node=node,
-        )
-    if dtype is not None and array.dtype != dtype.numpy:
-        raise GradstepError(
-            f"'{node}' holds {dtype.value}, not {array.dtype}", kind="ValueError", node=node
-        )
 
 
 __all__ = [

@@ -1,0 +1,57 @@
+"""What a gradient function returned: is it one gradient per input, of the right kind and shape?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.errors import GradstepError
+from core.graph.dtypes import DType
+from core.graph.model import Operation
+from core.ops.builder import OpView, Tensor
+
+
+def as_list(result: Any) -> list[Any]:
+    return list(result) if isinstance(result, list | tuple) else [result]
+
+
+def checked(
+    op: Operation, name: str, results: list[Any], view: OpView, any_shape: bool
+) -> list[Tensor | None]:
+    """`results` if they can be the gradients of `op`'s inputs; TensorFlow's errors if not.
+    any_shape: they are summed to their inputs' shapes afterwards."""
+    if len(results) != len(op.inputs):
+        raise GradstepError(
+            f"Num gradients {len(results)} generated for op '{op.name}' (op type: {op.type}, "
+            f"gradient: {name}) do not match num inputs {len(op.inputs)}",
+            kind="ValueError",
+            node=op.name,
+            hint=f"return {len(op.inputs)} gradients, None for an input that has none",
+        )
+    for index, (grad, x) in enumerate(zip(results, view.inputs, strict=True)):
+        if grad is None:
+            continue
+        if not isinstance(grad, Tensor):
+            raise GradstepError(
+                f"gradient '{name}' returned a {type(grad).__name__} for input {index}",
+                kind="AttributeError",
+                node=op.name,
+                hint="a gradient function builds operations: return a tensor made from "
+                "op.inputs and grad, or None",
+            )
+        if not any_shape and x.dtype is not DType.RESOURCE:  # a handle has no shape to speak of
+            _check_shape(op, name, index, grad, x)
+    return results
+
+
+def _check_shape(op: Operation, name: str, index: int, grad: Tensor, x: Tensor) -> None:
+    try:
+        grad.shape.merge(x.shape)
+    except ValueError:
+        raise GradstepError(
+            "Incompatible shapes between op input and calculated input gradient. Forward "
+            f"operation: {op.name}. Input index: {index}. Original input shape: {x.shape}. "
+            f"Calculated input gradient shape: {grad.shape}",
+            kind="ValueError",
+            node=op.name,
+            hint=f"gradient '{name}' must return a tensor shaped like its input",
+        ) from None

@@ -1,0 +1,171 @@
+"""Edits of documents: requests, values, breakpoints and places follow the graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from core.autodiff.request import NATIVE_OP_TYPE, Override, OverrideKind
+from core.errors import GradstepError
+from core.graph.dtypes import DType, Shape
+from core.graph.model import Edge, TensorRef
+from core.host.derive import derive
+from core.io import edits, store
+from core.io.document import CodeItem, CodeKind, Document
+from core.ops.infer import infer
+
+TUTORIAL = Path(__file__).parents[3] / "assets/examples/tutorial.gradstep"
+
+
+@pytest.fixture
+def tutorial() -> Document:
+    return store.load(TUTORIAL)
+
+
+def test_renaming_a_variable_keeps_its_value_request_and_place(tutorial: Document) -> None:
+    renamed = edits.rename_operation(tutorial, "c", "bias/c")
+    assert renamed.initial["bias/c"] == tutorial.initial["c"]
+    assert TensorRef("bias/c") in renamed.request.wrt
+    assert renamed.view.positions["bias/c"] == tutorial.view.positions["c"]
+    assert not derive(renamed).problems
+
+
+def test_removing_a_node_removes_what_spoke_of_it(tutorial: Document) -> None:
+    stopped = edits.toggle_stop(tutorial, Edge("a", 1))
+    marked = edits.toggle_breakpoint(stopped, "e")
+    over = edits.set_override(marked, Override("Identity", "e", OverrideKind.OP))
+    gone = edits.remove_operations(over, ["e"])
+    assert "e" not in gone.graph
+    assert not gone.request.stopped_edges
+    assert not gone.request.overrides
+    assert not gone.breakpoints
+
+
+def test_toggles_are_their_own_inverse(tutorial: Document) -> None:
+    edge = Edge("a", 0)
+    assert edits.toggle_stop(edits.toggle_stop(tutorial, edge), edge).request == tutorial.request
+    twice = edits.toggle_breakpoint(edits.toggle_breakpoint(tutorial, "a"), "a")
+    assert twice.breakpoints == tutorial.breakpoints
+
+
+def test_an_open_input_cannot_be_stopped(tutorial: Document) -> None:
+    opened = edits.disconnect(tutorial, Edge("a", 0))
+    with pytest.raises(GradstepError, match="no wire"):
+        edits.toggle_stop(opened, Edge("a", 0))
+
+
+def test_one_override_per_target(tutorial: Document) -> None:
+    first = edits.set_override(tutorial, Override("Identity", "e", OverrideKind.OP))
+    second = edits.set_override(first, Override("Mine", "e", OverrideKind.OP))
+    assert [o.gradient for o in second.request.overrides] == ["Mine"]
+    off = edits.toggle_override(second, 0)
+    assert not off.request.overrides[0].enabled
+    assert not edits.clear_override(off, OverrideKind.OP, "e").request.overrides
+
+
+def test_a_value_follows_its_shape_where_it_fits(tutorial: Document) -> None:
+    double = edits.set_attr(tutorial, "c", "dtype", DType.FLOAT64)
+    np.testing.assert_allclose(double.initial["c"].array, [0.06, -0.04], rtol=1e-6)
+    assert double.initial["c"].array.dtype == np.float64
+    wider = edits.set_attr(tutorial, "data", "shape", Shape.of(3))
+    np.testing.assert_array_equal(wider.feeds["data:0"].array, np.ones(3, np.float32))
+
+
+@pytest.mark.parametrize("value", [np.zeros(3, np.float32), np.zeros(2, np.float64)])
+def test_values_that_do_not_fit_are_refused(tutorial: Document, value: np.ndarray) -> None:
+    with pytest.raises(GradstepError, match=r"data|c"):
+        edits.set_feed(tutorial, "data", value)
+    with pytest.raises(GradstepError):
+        edits.set_initial(tutorial, "c", value)
+
+
+def test_an_op_becomes_a_python_function_that_computes_the_same(tutorial: Document) -> None:
+    changed = edits.to_pyfunc(tutorial, "e", [TensorRef("d")])
+    op = changed.graph["e"]
+    assert op.type == "PyFunc"
+    assert op.inputs == (TensorRef("c"), TensorRef("k"), TensorRef("d"))
+    assert op.attrs[NATIVE_OP_TYPE] == "AddV2"
+    source = changed.code[op.attrs["token"]].source
+    scope: dict[str, object] = {"np": np}
+    exec(source, scope)
+    assert source == "def forward(c, k, d):\n    return c + k\n"
+    assert scope["forward"](1, 2, 3) == 3  # type: ignore[operator]
+    assert not infer(changed.graph).problems
+
+
+def test_its_native_gradient_is_that_of_the_op_it_stands_for(tutorial: Document) -> None:
+    plain, changed = derive(tutorial), derive(edits.to_pyfunc(tutorial, "e"), trusted=True)
+    assert not changed.problems
+    assert changed.gradients.keys() == plain.gradients.keys()
+
+
+def test_code_is_added_replaced_and_removed(tutorial: Document) -> None:
+    item = CodeItem("f", CodeKind.GRADIENT, "def f(op, g):\n    return g\n")
+    coded = edits.set_code(tutorial, item)
+    assert coded.code_hash != tutorial.code_hash
+    assert edits.remove_code(coded, "f").code_hash == tutorial.code_hash
+
+
+class Drawing(RuleBasedStateMachine):
+    """However one draws, the document saves, loads as it was, and derives without raising."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.document = Document()
+
+    def pick(self, data: st.DataObject) -> str:
+        return data.draw(st.sampled_from(sorted(self.document.graph.operations)))
+
+    @rule(
+        type=st.sampled_from(["Placeholder", "VariableV2", "Mul", "AddN", "Const", "Cast", "Sum"])
+    )
+    def add(self, type: str) -> None:
+        self.document, _ = edits.add_operation(self.document, type, (8.0, 16.0))
+
+    @precondition(lambda self: len(self.document.graph) > 1)
+    @rule(data=st.data())
+    def wire(self, data: st.DataObject) -> None:
+        source, target = self.pick(data), self.pick(data)
+        count = len(self.document.graph[target].inputs)
+        if not count or target in self.document.graph.ancestors([source]):
+            return
+        edge = Edge(target, data.draw(st.integers(0, count - 1)))
+        self.document = edits.connect(self.document, TensorRef(source), edge)
+
+    @precondition(lambda self: len(self.document.graph) > 0)
+    @rule(data=st.data(), request=st.booleans())
+    def ask_or_remove(self, data: st.DataObject, request: bool) -> None:
+        name = self.pick(data)
+        if request:
+            self.document = edits.set_request(self.document, [name], [self.pick(data)])
+        else:
+            self.document = edits.remove_operations(self.document, [name])
+
+    @precondition(lambda self: len(self.document.graph) > 0)
+    @rule(data=st.data())
+    def duplicate(self, data: st.DataObject) -> None:
+        self.document, _ = edits.duplicate_operations(self.document, [self.pick(data)])
+
+    @invariant()
+    def it_derives(self) -> None:
+        derive(self.document)
+
+    @invariant()
+    def it_saves_and_loads_as_it_was(self) -> None:
+        data = store.to_bytes(self.document)
+        assert store.to_bytes(store.from_bytes(data)) == data
+
+    @invariant()
+    def nothing_speaks_of_what_is_not_there(self) -> None:
+        document = self.document
+        mentioned = {*document.initial, *document.view.positions}
+        mentioned |= {TensorRef.parse(name).op for name in document.feeds}
+        mentioned |= {ref.op for ref in (*document.request.of, *document.request.wrt)}
+        assert mentioned <= set(document.graph.operations)
+
+
+TestDrawing = Drawing.TestCase
