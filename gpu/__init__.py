@@ -1,0 +1,1 @@
+"""GPU and emulated devices; the only package that imports CuPy."""

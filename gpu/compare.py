@@ -1,0 +1,113 @@
+"""Comparing one program on two devices, node by node: the rows that people and programs read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from core.debug.program import Program
+from core.engine.backend import Backend
+from core.host.messages import ComparedNode, Comparison, SideResult
+from gpu.hazards import hazards
+from gpu.lockstep import Turn, lockstep
+from gpu.metrics import distance, worst_index
+from gpu.reasons import reason
+from gpu.track import Outcome
+from gpu.verdicts import Verdict, verdict_on
+
+_SHOWN = 64  # elements of each side that a comparison carries
+
+
+def compare(program: Program, left: Backend, right: Backend) -> Comparison:
+    """Run `program` on both, node by node; see messages.Comparison.
+
+    The first divergence is the first node that parts the devices by itself, on equal inputs.
+    Raises GradstepError when the program cannot start on `left`.
+    """
+    nodes: list[ComparedNode] = []
+    warnings: list[str] = []
+    first: str | None = None
+    with np.errstate(all="ignore"):
+        for turn in lockstep(program, left, right):
+            verdict = verdict_on(turn, (left.rules, right.rules))
+            nodes.append(row(turn, verdict, right))
+            warnings.extend(hazards(turn.op, turn.inputs))
+            if first is None and verdict.creates:
+                first = turn.op.name
+    return Comparison(
+        left=left.name,
+        right=right.name,
+        measured=left.measured and right.measured,
+        source=right.source,
+        nodes=nodes,
+        first_divergence=first,
+        hazards=warnings,
+    )
+
+
+def row(turn: Turn, verdict: Verdict, right: Backend) -> ComparedNode:
+    """One node's row of the comparison."""
+    created = _apart(turn.left.outputs, turn.isolated.outputs)
+    inherited = _apart(turn.isolated.outputs, turn.right.outputs)
+    metrics = dict(verdict.metrics)
+    brought = _apart(turn.inputs, turn.inputs_right)
+    if inherited is not None and brought:
+        metrics["amplification"] = inherited / brought
+    return ComparedNode(
+        name=turn.op.name,
+        type=turn.op.type,
+        phase=turn.op.phase.value,
+        verdict=verdict.verdict,
+        left=side(turn.left, verdict.output),
+        right=side(turn.right, verdict.output, _where(turn, verdict)),
+        created=created,
+        inherited=inherited,
+        rule=reason(turn, verdict.creates, right),
+        metrics={name: value for name, value in metrics.items() if math.isfinite(value)},
+    )
+
+
+def side(outcome: Outcome, output: int = 0, remark: str = "") -> SideResult:
+    """One device's result, its first elements as JSON can carry them."""
+    if outcome.error is not None:
+        return SideResult(status="raised", text=outcome.error.message)
+    if not outcome.available:
+        return SideResult(status="unavailable", text="an input is not available")
+    if output >= len(outcome.outputs):
+        return SideResult(status="ok", text=remark)
+    array = outcome.outputs[output]
+    return SideResult(
+        status="ok",
+        dtype=array.dtype.name,
+        shape=list(array.shape),
+        values=[_plain(x) for x in array.reshape(-1)[:_SHOWN].tolist()],
+        text=remark,
+    )
+
+
+def _apart(left: Sequence[np.ndarray | None], right: Iterable[np.ndarray | None]) -> float | None:
+    """The largest relative L2 distance of a pair; None where there is none to measure."""
+    pairs = ((a, b) for a, b in zip(left, right, strict=False) if a is not None and b is not None)
+    found = (distance(a, b) for a, b in pairs)
+    return max((d for d in found if d is not None), default=None)
+
+
+def _where(turn: Turn, verdict: Verdict) -> str:
+    """Which output the row shows, where that is a question, and where it differs most."""
+    if verdict.verdict not in ("close", "differs") or not (turn.left.ok and turn.right.ok):
+        return ""
+    index = verdict.output
+    parts = [f"output {index}"] if len(turn.left.outputs) > 1 else []
+    if max(index, 0) < min(len(turn.left.outputs), len(turn.right.outputs)):
+        place = worst_index(turn.left.outputs[index], turn.right.outputs[index])
+        parts += [] if place is None else [f"most at index {list(place)}"]
+    return ", ".join(parts)
+
+
+def _plain(x: Any) -> Any:
+    if isinstance(x, float) and not math.isfinite(x):
+        return "NaN" if math.isnan(x) else "Infinity" if x > 0 else "-Infinity"
+    return x if isinstance(x, bool | int | float) else str(x)

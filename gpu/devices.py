@@ -1,0 +1,71 @@
+"""Every device by name, as the command line and the engine process ask for them."""
+
+from __future__ import annotations
+
+from core.debug.program import Program
+from core.engine.backend import Backend
+from core.engine.numpy_backend import NumpyBackend
+from core.errors import GradstepError
+from core.host.messages import Comparison, DeviceInfo
+from gpu.compare import compare
+from gpu.emulation import EmulatedBackend
+from gpu.probe import probe
+from gpu.profiles import CUPY_NATIVE, NUMPY_NATIVE, PROFILES, TF_ON_GPU
+
+
+class Devices:
+    """See core.host.devices.DeviceServices."""
+
+    def open_backend(self, name: str) -> Backend:
+        """The backend called `name`. Raises GradstepError for one that is unknown or missing."""
+        kind, _, option = name.partition(":")
+        if name in ("", "cpu"):
+            return NumpyBackend()
+        if name == "cpu:native":
+            return NumpyBackend(NUMPY_NATIVE, name)
+        if kind == "emulate" and option in PROFILES:
+            return EmulatedBackend(PROFILES[option])
+        if name in ("gpu", "gpu:native"):
+            return self._gpu(name)
+        raise GradstepError(
+            f"there is no device '{name}'",
+            kind="ValueError",
+            hint=f"cpu, gpu, either with :native, or emulate: with one of {', '.join(PROFILES)}",
+        )
+
+    def compare(self, program: Program, left: str, right: str) -> Comparison:
+        """`program` on two devices by name, node by node."""
+        return compare(program, self.open_backend(left), self.open_backend(right))
+
+    def describe(self) -> list[DeviceInfo]:
+        """All devices: what is there, and for what is not, how to get it."""
+        gpu = probe()
+        cpu = "NumPy under TensorFlow's CPU rules"
+        listed = [
+            DeviceInfo(name="cpu", kind="cpu", available=True, text=cpu),
+            DeviceInfo(name="cpu:native", kind="cpu", available=True, text=NUMPY_NATIVE.source),
+            DeviceInfo(name="gpu", kind="gpu", available=gpu.available, text=gpu.text),
+            DeviceInfo(name="gpu:native", kind="gpu", available=gpu.available, text=gpu.text),
+        ]
+        for rules in PROFILES.values():
+            text = f"documented rules of {rules.name}, on NumPy; never measured"
+            name = f"emulate:{rules.name}"
+            listed.append(
+                DeviceInfo(
+                    name=name, kind="emulated", available=True, text=text, source=rules.source
+                )
+            )
+        return listed
+
+    def _gpu(self, name: str) -> Backend:
+        status = probe()
+        if not status.available:
+            raise GradstepError(
+                f"this machine has no GPU that Gradstep can use: {status.text}",
+                kind="DeviceNotFoundError",
+                hint="emulate:tf-gpu imitates one by its documented rules",
+            )
+        from gpu.cupy_backend import CupyBackend
+
+        rules = CUPY_NATIVE if name == "gpu:native" else TF_ON_GPU
+        return CupyBackend(rules, name, status.name)

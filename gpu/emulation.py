@@ -1,0 +1,69 @@
+"""Making NumPy compute as another system documents it: subnormals flushed, TF32 products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from core.engine.numpy_backend import NumpyBackend
+from core.ops.rules import Rules
+from core.ops.table import OpDef
+
+Kernel = Callable[..., Any]
+
+_HALF_OF_TF32 = np.uint32(0x1000)  # float32 has 23 bits of fraction, TF32 the upper 10
+_TF32_BITS = np.uint32(0xFFFFE000)
+
+
+class EmulatedBackend(NumpyBackend):
+    """NumPy under a profile's rules; `emulate:NAME`. Never measured, never timed."""
+
+    def __init__(self, rules: Rules) -> None:
+        super().__init__(rules, f"emulate:{rules.name}")
+
+    def adapt(self, definition: OpDef, kernel: Kernel) -> Kernel:
+        """`kernel` as the emulated system would compute it. What only moves or compares values
+        stays as it is: memory is not flushed, arithmetic is."""
+        if self.rules.tf32 and definition.arithmetic == "product":
+            kernel = _with_inputs(round_to_tf32, kernel)
+        if self.rules.flush_subnormals and definition.arithmetic != "exact":
+            kernel = _with_results(flush_subnormals, _with_inputs(flush_subnormals, kernel))
+        return kernel
+
+
+def round_to_tf32(array: Any) -> Any:
+    """float32 rounded to the 10 bits of fraction that TF32 keeps, halves away from zero; other
+    arrays, and infinities and NaN, unchanged. Source: PTX ISA, cvt.rna.tf32.f32."""
+    if not _is_float32(array):
+        return array
+    bits = (np.ascontiguousarray(array).view(np.uint32) + _HALF_OF_TF32) & _TF32_BITS
+    return np.where(np.isfinite(array), bits.view(np.float32).reshape(array.shape), array)
+
+
+def flush_subnormals(array: Any) -> Any:
+    """float32 magnitudes below the normal range become zero of the same sign; other arrays
+    unchanged. Source: PTX ISA, the modifier .ftz, for operands and results."""
+    if not _is_float32(array):
+        return array
+    tiny = np.abs(array) < np.finfo(np.float32).tiny
+    return np.where(tiny, np.copysign(np.float32(0), array), array)
+
+
+def _with_inputs(change: Callable[[Any], Any], kernel: Kernel) -> Kernel:
+    return lambda *inputs: kernel(*map(change, inputs))
+
+
+def _with_results(change: Callable[[Any], Any], kernel: Kernel) -> Kernel:
+    def changed(*inputs: Any) -> Any:
+        result = kernel(*inputs)
+        if isinstance(result, tuple | list):
+            return tuple(map(change, result))
+        return change(result)
+
+    return changed
+
+
+def _is_float32(array: Any) -> bool:
+    return isinstance(array, np.ndarray | np.generic) and array.dtype == np.float32

@@ -1,0 +1,86 @@
+"""Emulated systems: tables of documented rules that run on NumPy and imitate another device.
+
+Every rule carries its source. A profile is never bit-exact for reductions, matrix products or
+transcendental functions, and has no times; what it computes is always labelled emulated.
+"""
+
+from __future__ import annotations
+
+from core.ops.rules import OutOfRange, Rules
+
+_TF_GPU = (
+    "TensorFlow 2.21 headers gather_functor_gpu.cu.h (out[i] = ValueOrVec(0)) and "
+    "scatter_functor_gpu.cu.h; tf.gather documentation"
+)
+_TF_FLUSHES = "TensorFlow 2.21 on the CPU, observed: 1e-40 becomes 0; assumed of its GPU"
+_XLA_FLUSHES = "XLA on the CPU under JAX 0.10, observed: 1e-40 becomes 0"
+_TF_TF32 = "tf.config.experimental.enable_tensor_float_32_execution: on by default"
+_JAX_TF32 = "jax.lax.Precision documentation: DEFAULT is TF32 on GPUs that have it"
+_CUPY_FLUSHES = "CuPy 14.2 cuda/compiler.py compiles every kernel with -ftz=true"
+
+PROFILES: dict[str, Rules] = {
+    rules.name: rules
+    for rules in (
+        Rules(
+            name="tf-gpu",
+            source=_TF_GPU,
+            gather=OutOfRange.ZERO,
+            scatter=OutOfRange.ZERO,
+            flush_subnormals=True,
+            tf32=True,
+            sources=(("flush_subnormals", _TF_FLUSHES), ("tf32", _TF_TF32)),
+        ),
+        Rules(
+            name="tf-xla",
+            source="TensorFlow 2.21 XLA on the CPU, recorded (xla_out_of_range); StableHLO gather",
+            gather=OutOfRange.CLAMP,
+            scatter=OutOfRange.ZERO,
+            flush_subnormals=True,
+            sources=(("flush_subnormals", _XLA_FLUSHES),),
+        ),
+        Rules(
+            name="cupy",
+            source="CuPy 14.2 _core/_routines_indexing.pyx: take and integer indexing wrap (i % n)",
+            gather=OutOfRange.WRAP,
+            scatter=OutOfRange.WRAP,
+            negative_ok=True,
+            flush_subnormals=True,
+            sources=(("flush_subnormals", _CUPY_FLUSHES),),
+        ),
+        Rules(
+            name="jax",
+            source="JAX 0.10 indexing: -1 is the last row, otherwise gathers clamp, scatters drop",
+            gather=OutOfRange.CLAMP,
+            scatter=OutOfRange.ZERO,
+            negative_ok=True,
+            flush_subnormals=True,
+            tf32=True,
+            sources=(("flush_subnormals", _XLA_FLUSHES), ("tf32", _JAX_TF32)),
+        ),
+        Rules(
+            name="torch",
+            source="PyTorch 2.13 on the CPU: IndexError; negative indices are legal in x[i]",
+            gather=OutOfRange.RAISE,
+            scatter=OutOfRange.RAISE,
+            negative_ok=True,
+        ),
+        Rules(
+            name="onnxruntime-cuda",
+            source="ONNX Runtime gather_impl.cu (0 outside), scatter_nd_impl.cu (clamps)",
+            gather=OutOfRange.ZERO,
+            scatter=OutOfRange.CLAMP,
+            negative_ok=True,
+        ),
+    )
+}
+
+# What the real libraries do when they are asked for their own behaviour instead of TensorFlow's.
+NUMPY_NATIVE = Rules(
+    name="numpy",
+    source="NumPy indexing: IndexError outside, negative indices count from the end",
+    negative_ok=True,
+)
+CUPY_NATIVE = PROFILES["cupy"]
+
+# TensorFlow's rules for a GPU, followed by a real one: the card rounds for itself.
+TF_ON_GPU = Rules(name="tf-gpu", source=_TF_GPU, gather=OutOfRange.ZERO, scatter=OutOfRange.ZERO)

@@ -1,0 +1,65 @@
+"""The documented rule that explains why two devices part, in words."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.engine.backend import Backend
+from core.ops.rules import OutOfRange
+from core.ops.table import OpDef, lookup
+from gpu.lockstep import Turn
+
+_GATHERED = {
+    OutOfRange.RAISE: "fails",
+    OutOfRange.ZERO: "gives 0",
+    OutOfRange.WRAP: "wraps around",
+    OutOfRange.CLAMP: "is clamped to the nearest row",
+    OutOfRange.NAN: "gives NaN",
+}
+_SCATTERED = {
+    OutOfRange.RAISE: "fails",
+    OutOfRange.ZERO: "is dropped",
+    OutOfRange.WRAP: "wraps around",
+    OutOfRange.CLAMP: "is clamped to the nearest row",
+    OutOfRange.NAN: "is dropped",
+}
+
+
+def reason(turn: Turn, creates: bool, backend: Backend) -> str:
+    """The rule of `backend`, on the right, that applied to this turn, and its source; "" for
+    none. creates: the two part here, on equal inputs."""
+    definition, rules = lookup(turn.op.type, turn.op.name), backend.rules
+    failed = turn.left.error is not None or turn.right.error is not None
+    if "rules" in definition.kernel_keywords and (failed or creates):
+        # Of the ops that follow index rules, those that scatter add up, and those that gather move.
+        outcome = _GATHERED[rules.gather]
+        if definition.arithmetic == "reducing":
+            outcome = _SCATTERED[rules.scatter]
+        return _said(backend, f"an index out of range {outcome}", "gather")
+    if not (turn.left.ok and turn.isolated.ok) or _same(turn):
+        return ""
+    if rules.tf32 and definition.arithmetic == "product":
+        return _said(backend, "factors are rounded to TF32, 10 bits of fraction", "tf32")
+    if rules.flush_subnormals and _meets_subnormals(definition, turn):
+        return _said(backend, "subnormal numbers count as 0", "flush_subnormals")
+    return ""
+
+
+def _said(backend: Backend, text: str, field: str) -> str:
+    return f"{backend.name}: {text} ({backend.rules.source_of(field)})"
+
+
+def _same(turn: Turn) -> bool:
+    return all(map(np.array_equal, turn.left.outputs, turn.isolated.outputs))
+
+
+def _meets_subnormals(definition: OpDef, turn: Turn) -> bool:
+    met = (*turn.left.outputs, *(x for x in turn.inputs if x is not None))
+    return definition.arithmetic != "exact" and any(map(count_subnormals, met))
+
+
+def count_subnormals(array: np.ndarray) -> int:
+    """How many elements of a float32 array lie below the normal range, and are not 0."""
+    if array.dtype != np.float32:
+        return 0
+    return int(np.count_nonzero((array != 0) & (np.abs(array) < np.finfo(np.float32).tiny)))

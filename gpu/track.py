@@ -1,0 +1,142 @@
+"""One device going through a plan: its values so far, and what each step gave on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from core.autodiff.widen import widen_array, widen_operation
+from core.engine.backend import Backend
+from core.engine.evaluate import Functions, located, run_op
+from core.engine.plan import Plan, Step
+from core.engine.state import takes_empty, uninitialised
+from core.errors import GradstepError
+from core.graph.model import Operation
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What one operation gave on one track: host arrays, or the error, or neither (an input was
+    not available). An update gives the new values of the variables that it writes."""
+
+    outputs: tuple[np.ndarray, ...] = ()
+    error: GradstepError | None = None
+    available: bool = True
+
+    @property
+    def ok(self) -> bool:
+        return self.available and self.error is None
+
+
+UNAVAILABLE = Outcome(available=False)
+
+
+@dataclass
+class Track:
+    """One device's values so far, on it and on the host. What could not be computed is absent.
+
+    wide: everything is float64, as a reference.
+    """
+
+    backend: Backend
+    plan: Plan
+    functions: Functions
+    wide: bool = False
+    device: dict[int, Any] = field(default_factory=dict)
+    host: dict[int, np.ndarray] = field(default_factory=dict)
+    empty: frozenset[int] = frozenset()  # the first versions of variables without a value
+
+    def __post_init__(self) -> None:
+        self._last = {index: step.index for step in self.plan.steps for index in step.reads}
+
+    def begin(self, start: Mapping[int, np.ndarray]) -> None:
+        """Take the values that are there when the run starts. Raises GradstepError when the
+        device cannot hold them."""
+        first = {versions[0] for versions in self.plan.versions.values()}
+        self.empty = frozenset(first - start.keys())
+        for index, array in start.items():
+            self.host[index] = widen_array(array) if self.wide else array
+            try:
+                self.device[index] = self.backend.put(self.host[index])
+            except Exception as error:
+                raise located(error, self._owner(index)) from error
+
+    def inputs(self, step: Step) -> tuple[np.ndarray | None, ...]:
+        return tuple(self.host.get(index) for index in step.reads)
+
+    def advance(self, step: Step) -> Outcome:
+        """Run `step` on this track's own values, and keep what it gives."""
+        refusal = self._refusal(step)
+        if refusal is not None:
+            return Outcome(error=refusal)
+        if not step.computes:
+            return self._standing(step)
+        if not self._has(self.device, step):
+            return UNAVAILABLE
+        results, outcome = self._compute(step, [self.device.get(i) for i in step.reads])
+        pairs = zip(results, outcome.outputs, strict=True) if outcome.ok else ()
+        for index, (result, array) in zip(step.writes, pairs, strict=False):
+            self.device[index], self.host[index] = result, array
+        return outcome
+
+    def try_on(self, step: Step, inputs: Sequence[np.ndarray | None]) -> Outcome:
+        """What `step` gives here on another track's inputs; nothing is kept."""
+        refusal = self._refusal(step)
+        if refusal is not None:
+            return Outcome(error=refusal)
+        given = dict(zip(step.reads, inputs, strict=True))
+        if not self._has({i: x for i, x in given.items() if x is not None}, step):
+            return UNAVAILABLE
+        try:
+            arrays = [None if x is None else self.backend.put(x) for x in inputs]
+        except Exception as error:
+            return Outcome(error=located(error, step.op))
+        return self._compute(step, arrays)[1]
+
+    def forget(self, step: Step) -> None:
+        """Drop what no later step reads; variables stay, as any alias may show them."""
+        for index in (*step.reads, *step.writes):
+            if self._last.get(index, -1) <= step.index and not self.plan.values[index].variable:
+                self.device.pop(index, None)
+                self.host.pop(index, None)
+
+    def _has(self, values: Mapping[int, Any], step: Step) -> bool:
+        return all(i in values or i in self.empty for i in step.reads)
+
+    def _refusal(self, step: Step) -> GradstepError | None:
+        """Why the step cannot run at all, on any device."""
+        if step.index in self.plan.failures:
+            return self.plan.failures[step.index]
+        if takes_empty(step.op):
+            return None
+        names = (self.plan.values[i].variable for i in step.reads if i in self.empty)
+        name = next(names, None)
+        return None if name is None else uninitialised(step, name, self.plan.variables[name])
+
+    def _compute(self, step: Step, inputs: Sequence[Any]) -> tuple[tuple[Any, ...], Outcome]:
+        """The step's results on given device arrays, and the same as an outcome; nothing kept."""
+        op = widen_operation(step.op) if self.wide else step.op
+        try:
+            results = run_op(self.backend, op, inputs, self.functions)
+            return results, Outcome(tuple(self.backend.get(x) for x in results))
+        except Exception as error:  # a device's error may surface as late as in `get`
+            return (), Outcome(error=located(error, op))
+
+    def _standing(self, step: Step) -> Outcome:
+        """A variable's declaration, or an alias of one: the value at this place in the order."""
+        variable = self.plan.tensors.get(step.op.output())
+        if not isinstance(variable, str):
+            return Outcome()
+        index = self.plan.newest(variable, step.index)
+        if index in self.empty:
+            return Outcome()
+        return Outcome((self.host[index],)) if index in self.host else UNAVAILABLE
+
+    def _owner(self, index: int) -> Operation:
+        """The operation that feeds or declares a value of the run's start."""
+        value = self.plan.values[index]
+        name = self.plan.variables[value.variable].op if value.ref is None else value.ref.op
+        return self.plan.graph[name]

@@ -1,0 +1,133 @@
+"""Whether two results of one operation agree, and whether the operation parts them itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from core.ops.rules import Rules
+from core.ops.table import lookup
+from gpu.emulation import flush_subnormals
+from gpu.lockstep import Turn
+from gpu.magnitudes import magnitudes
+from gpu.metrics import identical, measure, scaled_error
+from gpu.tolerances import Tolerance, tolerance, with_inherited
+from gpu.track import UNAVAILABLE, Outcome
+
+Allowed = Callable[[np.dtype], Tolerance]
+
+_ORDER = ("equal", "close", "differs")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """verdict: as in messages.ComparedNode. output: the one that shows it most, with its metrics.
+    creates: the operation parts the devices by itself, on equal inputs, beyond its tolerance."""
+
+    verdict: str
+    output: int = 0
+    metrics: dict[str, float] = field(default_factory=dict)
+    creates: bool = False
+
+
+def verdict_on(turn: Turn, rules: Sequence[Rules]) -> Verdict:
+    """The verdict on one turn. rules: those of both devices."""
+    arithmetic = lookup(turn.op.type, turn.op.name).arithmetic
+    tf32 = any(r.tf32 for r in rules)
+
+    def own(dtype: np.dtype) -> Tolerance:
+        return tolerance(arithmetic, dtype, tf32)
+
+    sizes = None
+    if not _all_identical(turn):
+        sizes = magnitudes(turn.op, turn.inputs, rules[-1])
+    alone = _between(turn.left, turn.isolated, own, sizes)
+    creates = alone.verdict == "differs" or _fails_otherwise(turn.left, turn.isolated)
+    allowed = own if creates else lambda dtype: with_inherited(own(dtype), dtype)
+    found = _between(turn.left, turn.right, allowed, sizes, turn.reference)
+    return Verdict(found.verdict, found.output, found.metrics, creates)
+
+
+def _between(
+    left: Outcome,
+    right: Outcome,
+    allowed: Allowed,
+    sizes: np.ndarray | None,
+    reference: Outcome = UNAVAILABLE,
+) -> Verdict:
+    if left.error is not None or right.error is not None:
+        return Verdict("raises")
+    if not (left.available and right.available):
+        return Verdict("unavailable")
+    found = [
+        _of_output(i, a, b, allowed, sizes, _output(reference, i))
+        for i, (a, b) in enumerate(zip(left.outputs, right.outputs, strict=False))
+    ]
+    if len(left.outputs) != len(right.outputs):
+        return Verdict("differs")
+    return max(found, key=lambda v: _ORDER.index(v.verdict), default=Verdict("equal"))
+
+
+def _of_output(
+    index: int,
+    left: np.ndarray,
+    right: np.ndarray,
+    allowed: Allowed,
+    sizes: np.ndarray | None,
+    reference: np.ndarray | None,
+) -> Verdict:
+    if left.shape != right.shape or left.dtype != right.dtype:
+        return Verdict("differs", index)
+    metrics = measure(left, right, reference)
+    if not metrics:
+        return Verdict("equal" if np.array_equal(left, right) else "differs", index)
+    if metrics["equal"] == 1.0:
+        return Verdict("equal", index, metrics)
+    if sizes is not None and left.dtype.kind in "fc" and _fits(sizes, left):
+        metrics["scaled"] = scaled_error(left, right, sizes)
+    close = _is_close(left, right, metrics, allowed(left.dtype))
+    return Verdict("close" if close else "differs", index, metrics)
+
+
+def _is_close(
+    left: np.ndarray, right: np.ndarray, metrics: dict[str, float], allowed: Tolerance
+) -> bool:
+    if metrics["nan_mismatches"]:
+        return False
+    if allowed.flushed and identical(flush_subnormals(left), flush_subnormals(right)).all():
+        return True
+    # Compared with "less than", so that a tolerance of 0 allows nothing.
+    return 0 < metrics["rel_l2"] <= allowed.rel_l2 or (
+        0 < metrics.get("scaled", np.inf) <= allowed.scaled
+    )
+
+
+def _fails_otherwise(left: Outcome, right: Outcome) -> bool:
+    """Whether just one fails, or both do, but in two ways."""
+    if not (left.available and right.available):
+        return False
+    return _failure(left) != _failure(right)
+
+
+def _failure(outcome: Outcome) -> tuple[str, tuple[int, ...] | None] | None:
+    error = outcome.error
+    return None if error is None else (error.kind, error.index)
+
+
+def _all_identical(turn: Turn) -> bool:
+    pairs = [
+        (a, b)
+        for other in (turn.right, turn.isolated)
+        for a, b in zip(turn.left.outputs, other.outputs, strict=False)
+    ]
+    return all(a.shape == b.shape and bool(identical(a, b).all()) for a, b in pairs)
+
+
+def _fits(sizes: np.ndarray, array: np.ndarray) -> bool:
+    return sizes.shape == array.shape
+
+
+def _output(outcome: Outcome, index: int) -> np.ndarray | None:
+    return outcome.outputs[index] if index < len(outcome.outputs) else None

@@ -1,0 +1,176 @@
+"""Which operation makes a difference, and which ones only pass it on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.debug.program import Program
+from core.engine.numpy_backend import NumpyBackend
+from core.errors import GradstepError
+from core.graph.model import TensorRef
+from core.host.messages import ComparedNode, Comparison
+from core.ops.builder import GraphBuilder
+from gpu.compare import compare
+from tests.support.faulty import Fault, FaultyBackend
+
+X = np.array([0.5, -1.25, 2.0], np.float32)
+
+
+def chain() -> Program:
+    """x -> Mul -> Tanh -> Neg -> Sub -> Sum."""
+    b = GraphBuilder()
+    x = b.placeholder("x", shape=(3,))
+    y = b.one("Mul", x, 0.75, name="mul")
+    y = b.one("Tanh", y, name="tanh")
+    y = b.one("Neg", y, name="neg")
+    y = b.one("Sub", y, x, name="sub")
+    b.one("Sum", y, np.array([0], np.int32), name="sum")
+    return Program(b.build(), b.build(), fetches=(TensorRef("sum"),), feeds={TensorRef("x"): X})
+
+
+def against(faults: Mapping[str, Fault]) -> Comparison:
+    return compare(chain(), NumpyBackend(), FaultyBackend(faults))
+
+
+def nodes(found: Comparison) -> dict[str, ComparedNode]:
+    return {node.name: node for node in found.nodes}
+
+
+def off(by: float) -> Fault:
+    return lambda x: (x * (1 + by)).astype(x.dtype)
+
+
+def test_without_a_fault_nothing_differs() -> None:
+    found = against({})
+    assert found.first_divergence is None
+    assert {n.verdict for n in found.nodes} == {"equal"}
+    assert {n.created for n in found.nodes} == {0.0}
+
+
+@given(st.sampled_from(["Mul", "Tanh", "Neg", "Sub", "Sum"]), st.floats(2e-3, 0.5))
+def test_the_faulty_operation_creates_and_what_follows_inherits(type_: str, by: float) -> None:
+    found = against({type_: off(by)})
+    assert found.first_divergence == type_.lower()
+    before = True
+    for node in found.nodes:
+        if node.type == type_:
+            before = False
+            assert node.created == pytest.approx(by, rel=1e-3)
+            assert node.inherited == 0
+            assert node.verdict == "differs"
+        else:
+            assert node.created == 0
+            assert (node.verdict == "equal") == (before or node.type == "Const")
+            if node.verdict != "equal":
+                assert node.inherited is not None
+                assert node.inherited > 0
+
+
+def test_amplification_is_the_error_out_over_the_error_in() -> None:
+    found = nodes(against({"Mul": off(1e-2)}))
+    assert found["tanh"].metrics["amplification"] < 1  # tanh flattens
+    assert found["neg"].metrics["amplification"] == pytest.approx(1)
+    assert found["sub"].inherited == pytest.approx(
+        found["sub"].metrics["amplification"] * found["neg"].inherited
+    )
+    assert "amplification" not in found["mul"].metrics
+
+
+def test_errors_against_float64_belong_to_the_faulty_side() -> None:
+    node = nodes(against({"Tanh": off(1e-2)}))["tanh"]
+    assert node.metrics["error_left"] < 1e-6
+    assert node.metrics["error_right"] == pytest.approx(1e-2, rel=1e-3)
+
+
+def test_a_rounding_of_a_library_function_is_close_and_no_divergence() -> None:
+    found = against({"Tanh": lambda x: np.nextafter(x, np.float32(9))})
+    assert found.first_divergence is None
+    verdicts = {name: node.verdict for name, node in nodes(found).items()}
+    assert verdicts["tanh"] == "close"
+    assert verdicts["neg"] == "close"  # inherited, by an op that must be exact by itself
+    assert verdicts["mul"] == "equal"
+
+
+def test_a_rounding_of_a_correctly_rounded_operation_is_a_divergence() -> None:
+    assert against({"Mul": lambda x: np.nextafter(x, np.float32(9))}).first_divergence == "mul"
+
+
+def test_nan_on_one_side_only_is_a_divergence() -> None:
+    found = against({"Tanh": lambda x: np.where(x > 0.9, np.float32("nan"), x)})
+    node = nodes(found)["tanh"]
+    assert found.first_divergence == "tanh"
+    assert (node.verdict, node.created) == ("differs", 1.0)
+    assert node.right.values[2] == "NaN"
+    assert node.right.text == "most at index [2]"
+
+
+def _fails(x: np.ndarray) -> np.ndarray:
+    raise GradstepError("the device is on fire", kind="InternalError")
+
+
+def test_a_failure_on_the_right_only_is_a_divergence() -> None:
+    found = against({"Neg": _fails})
+    node = nodes(found)["neg"]
+    assert found.first_divergence == "neg"
+    assert (node.verdict, node.left.status, node.right.status) == ("raises", "ok", "raised")
+    assert node.right.text == "the device is on fire"
+    after = nodes(found)["sum"]
+    assert (after.verdict, after.left.status, after.right.status) == (
+        "unavailable",
+        "ok",
+        "unavailable",
+    )
+    assert after.left.values
+
+
+def test_the_same_failure_on_both_sides_is_no_divergence() -> None:
+    found = compare(chain(), FaultyBackend({"Neg": _fails}), FaultyBackend({"Neg": _fails}))
+    assert found.first_divergence is None
+    assert nodes(found)["neg"].verdict == "raises"
+
+
+def test_another_failure_on_the_right_is_a_divergence() -> None:
+    def fails_otherwise(x: np.ndarray) -> np.ndarray:
+        raise GradstepError("out of memory", kind="ResourceExhaustedError")
+
+    found = compare(
+        chain(), FaultyBackend({"Neg": _fails}), FaultyBackend({"Neg": fails_otherwise})
+    )
+    assert found.first_divergence == "neg"
+
+
+def test_the_output_that_differs_is_the_one_shown() -> None:
+    b = GraphBuilder()
+    x = b.placeholder("x", shape=(3,))
+    b.op("SoftmaxCrossEntropyWithLogits", x, x, name="loss")
+    ran = Program(
+        b.build(),
+        b.build(),
+        fetches=(TensorRef("loss", 0), TensorRef("loss", 1)),
+        feeds={TensorRef("x"): np.array([0.2, 0.3, 0.5], np.float32)},
+    )
+    second = FaultyBackend(
+        {"SoftmaxCrossEntropyWithLogits": lambda x: x * x.dtype.type(1 + x.ndim)}
+    )
+    node = nodes(compare(ran, NumpyBackend(), second))["loss"]
+    assert node.verdict == "differs"
+    assert node.left.shape == node.right.shape == [3]
+    assert node.right.text.startswith("output 1, most at index ")
+
+
+def test_a_sum_in_another_order_is_close_even_where_it_cancels() -> None:
+    b = GraphBuilder()
+    b.one("Sum", b.placeholder("x", shape=(4,)), np.array([0], np.int32), name="sum")
+    values = np.array([1e8, 1, -1e8, 1], np.float32)
+    ran = Program(b.build(), b.build(), fetches=(TensorRef("sum"),), feeds={TensorRef("x"): values})
+    reordered = FaultyBackend({"Sum": lambda x: np.float32(2) + 0 * x})
+    node = nodes(compare(ran, NumpyBackend(), reordered))["sum"]
+    assert node.left.values != node.right.values
+    assert node.metrics["rel_l2"] >= 0.5
+    assert node.metrics["scaled"] < 1
+    assert node.verdict == "close"

@@ -1,0 +1,271 @@
+"""Documents and GraphDefs on two devices, node by node."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from core.debug.program import Program
+from core.debug.session import DebugSession
+from core.engine.numpy_backend import NumpyBackend
+from core.graph.dtypes import DType, Shape
+from core.graph.model import TensorRef
+from core.host.derive import derive
+from core.host.messages import ComparedNode, Comparison
+from core.io.open import read
+from core.ops.builder import GraphBuilder
+from gpu.compare import compare
+from gpu.devices import Devices
+from gpu.emulation import EmulatedBackend
+from gpu.profiles import PROFILES
+from tests.support.faulty import FaultyBackend
+
+ROOT = Path(__file__).parents[2]
+GRAPHS = ROOT / "tests" / "data" / "oracle" / "graphs"
+
+
+def program(name: str) -> Program:
+    return derive(read(ROOT / "assets" / "examples" / name), trusted=True)
+
+
+def graph_def(name: str, **feeds: np.ndarray) -> Program:
+    derived = derive(read(GRAPHS / name))
+    return replace(derived, feeds={TensorRef(op): array for op, array in feeds.items()})
+
+
+def on(ran: Program, right: str) -> Comparison:
+    return Devices().compare(ran, "cpu", right)
+
+
+def nodes(found: Comparison) -> dict[str, ComparedNode]:
+    return {node.name: node for node in found.nodes}
+
+
+# -- gather, the headline ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("device", "expected", "source"),
+    [
+        ("emulate:tf-gpu", [1, 2, 0], "gather_functor_gpu.cu.h"),
+        ("emulate:tf-xla", [1, 2, 5], "xla_out_of_range"),
+        ("emulate:cupy", [1, 2, 2], "_routines_indexing.pyx"),
+        ("emulate:jax", [1, 2, 5], "JAX"),
+        ("emulate:onnxruntime-cuda", [1, 2, 0], "gather_impl.cu"),
+    ],
+)
+def test_gather_out_of_range(device: str, expected: list[int], source: str) -> None:
+    found = on(program("gather.gradstep"), device)
+    node = nodes(found)["b"]
+    assert {"params", "indices", "b"} <= nodes(found).keys()
+    assert node.verdict == "raises"
+    assert node.left.text == "indices[2] = 6 is not in [0, 5)"
+    assert node.right.values == expected
+    assert node.rule.startswith(f"{device}: an index out of range ")
+    assert source in node.rule
+    assert (found.first_divergence, found.measured) == ("b", False)
+    assert source in found.source
+    assert any("indices[2] = 6" in text and "cupy 2" in text for text in found.hazards)
+
+
+def test_gather_where_both_sides_refuse_is_no_divergence() -> None:
+    found = on(program("gather.gradstep"), "emulate:torch")
+    node = nodes(found)["b"]
+    assert (node.left.status, node.right.status, node.verdict) == ("raised", "raised", "raises")
+    assert node.left.text == node.right.text
+    assert found.first_divergence is None
+    assert "PyTorch" in node.rule
+
+
+def test_after_a_failure_on_the_left_the_right_side_is_still_shown() -> None:
+    found = on(program("gather.gradstep"), "emulate:tf-gpu")
+    after = [n for n in found.nodes if n.verdict == "unavailable"]
+    assert "gradients/b_grad/UnsortedSegmentSum" in {n.name for n in after}
+    for node in after:
+        assert node.left.status == "unavailable"
+        assert node.right.status == "ok"
+        assert node.right.values
+        assert node.created is None
+
+
+def test_scattering_out_of_range_names_the_rule_for_scatters() -> None:
+    """The gradient of that gather sums rows by the same indices."""
+    b = GraphBuilder()
+    x = b.placeholder("x", shape=(2,))
+    b.one("UnsortedSegmentSum", x, np.array([0, 7], np.int32), np.array(3, np.int32), name="s")
+    ran = Program(
+        b.build(),
+        b.build(),
+        fetches=(TensorRef("s"),),
+        feeds={TensorRef("x"): np.ones(2, np.float32)},
+    )
+    node = nodes(on(ran, "emulate:tf-gpu"))["s"]
+    assert node.right.values == [1, 0, 0]
+    assert "an index out of range is dropped" in node.rule
+
+
+# -- whole networks ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("name", ["tutorial.gradstep", "override_add.gradstep"])
+def test_a_healthy_network_agrees_everywhere(name: str, profile: str) -> None:
+    found = on(program(name), f"emulate:{profile}")
+    assert {n.verdict for n in found.nodes} == {"equal"}
+    assert found.first_divergence is None
+    assert {"data", "labels", "c", "k", "d", "e", "a", "loss"} <= nodes(found).keys()
+
+
+@pytest.mark.parametrize("name", ["tutorial.gradstep", "override_add.gradstep"])
+def test_both_sides_show_what_the_debugger_shows(name: str) -> None:
+    ran = program(name)
+    session = DebugSession(ran)
+    session.continue_()
+    frame, found = session.frame(), nodes(on(ran, "emulate:cupy"))
+    assert list(session.plan.step_of) == [n for n in found if n in session.plan.step_of]
+    seen = 0
+    for step in session.plan.steps:
+        value = frame.value(step.op.output())
+        if value is not None and step.op.phase != "update" and step.op.type != "VariableV2":
+            assert found[step.op.name].left.values == value.reshape(-1).tolist()
+            seen += 1
+    assert seen > 12
+
+
+def test_updates_show_the_new_values_of_their_variables() -> None:
+    found = nodes(on(program("tutorial.gradstep"), "emulate:tf-gpu"))
+    assert found["c"].left.values == pytest.approx([0.06, -0.04])
+    updated = found["train/update_c/ApplyAdam"]
+    assert updated.left.values == pytest.approx([0.05984784, -0.03976078])
+    assert updated.phase == "update"
+    assert found["train/Assign"].left.values == pytest.approx([0.81])
+
+
+def test_a_graph_of_tensorflows_own_with_an_initializer() -> None:
+    ran = graph_def(
+        "simple_network_adam.pb",
+        data=np.array([1, 2], np.float32),
+        labels=np.array([0, 1], np.int32),
+    )
+    assert ran.init
+    found = on(ran, "emulate:tf-gpu")
+    assert {n.verdict for n in found.nodes} == {"equal"}
+    assert nodes(found)["xent/value"].left.values == pytest.approx([0.66369414])
+    assert nodes(found)["c/read"].left.values == pytest.approx([0.06, -0.04])
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in GRAPHS.glob("control_deps_*.pb")))
+def test_variables_are_read_at_their_place_in_the_order(name: str) -> None:
+    """Reads after an update, aliases of a buffer and snapshots, as the debugger sees them."""
+    ran = graph_def(name)
+    session = DebugSession(ran)
+    session.continue_()
+    found = nodes(on(ran, "emulate:jax"))
+    assert {n.verdict for n in found.values()} == {"equal"}
+    for ref in ran.fetches:
+        value = session.frame().value(ref)
+        assert value is not None
+        assert found[ref.op].right.values == value.reshape(-1).tolist()
+
+
+def test_a_variable_without_a_value_is_refused_on_both_sides() -> None:
+    b = GraphBuilder()
+    v = b.one("VariableV2", name="v", dtype=DType.FLOAT32, shape=Shape.of(2))
+    b.one("Neg", v, name="n")
+    found = on(Program(b.build(), b.build(), fetches=(TensorRef("n"),)), "emulate:cupy")
+    node = nodes(found)["n"]
+    assert node.left.text == node.right.text == "Attempting to use uninitialized value v"
+    assert found.first_divergence is None
+
+
+def test_a_placeholder_that_is_not_fed_is_refused_on_both_sides() -> None:
+    found = on(replace(program("tutorial.gradstep"), feeds={}), "emulate:cupy")
+    assert "You must feed a value" in nodes(found)["data"].left.text
+    assert found.first_divergence is None
+    assert nodes(found)["loss"].verdict == "unavailable"
+
+
+def test_python_is_no_part_of_the_device() -> None:
+    """A function that answers differently each time is not blamed on the GPU's arithmetic."""
+    ran = program("override_add.gradstep")
+    calls: list[int] = []
+
+    def restless(c: np.ndarray, k: np.ndarray, d: np.ndarray) -> np.ndarray:
+        calls.append(1)
+        return c + k + np.float32(len(calls))
+
+    found = on(replace(ran, functions={"custom_add": restless}), "emulate:tf-gpu")
+    assert nodes(found)["e"].created == 0
+    assert found.first_divergence is None
+    assert len(calls) == 3  # left, right and the float64 reference
+
+
+# -- rules of arithmetic -----------------------------------------------------------------------
+
+
+def _product(x: np.ndarray) -> Program:
+    b = GraphBuilder()
+    y = b.one("MatMul", b.placeholder("x", shape=x.shape), x.T.copy(), name="y")
+    b.one("Mul", y, 0.5, name="half")
+    return Program(b.build(), b.build(), fetches=(TensorRef("half"),), feeds={TensorRef("x"): x})
+
+
+def test_tf32_is_named_and_is_close() -> None:
+    x = np.random.default_rng(3).normal(size=(8, 64)).astype(np.float32)
+    found = on(_product(x), "emulate:tf-gpu")
+    node = nodes(found)["y"]
+    assert node.verdict == "close"
+    assert "TF32" in node.rule
+    assert "enable_tensor_float_32_execution" in node.rule
+    assert node.created is not None
+    assert 1e-5 < node.created < 1e-3
+    assert node.metrics["error_left"] < 1e-6 < node.metrics["error_right"]
+    half = nodes(found)["half"]
+    assert (half.created, half.rule) == (0, "")
+    assert half.inherited == pytest.approx(node.created, rel=1e-3)
+
+
+def test_flushed_subnormals_are_named_and_close() -> None:
+    b = GraphBuilder()
+    b.one("Mul", b.placeholder("x", shape=(2,)), 0.5, name="y")
+    ran = Program(
+        b.build(),
+        b.build(),
+        fetches=(TensorRef("y"),),
+        feeds={TensorRef("x"): np.array([1e-40, 1], np.float32)},
+    )
+    found = on(ran, "emulate:cupy")
+    node = nodes(found)["y"]
+    assert (node.verdict, node.right.values) == ("close", [0, 0.5])
+    assert "-ftz=true" in node.rule
+    assert any("1 subnormal input" in text for text in found.hazards)
+
+
+# -- the record --------------------------------------------------------------------------------
+
+
+def test_a_comparison_is_json_whatever_its_values_are() -> None:
+    b = GraphBuilder()
+    x = b.placeholder("x", shape=(4,))
+    b.one("Log", x, name="y")
+    values = np.array([-1, 0, np.inf, 1], np.float32)
+    ran = Program(b.build(), b.build(), fetches=(TensorRef("y"),), feeds={TensorRef("x"): values})
+    right = FaultyBackend({"Log": lambda x: np.where(np.isnan(x), np.float32(0), x)})
+    found = json.loads(msgspec.json.encode(compare(ran, NumpyBackend(), right)))
+    node = found["nodes"][-1]
+    assert node["left"]["values"] == ["NaN", "-Infinity", "Infinity", 0.0]
+    assert node["metrics"]["nan_mismatches"] == 1
+    assert found["first_divergence"] == "y"
+
+
+def test_only_the_first_elements_of_a_large_tensor_are_carried() -> None:
+    x = np.random.default_rng(5).normal(size=(300, 300)).astype(np.float32)
+    ran = _product(x)
+    node = nodes(compare(ran, NumpyBackend(), EmulatedBackend(PROFILES["jax"])))["y"]
+    assert node.left.shape == [300, 300]
+    assert len(node.left.values) == len(node.right.values) == 64

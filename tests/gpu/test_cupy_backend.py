@@ -1,0 +1,129 @@
+"""The GPU backend, run on a stand-in for CuPy that refuses what CuPy refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.debug.program import Program
+from core.debug.session import DebugSession
+from core.engine.numpy_backend import NumpyBackend
+from core.engine.session import Session
+from core.graph.model import TensorRef
+from core.host.derive import derive
+from core.io.open import read
+from core.ops.builder import GraphBuilder
+from gpu.compare import compare
+from gpu.cupy_backend import CupyBackend
+from gpu.profiles import CUPY_NATIVE, TF_ON_GPU
+from tests.support.fake_cupy import FakeCupy
+from tests.support.fake_xp import FakeArray
+
+EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
+
+
+def program(name: str) -> Program:
+    return derive(read(EXAMPLES / name), trusted=True)
+
+
+@pytest.fixture
+def backend() -> CupyBackend:
+    return CupyBackend(TF_ON_GPU, "gpu", "a card that does not exist", FakeCupy())
+
+
+def native() -> CupyBackend:
+    return CupyBackend(CUPY_NATIVE, "gpu:native", "a card that does not exist", FakeCupy())
+
+
+def test_values_go_to_the_device_and_come_back(backend: CupyBackend) -> None:
+    there = backend.put(np.arange(3, dtype=np.float32))
+    assert isinstance(there, FakeArray)
+    back = backend.get(there)
+    assert type(back) is np.ndarray
+    assert back.tolist() == [0, 1, 2]
+    there[...] = backend.put(np.zeros(3, np.float32))
+    assert back.tolist() == [0, 1, 2]
+
+
+def test_waiting_and_memory_are_the_devices(backend: CupyBackend) -> None:
+    backend.empty((4,), np.dtype(np.float64))
+    backend.sync()
+    assert backend.memory() == 32
+    assert backend.xp.synchronised == 1
+    assert backend.measured
+    assert "a card that does not exist" in backend.source
+
+
+@pytest.mark.parametrize("name", ["tutorial.gradstep", "override_add.gradstep"])
+def test_three_runs_of_a_network_give_what_numpy_gives(backend: CupyBackend, name: str) -> None:
+    """Forward, backward and Adam, recorded run by run."""
+    sessions = [DebugSession(program(name), b) for b in (backend, NumpyBackend())]
+    for _ in range(3):
+        there, here = (session.continue_() for session in sessions)
+        assert (there.reason, there.error) == (here.reason, None)
+    fetched = [
+        [session.frame(run, None).value(ref) for run in range(3) for ref in session.program.fetches]
+        for session in sessions
+    ]
+    assert len(fetched[0]) >= 9
+    for a, b in zip(*fetched, strict=True):
+        assert isinstance(b, np.ndarray)
+        np.testing.assert_array_equal(a, b)
+
+
+def test_the_tutorial_in_lockstep(backend: CupyBackend) -> None:
+    found = compare(program("tutorial.gradstep"), NumpyBackend(), backend)
+    assert {node.phase for node in found.nodes} == {"forward", "backward", "update"}
+    assert {node.verdict for node in found.nodes} == {"equal"}
+    assert (found.measured, found.first_divergence) == (True, None)
+
+
+@pytest.mark.parametrize(
+    ("backend_of", "expected"),
+    [
+        (lambda: CupyBackend(TF_ON_GPU, "gpu", "card", FakeCupy()), [1, 2, 0]),
+        (native, [1, 2, 2]),
+    ],
+    ids=["gpu", "gpu:native"],
+)
+def test_gather_follows_the_rules_that_were_asked_for(backend_of, expected: list[int]) -> None:
+    found = compare(program("gather.gradstep"), NumpyBackend(), backend_of())
+    node = next(n for n in found.nodes if n.name == "b")
+    assert node.right.values == expected
+    assert found.first_divergence == "b"
+
+
+def test_session_runs_matrix_products_and_reductions(backend: CupyBackend) -> None:
+    b = GraphBuilder()
+    x = b.placeholder("x", shape=(None, 3))
+    y = b.one("MatMul", x, np.ones((3, 2), np.float32), name="y")
+    b.one("Softmax", y, name="p")
+    b.one("Mean", y, np.array([0, 1], np.int32), name="m")
+    feeds = {"x:0": np.arange(6, dtype=np.float32).reshape(2, 3)}
+    fetches = [TensorRef("p"), TensorRef("m")]
+    there = Session(b.build(), backend).run(fetches, feeds)
+    here = Session(b.build()).run(fetches, feeds)
+    for a, c in zip(there, here, strict=True):
+        np.testing.assert_array_equal(a, c)
+    assert there[1].shape == ()
+
+
+def test_a_device_error_that_surfaces_late_is_located() -> None:
+    class Sticky(CupyBackend):
+        def get(self, array: object) -> np.ndarray:
+            raise RuntimeError("cudaErrorIllegalAddress: an illegal memory access")
+
+    broken = Sticky(TF_ON_GPU, "gpu", "card", FakeCupy())
+    b = GraphBuilder()
+    b.one("Neg", b.placeholder("x", shape=(2,)), name="y")
+    ran = Program(
+        graph=b.build(),
+        forward=b.build(),
+        fetches=(TensorRef("y"),),
+        feeds={TensorRef("x"): np.ones(2, np.float32)},
+    )
+    node = compare(ran, NumpyBackend(), broken).nodes[-1]
+    assert (node.name, node.verdict, node.right.status) == ("y", "raises", "raised")
+    assert "cudaErrorIllegalAddress" in node.right.text

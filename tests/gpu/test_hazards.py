@@ -1,0 +1,97 @@
+"""Each hazard is found in tensors that have it, and in no others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.graph.dtypes import DType
+from core.graph.model import Operation, TensorRef
+from gpu.hazards import hazards
+
+
+def f32(*values: float) -> np.ndarray:
+    return np.array(values, np.float32)
+
+
+def i32(*values: Any) -> np.ndarray:
+    return np.array(values, np.int32)
+
+
+def found(type_: str, *inputs: np.ndarray | None, attrs: Mapping[str, Any] | None = None) -> str:
+    refs = tuple(TensorRef(f"x{i}") for i in range(len(inputs)))
+    sentences = hazards(Operation("op", type_, refs, attrs=attrs or {}), inputs)
+    assert all(sentence.startswith("op: ") for sentence in sentences)
+    return "\n".join(sentences)
+
+
+ZERO = np.array(0, np.int32)
+TO_INT = {"DstT": DType.INT32}
+
+
+@pytest.mark.parametrize(
+    ("type_", "inputs", "attrs", "expected"),
+    [
+        ("GatherV2", (f32(10, 20, 30), i32(0, 3), ZERO), {}, "indices[1] = 3 is not in [0, 3)"),
+        ("GatherNd", (f32(10, 20, 30), i32([1], [-1])), {}, "indices[1] = [-1] does not index"),
+        ("ScatterNd", (i32([3]), f32(1), i32(3)), {}, "does not index into shape"),
+        ("UnsortedSegmentSum", (f32(1), i32(2), i32(2)[0]), {}, "out of range"),
+        ("UnsortedSegmentSum", (f32(1, 2, 3), i32(0, 1, 0), i32(2)[0]), {}, "1 of 3 rows"),
+        ("ScatterNd", (i32([0], [0], [0]), f32(1, 2, 3), i32(3)), {}, "2 of 3 rows"),
+        ("Mul", (f32(1e-40, 1), f32(-1e-40, 1)), {}, "2 subnormal inputs"),
+        ("Exp", (f32(1e-40),), {}, "1 subnormal input:"),
+        ("Cast", (f32(1, 3e9, np.nan, -np.inf),), TO_INT, "3 values do not fit int32"),
+        ("Cast", (f32(2.0**31),), TO_INT, "1 value does not fit int32"),
+        ("Cast", (f32(-1),), {"DstT": DType.UINT8}, "1 value does not fit uint8"),
+        ("FloorDiv", (i32(1, 2), i32(0, 1)), {}, "integer division by zero"),
+        ("FloorMod", (i32(1), i32(0)), {}, "integer division by zero"),
+        ("ArgMax", (f32(1, 2, 2), ZERO), {}, "1 of 1 maxima are tied"),
+    ],
+)
+def test_a_hazard_is_found(type_: str, inputs: tuple, attrs: dict, expected: str) -> None:
+    assert expected in found(type_, *inputs, attrs=attrs)
+
+
+@pytest.mark.parametrize(
+    ("type_", "inputs", "attrs"),
+    [
+        ("GatherV2", (f32(10, 20, 30), i32(0, 2), ZERO), {}),
+        ("GatherNd", (f32(10, 20, 30), i32([1], [0])), {}),
+        ("ScatterNd", (i32([2], [0]), f32(1, 2), i32(3)), {}),
+        ("UnsortedSegmentSum", (f32(1, 2), i32(1, -1), i32(2)[0]), {}),
+        ("UnsortedSegmentSum", (i32(1, 2), i32(1, 1), i32(2)[0]), {}),  # integers add exactly
+        ("Mul", (f32(0, 1), f32(-0.0, np.nan)), {}),
+        ("Mul", (np.array([1e-40]), np.array([1e-310])), {}),  # float64 is never flushed
+        ("Identity", (f32(1e-40),), {}),
+        ("Cast", (f32(2147483520, -(2.0**31), -0.9),), TO_INT),
+        ("Cast", (f32(3e9, np.nan),), {"DstT": DType.FLOAT64}),
+        ("Cast", (i32(-1),), {"DstT": DType.UINT8}),
+        ("FloorDiv", (i32(0, 2), i32(3, 1)), {}),
+        ("FloorDiv", (f32(1), f32(0)), {}),
+        ("ArgMax", (f32(1, 2, 3), ZERO), {}),
+        ("Add", (None, f32(1e-40)), {}),  # an input that is not there
+    ],
+)
+def test_nothing_is_said_without_a_reason(type_: str, inputs: tuple, attrs: dict) -> None:
+    assert found(type_, *inputs, attrs=attrs) == ""
+
+
+def test_what_every_system_makes_of_an_index_is_said_in_values() -> None:
+    said = found("GatherV2", f32(10, 20, 30), i32(0, 3), ZERO)
+    for outcome in ("[1]", "tf-gpu 0", "tf-xla 30", "cupy 10", "jax 30", "torch fails"):
+        assert outcome in said
+
+
+@given(st.lists(st.integers(-9, 9), min_size=1, max_size=6), st.integers(1, 5), st.booleans())
+def test_an_index_is_a_hazard_exactly_when_it_is_out_of_range(
+    indices: list[int], size: int, nested: bool
+) -> None:
+    at = np.array(indices, np.int32)
+    rows = np.arange(2 * size, dtype=np.float32).reshape(size, 2)
+    said = found("GatherV2", rows, at[None] if nested else at, ZERO)
+    assert (said != "") == any(not 0 <= i < size for i in indices)

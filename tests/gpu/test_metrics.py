@@ -1,0 +1,190 @@
+"""The measures of a comparison: what they are on any two tensors, and on chosen ones."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+
+from gpu import metrics
+from gpu.metrics import (
+    distance,
+    measure,
+    mismatches,
+    relative_l2,
+    scaled_error,
+    ulp_distance,
+    worst_index,
+)
+
+DTYPES = (np.float16, np.float32, np.float64)
+
+
+@st.composite
+def pairs(draw, dtypes=DTYPES):
+    """Two tensors of one shape and element type, NaN and infinities among them."""
+    dtype = np.dtype(draw(st.sampled_from(dtypes)))
+    shape = draw(array_shapes(min_dims=0, max_dims=2, min_side=0, max_side=5))
+    elements = st.floats(width=8 * dtype.itemsize)
+    return draw(arrays(dtype, shape, elements=elements)), draw(
+        arrays(dtype, shape, elements=elements)
+    )
+
+
+def f32(*values: float) -> np.ndarray:
+    return np.array(values, np.float32)
+
+
+@given(pairs())
+def test_a_tensor_is_at_no_distance_from_itself(pair) -> None:
+    a, _ = pair
+    found = measure(a, a.copy())
+    assert found["equal"] == 1
+    assert found["nan_mismatches"] == found["max_abs"] == found["rel_l2"] == found["ulp_p99"] == 0
+    assert worst_index(a, a.copy()) is None
+
+
+@given(pairs())
+def test_what_is_symmetric_is_symmetric(pair) -> None:
+    there, back = measure(*pair), measure(*pair[::-1])
+    for name in ("equal", "nan_mismatches", "max_abs"):
+        assert there[name] == back[name]
+    assert there["cosine"] == pytest.approx(back["cosine"], rel=1e-9, abs=1e-9)
+
+
+@given(pairs())
+def test_every_measure_is_a_number_in_its_range(pair) -> None:
+    found = measure(*pair)
+    assert not any(math.isnan(value) for value in found.values())
+    assert 0 <= found["equal"] <= 1
+    assert -1 - 1e-9 <= found["cosine"] <= 1 + 1e-9
+    apart = distance(*pair)
+    assert apart is not None
+    assert math.isfinite(apart)
+    assert (apart == 0) == (found["rel_l2"] == 0 and found["nan_mismatches"] == 0)
+
+
+@given(pairs())
+def test_a_difference_is_found_where_it_is(pair) -> None:
+    a, b = pair
+    place = worst_index(a, b)
+    same = (a == b) | (np.isnan(a) & np.isnan(b))
+    assert (place is None) == bool(same.all())
+    if place is not None:
+        assert not same[place]
+
+
+@given(pairs())
+def test_relative_l2_is_numpys_norm(pair) -> None:
+    a, b = (np.clip(np.nan_to_num(x.astype(np.float64)), -1e6, 1e6) for x in pair)
+    if np.linalg.norm(a) > 1e-6:
+        expected = np.linalg.norm((b - a).ravel()) / np.linalg.norm(a.ravel())
+        assert relative_l2(a, b) == pytest.approx(expected, rel=1e-9, abs=1e-200)
+
+
+def test_squares_that_would_overflow_or_vanish_do_neither() -> None:
+    for size in (1e300, 1e-300):
+        assert relative_l2(np.array([size, size]), np.array([size, 2 * size])) == pytest.approx(
+            math.sqrt(0.5)
+        )
+
+
+def test_nan_and_infinities_count_only_as_mismatches() -> None:
+    a = f32(1, math.nan, math.inf, math.inf, 2)
+    b = f32(1, math.nan, math.inf, -math.inf, math.nan)
+    assert mismatches(a, b) == 2
+    found = measure(a, b)
+    assert found["nan_mismatches"] == 2
+    assert found["max_abs"] == found["rel_l2"] == 0
+    assert found["equal"] == 0.6
+    assert worst_index(a, b) == (3,)
+    assert distance(a, b) == 1
+
+
+def test_distance_from_zeros_is_one() -> None:
+    assert relative_l2(f32(0, 0), f32(0, 1e-9)) == math.inf
+    assert distance(f32(0, 0), f32(0, 1e-9)) == 1
+
+
+@given(pairs())
+def test_ulps_count_the_numbers_between(pair) -> None:
+    a = np.nan_to_num(pair[0])
+    with np.errstate(over="ignore"):
+        above = np.nextafter(a, np.array(np.inf, a.dtype))
+    expected = np.isfinite(above)
+    assert (ulp_distance(a, above)[expected] == 1).all()
+    b = np.nan_to_num(pair[1])
+    assert (ulp_distance(a, b) == ulp_distance(b, a)).all()
+    assert ((ulp_distance(a, b) == 0) == (a == b)).all()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_ulps_across_zero_and_the_whole_range(dtype) -> None:
+    tiny = np.finfo(dtype).smallest_subnormal
+    assert ulp_distance(np.array([-tiny]), np.array([tiny])).tolist() == [2]
+    assert ulp_distance(np.array([-0.0], dtype), np.array([0.0], dtype)).tolist() == [0]
+    ends = np.array([np.finfo(dtype).min], dtype), np.array([np.finfo(dtype).max], dtype)
+    assert 2.0 ** (8 * np.dtype(dtype).itemsize - 1) < ulp_distance(*ends)[0]
+
+
+def test_a_wrong_element_among_many_small_differences_is_seen() -> None:
+    """A percentile alone would miss it."""
+    a = np.linspace(1, 2, 10_000, dtype=np.float32)
+    b = np.nextafter(a, np.float32(3))
+    b[1234] = 0
+    found = measure(a, b)
+    assert found["ulp_p99"] <= 1
+    assert found["rel_l2"] > 1e-3
+    assert worst_index(a, b) == (1234,)
+
+
+def test_a_sum_that_cancels_is_judged_by_its_magnitudes() -> None:
+    """1e8 - 1e8 + 1 in another order: relatively all is lost, but not a rounding too much."""
+    a, b = f32(1), f32(0)
+    assert relative_l2(a, b) == 1
+    assert scaled_error(a, b, np.array([2e8])) < 1
+
+
+def test_scaled_error_of_a_sum_of_nothing_is_infinite() -> None:
+    assert scaled_error(f32(0), f32(1), np.array([0.0])) == math.inf
+
+
+def test_errors_against_the_reference_belong_to_their_sides() -> None:
+    found = measure(f32(1, 1), f32(1, 1.5), np.ones(2))
+    assert found["error_left"] == 0
+    assert found["error_right"] == pytest.approx(math.sqrt(0.125))
+
+
+def test_complex_numbers_are_pairs_of_real_ones() -> None:
+    a = np.array([1 + 1j, 2], np.complex64)
+    b = np.array([1 + 2j, 2], np.complex64)
+    found = measure(a, b)
+    assert found["equal"] == 0.5
+    assert found["max_abs"] == 1
+    assert found["rel_l2"] == pytest.approx(1 / math.sqrt(6))
+
+
+def test_what_is_no_number_has_no_measures() -> None:
+    words = np.array(["a", "b"], object)
+    assert measure(words, words) == {}
+    assert distance(words, words) is None
+    assert measure(f32(1), f32(1, 2)) == {}
+
+
+def test_pieces_of_a_large_tensor_make_up_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(7)
+    a = rng.normal(size=(50, 41)).astype(np.float32)
+    b = a + rng.normal(size=a.shape).astype(np.float32) * np.float32(1e-3)
+    b[49, 3] = math.nan
+    whole, place = measure(a, b), worst_index(a, b)
+    monkeypatch.setattr(metrics, "_PIECE", 7)
+    monkeypatch.setattr(metrics, "_SAMPLE", 100)
+    pieces = measure(a, b)
+    assert worst_index(a, b) == place == (49, 3)
+    for name in ("equal", "nan_mismatches", "max_abs", "rel_l2", "cosine"):
+        assert pieces[name] == pytest.approx(whole[name], rel=1e-9)
+    assert pieces["rel_p99"] > 0

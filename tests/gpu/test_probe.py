@@ -1,0 +1,102 @@
+"""Every way in which there can be no GPU is told apart, and comes with what to do."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from gpu import probe as module
+from gpu.probe import ask, probe, read_canary
+
+
+@pytest.fixture(autouse=True)
+def _forgotten() -> Iterator[None]:
+    probe.cache_clear()
+    yield
+    probe.cache_clear()
+
+
+def failing(kind: str, text: str) -> str:
+    """A child that says what the canary says of an exception."""
+    return f"print({json.dumps(json.dumps({'error': kind, 'text': text}))})"
+
+
+def test_no_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    status = probe()
+    assert not status.available
+    assert "CuPy is not installed" in status.text
+    assert "uv sync --extra cuda13" in status.text
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "remedy"),
+    [
+        (
+            "CUDARuntimeError",
+            "cudaErrorInsufficientDriver: CUDA driver version is insufficient",
+            "no NVIDIA driver, or one too old: install driver 580",
+        ),
+        (
+            "CUDARuntimeError",
+            "cudaErrorNoDevice: no CUDA-capable device is detected",
+            "the driver sees no NVIDIA GPU: check `nvidia-smi`",
+        ),
+        ("DynamicLibNotFoundError", "Failure finding libnvrtc.so", "uv sync --extra cuda13"),
+        ("ImportError", "libcublas.so.13: cannot open", "uv sync --extra cuda13"),
+        ("OutOfMemoryError", "out of memory allocating 512 bytes", "close other programs"),
+        ("CompileException", "nvrtc: error\nline 2", "CompileException: nvrtc: error"),
+        ("AssertionError", "", "a first computation failed: AssertionError"),
+    ],
+)
+def test_a_canary_that_fails(kind: str, text: str, remedy: str) -> None:
+    status = ask(failing(kind, text), 30)
+    assert not status.available
+    assert status.text.startswith("CuPy is installed, but ")
+    assert remedy in status.text
+    assert "\n" not in status.text
+
+
+def test_a_canary_that_sings() -> None:
+    said = json.dumps({"name": "NVIDIA H100", "count": 1, "version": "14.2.0"})
+    status = ask(f"print('a warning of some library'); print({said!r})", 30)
+    assert status.available
+    assert status.name == "NVIDIA H100"
+    assert "CuPy 14.2.0" in status.text
+
+
+@pytest.mark.parametrize(
+    "canary", ["import os; os.abort()", "pass", "print('?')", "print(7)", "print('[1, 2]')"]
+)
+def test_a_canary_that_dies_or_raves(canary: str) -> None:
+    status = ask(canary, 30)
+    assert not status.available
+    assert "nvidia-smi" in status.text
+
+
+def test_a_canary_that_hangs() -> None:
+    status = ask("import time; time.sleep(60)", 0.3)
+    assert not status.available
+    assert "did not answer within 0.3 s" in status.text
+
+
+def test_the_real_canary_reports_a_missing_cupy_itself(tmp_path) -> None:
+    """Its own text runs, as far as that goes without CuPy: the import is reported."""
+    hidden = "import sys; sys.modules['cupy'] = None\n" + module._CANARY
+    status = ask(hidden, 30)
+    assert not status.available
+    assert "ModuleNotFoundError" in status.text
+
+
+def test_it_looks_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: looked.append(name))
+    assert probe() is probe()
+    assert looked == ["cupy"]
+
+
+def test_output_without_a_last_line() -> None:
+    assert "exit status -11" in read_canary("", -11).text

@@ -1,0 +1,75 @@
+"""How much difference is allowed, by what kind of arithmetic an op does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.ops.table import all_ops, lookup
+from gpu.tolerances import tolerance, with_inherited
+
+FLOATS = [np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)]
+CLASSES = ["exact", "rounded", "reducing", "product", "library"]
+
+
+@pytest.mark.parametrize(
+    ("type_", "arithmetic"),
+    [
+        ("Reshape", "exact"),
+        ("GatherV2", "exact"),
+        ("Max", "exact"),
+        ("AddV2", "rounded"),
+        ("Sqrt", "rounded"),
+        ("BiasAdd", "rounded"),
+        ("Sum", "reducing"),
+        ("UnsortedSegmentSum", "reducing"),
+        ("MatMul", "product"),
+        ("Exp", "library"),
+        ("Softmax", "library"),
+        ("ApplyAdam", "library"),
+    ],
+)
+def test_ops_declare_their_arithmetic(type_: str, arithmetic: str) -> None:
+    assert lookup(type_).arithmetic == arithmetic
+
+
+def test_every_op_of_the_table_has_a_class() -> None:
+    assert {definition.arithmetic for definition in all_ops()} == set(CLASSES)
+
+
+@given(st.sampled_from(CLASSES), st.sampled_from(["int32", "int64", "bool", "uint8"]))
+def test_integers_are_never_close(arithmetic, dtype: str) -> None:
+    allowed = tolerance(arithmetic, np.dtype(dtype))
+    assert (allowed.rel_l2, allowed.scaled) == (0, 0)
+    assert with_inherited(allowed, np.dtype(dtype)) == allowed
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_classes_are_ordered_by_what_they_allow(dtype: np.dtype) -> None:
+    exact, rounded, reducing, product, library = (tolerance(c, dtype) for c in CLASSES)  # type: ignore[arg-type]
+    assert exact.rel_l2 == rounded.rel_l2 == 0
+    assert rounded.flushed
+    assert not exact.flushed
+    assert 0 < library.rel_l2 < reducing.rel_l2 == product.rel_l2
+    assert reducing.scaled == 4
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_what_is_inherited_may_be_as_far_off_as_a_sum(dtype: np.dtype) -> None:
+    for arithmetic in CLASSES:
+        own = tolerance(arithmetic, dtype)  # type: ignore[arg-type]
+        assert with_inherited(own, dtype).rel_l2 == tolerance("reducing", dtype).rel_l2
+
+
+def test_tf32_widens_products_only() -> None:
+    f32 = np.dtype(np.float32)
+    assert tolerance("product", f32, tf32=True).rel_l2 == 1e-3
+    assert tolerance("reducing", f32, tf32=True) == tolerance("reducing", f32)
+
+
+def test_complex_numbers_are_as_precise_as_their_parts() -> None:
+    assert tolerance("library", np.dtype(np.complex64)) == tolerance(
+        "library", np.dtype(np.float32)
+    )
