@@ -1,0 +1,1 @@
+"""The window: Qt views that read frozen values and ask through commands."""

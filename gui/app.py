@@ -1,0 +1,99 @@
+"""The application and its window on the screen."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("QT_API", "pyside6")
+os.environ.setdefault("PYQTGRAPH_QT_LIB", "PySide6")
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+
+from core.errors import GradstepError
+from gui import theme
+from gui.collector import Collector
+from gui.errors import Reporter, start_log
+from gui.main_window import MainWindow
+from gui.settings import settings, state_folder
+from gui.workspace import Workspace
+
+
+def application(windowless: bool = False) -> QApplication:
+    """The QApplication, made now if there is none.
+
+    windowless: draw in memory where there is no display. Raises GradstepError when a window is
+    wanted and there is none.
+    """
+    app = QApplication.instance()
+    if not isinstance(app, QApplication):
+        _choose_platform(windowless)
+        app = QApplication(sys.argv[:1])
+        app.setApplicationName("gradstep")
+        app.setApplicationDisplayName("Gradstep")
+        app.setDesktopFileName("gradstep")
+    return app
+
+
+def _choose_platform(windowless: bool) -> None:
+    named = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    if not sys.platform.startswith("linux") or any(os.environ.get(name) for name in named):
+        return
+    if not windowless:
+        raise GradstepError(
+            "there is no display to show a window on",
+            kind="DisplayError",
+            hint="./dev run starts a virtual one; `gradstep shot` and the other commands need none",
+        )
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+
+
+def new_window(
+    look: theme.Theme | None = None,
+    engine: Sequence[str] | None = None,
+    remember: bool = True,
+) -> MainWindow:
+    """A dressed window with its engine process started.
+
+    engine: the command that starts it. remember: keep size and layout from one start to the next.
+    """
+    app = application()
+    chosen = look or theme.named(settings().theme)
+    theme.apply(app, chosen)
+    workspace = Workspace(engine, chosen)
+    window = MainWindow(workspace, remember)
+    workspace.setParent(window)
+    QTimer.singleShot(0, workspace.start)
+    return window
+
+
+def run_window(path: str | Path | None = None, engine: Sequence[str] | None = None) -> int:
+    """Show the window until it is closed; the exit status."""
+    start_log(state_folder())
+    app = application()
+    window = new_window(engine=engine)
+    Reporter(lambda text: window.workspace.message.emit("error", text), window).install()
+    Collector(window)
+    window.show()
+    if path is not None:
+        QTimer.singleShot(0, lambda: window.files.open(Path(path)))
+    QTimer.singleShot(200, window.offer_recovery)
+    return app.exec()
+
+
+def shot(document: str | Path | None, picture: str | Path, **choices: Any) -> None:
+    """A picture of the window; see gui.shot."""
+    from gui import shot as pictures
+
+    pictures.shot(document, picture, **choices)
+
+
+def tour(folder: str | Path) -> int:
+    """The tutorial in pictures; see gui.tour. The exit status."""
+    from gui import tour as tours
+
+    return tours.tour(folder)

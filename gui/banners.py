@@ -1,0 +1,85 @@
+"""The strips above the canvas: restricted mode, a dead engine, unsaved work, a message."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import QObject
+
+from gui import commands
+from gui.autosave import Recovered
+from gui.banner import Banner
+from gui.workspace import Workspace
+
+LEVELS = {"error": ("problem", "problem"), "warning": ("current", "warning")}
+
+
+class Banners(QObject):
+    """Each is hidden while there is nothing to say."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self._workspace = workspace
+        self.engine = Banner(workspace, "banner.engine", "problem", "problem")
+        self.engine.add_button(
+            "Restart engine", "banner.engine.restart", lambda: commands.restart_engine(workspace)
+        )
+        self.restricted = Banner(workspace, "banner.restricted", "current", "restricted")
+        self.restricted.add_button(
+            "Review and trust…",
+            "banner.restricted.review",
+            lambda: workspace.view_requested.emit("trust", ""),
+        )
+        self.recovery = Banner(workspace, "banner.recovery", "selection", "info")
+        self._recover: Callable[[], None] = lambda: None
+        self._discard: Callable[[], None] = lambda: None
+        for text, name, answer in (
+            ("Open it", "banner.recovery.open", lambda: self._recover()),
+            ("Discard", "banner.recovery.discard", lambda: self._discard()),
+        ):
+            self.recovery.add_button(text, name, partial(self._answer, answer))
+        self.recovery.add_close()
+        self.message = Banner(workspace, "banner.message", "problem", "problem")
+        self.message.add_close()
+        self.all = (self.engine, self.restricted, self.recovery, self.message)
+        workspace.engine_changed.connect(self._engine)
+        workspace.file_changed.connect(self._trust)
+        for signal in (workspace.stopped, workspace.document_opened, workspace.document_changed):
+            signal.connect(self.message.hide)
+        self._engine(workspace.engine_state)
+        self._trust()
+
+    def say(self, level: str, text: str) -> None:
+        """A warning or an error, until the next thing that works."""
+        self.message.say(text, *LEVELS.get(level, LEVELS["error"]))
+
+    def offer(
+        self, found: Recovered, recover: Callable[[], None], discard: Callable[[], None]
+    ) -> None:
+        """Unsaved work of a window that is gone."""
+        self._recover, self._discard = recover, discard
+        when = f"{found.when:%d %B, %H:%M}"
+        self.recovery.say(f"Unsaved edits of {found.name}, from {when}, were kept.")
+
+    def _answer(self, what: Callable[[], None]) -> None:
+        self.recovery.hide()
+        what()
+
+    def _engine(self, state: str) -> None:
+        if state == "dead":
+            self.engine.say(
+                "The engine process has stopped. Nothing in the document is lost; restarting comes "
+                "back to the same step."
+            )
+        else:
+            self.engine.hide()
+
+    def _trust(self) -> None:
+        if self._workspace.trusted:
+            self.restricted.hide()
+        else:
+            self.restricted.say(
+                "Restricted mode: this document contains Python, which does not run until you "
+                "trust it."
+            )

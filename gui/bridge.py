@@ -1,0 +1,157 @@
+"""The engine process as Qt sees it: replies are calls on the main thread, states a signal."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+
+from core.errors import GradstepError
+from core.host.client import EngineClient
+from core.host.messages import Message, Read
+from core.host.wire import Buffer
+
+BUSY_AFTER = 150  # milliseconds; shorter work does not show
+COMMAND, READ = "command", "read"
+
+Answer = Callable[[Message, tuple[Buffer, ...]], None]
+
+
+def _ignore(*args: object) -> None:
+    pass
+
+
+class EngineBridge(QObject):
+    """One engine process.
+
+    state: "starting", "ready", "busy" (a command takes longer than a blink) or "dead".
+    """
+
+    state_changed = Signal(str)
+    event = Signal(object)
+    died = Signal(object)  # GradstepError
+    _arrived = Signal(object, object)  # from the client's threads: a call to make here
+
+    def __init__(self, argv: Sequence[str] | None = None, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.state = "starting"
+        self._closed = False
+        self._waiting = Counter[str]()  # requests without a reply yet: commands and reads
+        self._life = 0
+        self._client = EngineClient(argv, self._on_event, self._on_death)
+        self._arrived.connect(self._call, Qt.ConnectionType.QueuedConnection)
+        self._blink = QTimer(self, singleShot=True, interval=BUSY_AFTER)
+        self._blink.timeout.connect(self._show_busy)
+
+    @property
+    def pid(self) -> int:
+        return self._client.pid
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is on its way to the engine or back."""
+        return self.state in ("ready", "dead") and not self._waiting.total()
+
+    def start(self) -> None:
+        """Start the process; state follows."""
+        try:
+            self._client.start()
+        except GradstepError as error:
+            self._bury(error)
+
+    def send(
+        self, message: Message, buffers: Sequence[Buffer] = (), then: Answer = _ignore
+    ) -> None:
+        """Ask without waiting; `then(reply, buffers)` is called on the main thread, also with
+        Failed."""
+        life = self._life
+        kind = READ if isinstance(message, Read) else COMMAND
+        self._waiting[kind] += 1
+        if self._waiting[COMMAND] and not self._blink.isActive():
+            self._blink.start()
+
+        def answer(reply: Message, received: tuple[Buffer, ...]) -> None:
+            self._post(self._answered, (life, kind, then, reply, received))
+
+        try:
+            self._client.send(message, buffers, answer)
+        except GradstepError as error:
+            self._bury(error)
+
+    def restart(self, then: Answer) -> None:
+        """A new process, led to where the old one stood; `then` gets every reply on the way."""
+        self._life += 1
+        self._waiting.clear()
+        self._set_state("starting")
+        life = self._life
+
+        def answer(reply: Message, received: tuple[Buffer, ...]) -> None:
+            self._post(self._answered, (life, "", then, reply, received))
+
+        try:
+            self._client.restart(answer)
+        except GradstepError as error:
+            self._bury(error)
+
+    def kill(self) -> None:
+        """End the process at once, as a crash would."""
+        self._client.kill()
+
+    def close(self) -> None:
+        """End the process for good."""
+        self._closed = True
+        self._blink.stop()
+        self._client.close()
+
+    def _answered(
+        self, life: int, kind: str, then: Answer, reply: Message, received: tuple[Buffer, ...]
+    ) -> None:
+        if life != self._life:
+            return  # asked of a process that has been replaced
+        if kind:
+            self._waiting[kind] -= 1
+        if self.state != "dead":
+            if not self._waiting[COMMAND]:
+                self._blink.stop()
+                self._set_state("ready")
+            elif self.state == "starting":
+                self._set_state("busy")
+        then(reply, received)
+
+    def _show_busy(self) -> None:
+        if self.state == "ready" and self._waiting[COMMAND]:
+            self._set_state("busy")
+
+    def _bury(self, error: GradstepError) -> None:
+        self._waiting.clear()
+        self._blink.stop()
+        self._set_state("dead")
+        self.died.emit(error)
+
+    def _set_state(self, state: str) -> None:
+        if state != self.state and not self._closed:
+            self.state = state
+            self.state_changed.emit(state)
+
+    def _on_event(self, event: Message) -> None:
+        self._post(self.event.emit, (event,))
+
+    def _on_death(self, error: GradstepError) -> None:
+        life = self._life
+        self._post(self._ended, (life, error))
+
+    def _ended(self, life: int, error: GradstepError) -> None:
+        if life == self._life:
+            self._bury(error)
+
+    def _post(self, call: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+        """Make a call on the main thread, soon. The window may be gone by then."""
+        with contextlib.suppress(RuntimeError):
+            self._arrived.emit(call, arguments)
+
+    def _call(self, call: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+        if not self._closed:
+            call(*arguments)

@@ -1,0 +1,74 @@
+"""What the search menu offers on the canvas: ops to add, wired at once, and ends for a wire."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from core.graph.model import Edge, TensorRef
+from core.ops.table import OpDef, all_ops
+from gui import commands
+from gui.canvas.arrays import Point
+from gui.canvas.compatible import Wiring, accepts
+from gui.canvas.naming import input_name
+from gui.canvas.search_menu import Entry
+from gui.workspace import Workspace
+
+
+def operations(workspace: Workspace, at: Point) -> list[Entry]:
+    """Every op type, to be added at a point of the scene."""
+    return [
+        _entry(definition, lambda d=definition: commands.add_node(workspace, d.type, at))
+        for definition in _catalogue()
+    ]
+
+
+def readers(workspace: Workspace, at: Point, source: TensorRef) -> list[Entry]:
+    """Op types that can read `source`, to be added and wired to it."""
+    kind = workspace.inference.types.get(source)
+    return [
+        _entry(d, lambda d=d: commands.add_node(workspace, d.type, at, source=source))
+        for d in _catalogue()
+        if d.inputs and (kind is None or accepts(d, kind))
+    ]
+
+
+def makers(workspace: Workspace, at: Point, edge: Edge) -> list[Entry]:
+    """Op types with an output, to be added and wired into `edge`."""
+    return [
+        _entry(d, lambda d=d: commands.add_source(workspace, d.type, at, edge))
+        for d in _catalogue()
+        if d.outputs
+    ]
+
+
+def ends(workspace: Workspace, source: TensorRef) -> list[Entry]:
+    """Inputs of the graph's operations that may take `source`: wiring by keyboard."""
+    wiring = Wiring(workspace.document.graph, workspace.inference, source)
+    return [
+        Entry(
+            f"{edge.op} · {name}",
+            "" if workspace.document.graph.source(edge) is None else "replaces its wire",
+            f"Connect {source.short} to input '{name}' of {edge.op}.",
+            lambda edge=edge: commands.connect(workspace, source, edge),
+        )
+        for edge, name in _inputs(workspace)
+        if not wiring.refusal(edge)
+    ]
+
+
+def _inputs(workspace: Workspace) -> Iterator[tuple[Edge, str]]:
+    for op in workspace.document.graph:
+        for index in range(len(op.inputs)):
+            yield Edge(op.name, index), input_name(workspace.document.graph, Edge(op.name, index))
+
+
+def _catalogue() -> Iterator[OpDef]:
+    import core.ops.catalogue  # noqa: F401 - declares every op
+
+    yield from sorted(all_ops(), key=lambda d: d.type)
+
+
+def _entry(definition: OpDef, choose: Callable[[], object]) -> Entry:
+    formula = f"\n{definition.formula}" if definition.formula else ""
+    family = definition.family.replace("_", " ")
+    return Entry(definition.type, family, f"{definition.doc}{formula}", choose)

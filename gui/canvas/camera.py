@@ -1,0 +1,97 @@
+"""Where the canvas looks: pan, zoom and framing of a QGraphicsView."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, QPoint, QPointF, QRect, QRectF, QTimer, Signal
+from PySide6.QtGui import QTransform
+from PySide6.QtWidgets import QGraphicsView
+
+SMALLEST, LARGEST = 0.02, 4.0  # pixels per scene unit
+NOTCH = 1.15  # one notch of the wheel
+ROOM = 32  # pixels left free around what is framed
+SETTLE = 90  # milliseconds after the last change of scale until the picture is crisp
+
+
+class Camera(QObject):
+    """Wraps a view's transform. The scale is uniform; offsets are whole pixels."""
+
+    moved = Signal()
+    settled = Signal()  # the scale rests
+
+    def __init__(self, view: QGraphicsView) -> None:
+        super().__init__(view)
+        self._view = view
+        self._rest = QTimer(self, singleShot=True, interval=SETTLE)
+        self._rest.timeout.connect(self.settled)
+
+    @property
+    def scale(self) -> float:
+        return self._view.transform().m11()
+
+    @property
+    def zooming(self) -> bool:
+        """Whether the scale changed just now."""
+        return self._rest.isActive()
+
+    @property
+    def pixels(self) -> QRect:
+        """The viewport, in pixels from the scene's origin at this scale."""
+        corner = self._view.viewportTransform()
+        origin = QPoint(-round(corner.dx()), -round(corner.dy()))
+        return QRect(origin, self._view.viewport().size())
+
+    @property
+    def visible(self) -> QRectF:
+        """What of the scene is visible, scene units."""
+        pixels, scale = self.pixels, self.scale
+        return QRectF(
+            pixels.x() / scale, pixels.y() / scale, pixels.width() / scale, pixels.height() / scale
+        )
+
+    def pan(self, by: QPoint) -> None:
+        """Move what is seen by so many pixels."""
+        across, down = self._view.horizontalScrollBar(), self._view.verticalScrollBar()
+        across.setValue(across.value() - by.x())
+        down.setValue(down.value() - by.y())
+        self.moved.emit()
+
+    def zoom(self, factor: float, at: QPoint | None = None) -> None:
+        """Change the scale about a point of the viewport (its middle by default)."""
+        middle = self._view.viewport().rect().center() if at is None else at
+        before = self._view.mapToScene(middle)
+        self._set_scale(self.scale * factor)
+        self.pan(middle - self._view.mapFromScene(before) if at is not None else QPoint())
+        if at is None:
+            self._view.centerOn(before)
+        self._rest.start()
+        self.moved.emit()
+
+    def zoom_to(self, scale: float) -> None:
+        self.zoom(scale / self.scale)
+
+    def look_at(self, point: QPointF) -> None:
+        """Bring a point of the scene into the middle."""
+        self._view.centerOn(point)
+        self.moved.emit()
+
+    def frame(self, rect: QRectF, largest: float = 1.0) -> None:
+        """Show a rectangle of the scene whole, at no more than `largest`."""
+        size = self._view.viewport().size()
+        across = max(size.width() - 2 * ROOM, 50) / max(rect.width(), 1.0)
+        down = max(size.height() - 2 * ROOM, 50) / max(rect.height(), 1.0)
+        self._set_scale(min(across, down, largest))
+        self.look_at(rect.center())
+
+    def reveal(self, rect: QRectF) -> None:
+        """Pan as little as needed to have a rectangle in view."""
+        seen = self.visible
+        margin = ROOM / self.scale
+        wanted = rect.adjusted(-margin, -margin, margin, margin)
+        if not seen.contains(wanted):
+            dx = min(0.0, wanted.left() - seen.left()) or max(0.0, wanted.right() - seen.right())
+            dy = min(0.0, wanted.top() - seen.top()) or max(0.0, wanted.bottom() - seen.bottom())
+            self.pan(QPoint(-round(dx * self.scale), -round(dy * self.scale)))
+
+    def _set_scale(self, scale: float) -> None:
+        bounded = max(SMALLEST, min(LARGEST, scale))
+        self._view.setTransform(QTransform.fromScale(bounded, bounded))

@@ -1,0 +1,159 @@
+"""What the document, its problems and the run say about the boxes and links that are visible."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from core.debug.breakpoints import BreakpointKind
+from core.graph.model import Edge, Operation
+from gui.canvas.readings import Reading, gradient, value
+from gui.canvas.visible import VisibleGraph
+from gui.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A gradient that went back over a link. norm: L2; wrong: a NaN or an infinity is in it."""
+
+    norm: float
+    wrong: bool
+
+
+class Facts:
+    """Read once per stop, edit or selection; a new one is made for the next."""
+
+    def __init__(self, workspace: Workspace, visible: VisibleGraph) -> None:
+        self._workspace = workspace
+        self._visible = visible
+        self._graph = workspace.document.graph
+        self._readings: dict[tuple[int, bool], Reading] = {}
+
+    # -- boxes ---------------------------------------------------------------------------------
+
+    @cached_property
+    def current(self) -> int | None:
+        """The box of the step that is executed next."""
+        stop = self._workspace.stop
+        if stop is None or stop.reason == "end":
+            return None
+        number = self._visible.box_of
+        return number.get(stop.op) if stop.op in number else number.get(stop.node)
+
+    @cached_property
+    def problems(self) -> dict[int, str]:
+        """Box -> what is wrong there."""
+        workspace = self._workspace
+        said = [(p.node, p.text) for p in workspace.inference.problems if p.severity == "error"]
+        if workspace.program is not None:
+            said += [(p.node or "", p.message) for p in workspace.program.problems]
+        stop = workspace.stop
+        for error in (workspace.failure, None if stop is None else stop.error):
+            if error is not None and error.node:
+                said.append((error.node, error.message))
+        return {self._visible.box_of[n]: text for n, text in said if n in self._visible.box_of}
+
+    @property
+    def badges(self) -> Mapping[int, str]:
+        """Box -> name of the gradient that replaces its own."""
+        return self._visible.badges
+
+    @cached_property
+    def breakpoints(self) -> dict[int, bool]:
+        """Box -> whether one of its breakpoints is enabled."""
+        kinds = (BreakpointKind.OP, BreakpointKind.GRADIENT)
+        found: dict[int, bool] = {}
+        for point in self._workspace.document.breakpoints:
+            number = self._visible.box_of.get(point.target)
+            if number is not None and point.kind in kinds:
+                found[number] = found.get(number, False) or point.enabled
+        return found
+
+    @cached_property
+    def selected(self) -> frozenset[int]:
+        number = self._visible.box_of
+        return frozenset(number[n] for n in self._workspace.selection if n in number)
+
+    def reading(self, box: int, of_gradient: bool) -> Reading:
+        """What the value row, or the gradient row, of a box says."""
+        key = (box, of_gradient)
+        if key not in self._readings:
+            read = gradient if of_gradient else value
+            self._readings[key] = read(self._workspace, self.operation(box))
+        return self._readings[key]
+
+    def operation(self, box: int) -> Operation:
+        """The operation that a box shows; of a scope's box its first."""
+        return self._graph[self._visible.boxes[box].members[0]]
+
+    # -- links ---------------------------------------------------------------------------------
+
+    @cached_property
+    def selected_link(self) -> int | None:
+        edge = self._workspace.selected_edge
+        if edge is None:
+            return None
+        return next((i for i, k in enumerate(self._visible.links) if edge in k.wires), None)
+
+    @cached_property
+    def stopped_links(self) -> frozenset[int]:
+        """Links with a wire that the user stopped, by itself or with its whole tensor."""
+        request = self._workspace.document.request
+        if not request.stopped_edges and not request.stops:
+            return frozenset()
+
+        def stopped(edge: Edge) -> bool:
+            return edge in request.stopped_edges or self._graph.source(edge) in request.stops
+
+        links = enumerate(self._visible.links)
+        return frozenset(i for i, k in links if any(stopped(e) for e in k.wires))
+
+    @cached_property
+    def carried(self) -> dict[Edge, str]:
+        """Wire -> the tensor that goes back over it."""
+        program = self._workspace.program
+        return {} if program is None else {Edge(e.op, e.index): e.gradient for e in program.edges}
+
+    @cached_property
+    def dead_links(self) -> frozenset[int]:
+        """Links on the way from `wrt` to `of` over which no gradient comes back."""
+        if self._workspace.program is None:
+            return frozenset()
+        dead = self._visible.on_path - self.carried.keys()
+        links = enumerate(self._visible.links)
+        return frozenset(i for i, k in links if k.wires and all(e in dead for e in k.wires))
+
+    def why_dead(self, link: int) -> str:
+        """The reason that the engine gives, for this wire or for one that it depends on."""
+        program = self._workspace.program
+        blocked = [] if program is None else program.blocked
+        wires = self._visible.links[link].wires
+        own = next((b.why for b in blocked if Edge(b.op, b.index) in wires), "")
+        if own:
+            return own
+        after = self._graph_after(wires)
+        ends = [b for b in blocked if b.op in after]
+        return "; ".join(f"it ends at {b.op}: {b.why}" for b in ends[:2])
+
+    def flow(self, link: int) -> Flow | None:
+        """What went back over a link up to now; None if nothing did."""
+        names = [self.carried[e] for e in self._visible.links[link].wires if e in self.carried]
+        parts = [self._workspace.value(name) for name in names]
+        stats = [p.stats for p in parts if p is not None and p.state == "known"]
+        if not stats:
+            return None
+        squares = sum((s.norm or 0.0) ** 2 for s in stats if s is not None)
+        wrong = any(s is not None and bool(s.nans or s.infs) for s in stats)
+        return Flow(squares**0.5, wrong)
+
+    def _graph_after(self, wires: tuple[Edge, ...]) -> set[str]:
+        """Operations that depend on what the wires carry."""
+        seen: set[str] = set()
+        stack = [edge.op for edge in wires]
+        while stack:
+            name = stack.pop()
+            if name not in seen:
+                seen.add(name)
+                stack.extend(edge.op for edge in self._graph.consumers[name])
+        return seen

@@ -1,0 +1,22 @@
+"""Heat colours: from blue through neutral to orange, told apart by every kind of eye."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtGui import QColor
+
+from gui.theme import Theme, mix
+
+
+def color(theme: Theme, value: float, largest: float) -> QColor:
+    """The colour of a value between -largest and largest; NaN and infinities are problems."""
+    if not np.isfinite(value):
+        return theme.problem
+    share = 0.0 if largest <= 0 else max(-1.0, min(1.0, value / largest))
+    return mix(theme.hover, theme.backward if share > 0 else theme.forward, abs(share))
+
+
+def largest(values: np.ndarray) -> float:
+    """The largest finite magnitude, to scale colours by; 0 when there is none."""
+    finite = values[np.isfinite(values)]
+    return float(np.abs(finite).max()) if len(finite) else 0.0

@@ -1,0 +1,94 @@
+"""What lies under a point of the scene: a port, a box, a link, or nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gui.canvas.arrays import Point, SceneArrays
+
+PORT_REACH = 9.0  # scene units around a port that count as the port
+LINK_REACH = 6.0  # pixels around a link
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """Input or output number `index` of box number `box`."""
+
+    box: int
+    index: int
+    is_output: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """At most one of them is set; a port's box is set with it."""
+
+    port: Port | None = None
+    box: int | None = None
+    link: int | None = None
+
+    def __bool__(self) -> bool:
+        return self.box is not None or self.link is not None
+
+
+NOTHING = Hit()
+
+
+def at(arrays: SceneArrays, point: Point, scale: float) -> Hit:
+    """What a click at `point` (scene units) means."""
+    x, y = point
+    reach = PORT_REACH
+    near = np.flatnonzero(arrays.boxes_in(x - reach, y - reach, x + reach, y + reach))
+    for box in reversed(near.tolist()):
+        port = _port(arrays, box, point)
+        if port is not None:
+            return Hit(port=port, box=box)
+    inside = np.flatnonzero(arrays.boxes_in(x, y, x, y))
+    if len(inside):
+        return Hit(box=int(inside[-1]))
+    link = nearest_link(arrays, point, LINK_REACH / scale)
+    return NOTHING if link is None else Hit(link=link)
+
+
+def port_point(arrays: SceneArrays, port: Port) -> Point:
+    place = arrays.output_port if port.is_output else arrays.input_port
+    return place(port.box, port.index)
+
+
+def ports(arrays: SceneArrays, box: int) -> list[Port]:
+    """All ports of an operation's box; a scope's stand for many wires and take none."""
+    shown = arrays.visible.boxes[box]
+    if shown.is_scope:
+        return []
+    return [
+        *(Port(box, i, is_output=True) for i in range(shown.outputs)),
+        *(Port(box, i, is_output=False) for i in range(shown.inputs)),
+    ]
+
+
+def nearest_link(arrays: SceneArrays, point: Point, reach: float) -> int | None:
+    """The link nearest to a point, if one is within `reach` (scene units)."""
+    x, y = point
+    near = np.flatnonzero(arrays.links_in(x - reach, y - reach, x + reach, y + reach))
+    if not len(near):
+        return None
+    lines = arrays.points[near]
+    start, along = lines[:, :-1], np.diff(lines, axis=1)
+    length = np.maximum((along**2).sum(axis=2), 1e-12)
+    share = np.clip(((np.array(point) - start) * along).sum(axis=2) / length, 0, 1)
+    gap = np.hypot(*np.moveaxis(start + along * share[..., None] - point, 2, 0)).min(axis=1)
+    best = int(gap.argmin())
+    return int(near[best]) if gap[best] <= reach else None
+
+
+def _port(arrays: SceneArrays, box: int, point: Point) -> Port | None:
+    """The nearest port within reach."""
+    best, found = PORT_REACH, None
+    for port in ports(arrays, box):
+        x, y = port_point(arrays, port)
+        gap = max(abs(x - point[0]), abs(y - point[1]) * 1.2)
+        if gap < best:
+            best, found = gap, port
+    return found

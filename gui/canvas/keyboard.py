@@ -1,0 +1,58 @@
+"""Doing without a mouse: walking along wires, moving nodes, and wiring by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPoint
+
+from core.graph.model import Edge
+from core.layout.boxes import GRID
+from gui.canvas import adding, walking
+
+if TYPE_CHECKING:
+    from gui.canvas.view import GraphView
+
+
+def walk(view: GraphView, dx: int, dy: int) -> None:
+    """Select the next node that way; without a selection the first node."""
+    chosen = sorted(view.stage.facts.selected)
+    arrays = view.arrays
+    there = walking.step(arrays, chosen[-1], dx, dy) if chosen else walking.first(arrays)
+    if there is not None:
+        view.workspace.select(arrays.visible.boxes[there].members)
+        view.camera.reveal(view.box_rect(there))
+
+
+def nudge(view: GraphView, dx: int, dy: int) -> None:
+    """Move the selected nodes by one place of the grid."""
+    chosen = sorted(view.stage.facts.selected)
+    if chosen:
+        view.stage.move(chosen, dx * GRID, dy * GRID)
+
+
+def wire_by_name(view: GraphView) -> None:
+    """Choose an input for the selected node's first output by typing."""
+    if len(view.workspace.selection) == 1:
+        op = view.workspace.document.graph[view.workspace.selection[0]]
+        entries = adding.ends(view.workspace, op.output())
+        view.open_menu(entries, _beside_selection(view), f"Connect {op.name} to…")
+
+
+def next_wire(view: GraphView) -> None:
+    """Select the wires into the selected node, or beside the selected wire, one after another."""
+    edge, graph = view.workspace.selected_edge, view.workspace.document.graph
+    name = edge.op if edge is not None else next(iter(view.workspace.selection), None)
+    if name is None:
+        return
+    wires = [Edge(name, i) for i, ref in enumerate(graph[name].inputs) if ref is not None]
+    if wires:
+        following = wires.index(edge) + 1 if edge in wires else 0
+        view.workspace.select([], wires[following % len(wires)])
+
+
+def _beside_selection(view: GraphView) -> QPoint:
+    """A point of the screen."""
+    chosen = sorted(view.stage.facts.selected)
+    corner = view.box_rect(chosen[0]).topRight() if chosen else view.camera.visible.center()
+    return view.viewport().mapToGlobal(view.mapFromScene(corner))

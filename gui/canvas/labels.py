@@ -1,0 +1,53 @@
+"""Texts on the canvas, shaped once and kept."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QStaticText
+
+from gui import theme
+
+KEPT = 8_192
+Elide = Qt.TextElideMode
+
+
+class Labels:
+    """Draws one line of text, cut to a width. Not thread-safe."""
+
+    def __init__(self) -> None:
+        self.title = theme.sans(theme.BODY, strong=True)
+        self.caption = theme.sans(theme.SMALL)
+        self.number = theme.mono(theme.SMALL)
+        self._shaped = lru_cache(KEPT)(self._shape)
+        self._metrics = {f.key(): QFontMetricsF(f) for f in (self.title, self.caption, self.number)}
+
+    def draw(
+        self,
+        painter: QPainter,
+        at: QPointF,
+        text: str,
+        font: QFont,
+        color: QColor,
+        width: float,
+        elide: Elide = Elide.ElideRight,
+    ) -> None:
+        """The text with its upper left corner at a point."""
+        painter.setFont(font)
+        painter.setPen(color)
+        painter.drawStaticText(at, self._shaped(text, font.key(), width, elide))
+
+    def width(self, text: str, font: QFont) -> float:
+        return self._metrics[font.key()].horizontalAdvance(text)
+
+    def height(self, font: QFont) -> float:
+        return self._metrics[font.key()].height()
+
+    def _shape(self, text: str, key: str, width: float, elide: Elide) -> QStaticText:
+        metrics = self._metrics[key]
+        cut = metrics.elidedText(text, elide, width)
+        shaped = QStaticText(cut)
+        shaped.setTextFormat(Qt.TextFormat.PlainText)
+        shaped.setPerformanceHint(QStaticText.PerformanceHint.AggressiveCaching)
+        return shaped

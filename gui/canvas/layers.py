@@ -1,0 +1,75 @@
+"""The canvas's layers, from the back: dots, graph, what the run says, and what is being moved."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QPoint, QRect, QRectF
+from PySide6.QtGui import QPainter
+
+from gui.canvas.camera import Camera
+from gui.canvas.front_buffer import FrontBuffer
+from gui.canvas.painter import GraphPainter
+from gui.canvas.runtime import RuntimePainter
+from gui.canvas.stage import Stage
+from gui.theme import Theme
+
+
+class Layers:
+    """Two kept pictures: the graph's structure, which edits change, and over it what a step
+    changes. Boxes that are being dragged are in neither; they are painted each time."""
+
+    def __init__(self, stage: Stage, camera: Camera, theme: Theme) -> None:
+        self._stage = stage
+        self._camera = camera
+        self.painter = GraphPainter(theme)
+        self.runtime = RuntimePainter(theme, self.painter.labels)
+        self._structure = FrontBuffer(self._paint_structure)
+        self._facts = FrontBuffer(self._paint_facts, transparent=True)
+
+    def set_theme(self, theme: Theme) -> None:
+        self.painter.theme = self.runtime.theme = theme
+        self.refresh()
+
+    def lift(self, boxes: np.ndarray | None) -> None:
+        """Take boxes (bool[n]) and their links out of the pictures, or put them back."""
+        self.painter.lifted = boxes
+        self.refresh()
+
+    def refresh(self) -> None:
+        """The graph changed."""
+        self._structure.invalidate()
+        self._facts.invalidate()
+
+    def refresh_facts(self) -> None:
+        """Only what is said of the graph changed."""
+        self._facts.invalidate()
+
+    def draw(self, painter: QPainter, ratio: float) -> None:
+        """Everything, on a painter in viewport pixels. ratio: device pixels per pixel."""
+        self.painter.arrays = self._stage.arrays
+        camera = self._camera
+        # Seen only around a scaled picture, while a large graph is being zoomed out.
+        painter.fillRect(QRect(QPoint(), camera.pixels.size()), self.painter.theme.background)
+        for buffer in (self._structure, self._facts):
+            buffer.show(painter, camera.pixels, camera.scale, ratio, camera.zooming)
+        if self.painter.lifted is not None:
+            self._draw_lifted(painter)
+
+    def _draw_lifted(self, painter: QPainter) -> None:
+        arrays, scale, lifted = self._stage.arrays, self._camera.scale, self.painter.lifted
+        assert lifted is not None  # asked before
+        painter.save()
+        painter.translate(-self._camera.pixels.topLeft())
+        painter.scale(scale, scale)
+        links = arrays.links_of(lifted)
+        self.painter.paint_some(painter, lifted, links, scale)
+        self.runtime.paint(painter, arrays, self._stage.facts, lifted, links, scale)
+        painter.restore()
+
+    def _paint_structure(self, painter: QPainter, rect: QRectF, scale: float) -> None:
+        self.painter.background(painter, rect, scale)
+        self.painter.paint(painter, rect, scale)
+
+    def _paint_facts(self, painter: QPainter, rect: QRectF, scale: float) -> None:
+        boxes, links = self.painter.standing(rect)
+        self.runtime.paint(painter, self._stage.arrays, self._stage.facts, boxes, links, scale)

@@ -1,0 +1,127 @@
+"""The painter of the graph's structure: any rectangle, at any scale, on any paint device.
+
+The canvas, the minimap and exported pictures all draw through it. It holds no item per node:
+it culls arrays, draws in batches, and leaves out what a scale is too small for.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
+
+from gui.canvas import batch, routing
+from gui.canvas.arrays import SceneArrays
+from gui.canvas.cards import Cards
+from gui.canvas.detail import CURVE_STEP, MOST_FAR_LINKS, Detail
+from gui.canvas.labels import Labels
+from gui.canvas.visible import KINDS, VisibleGraph
+from gui.theme import Theme, mix
+
+GRID = 24.0  # scene units between the dots of the background
+ARROW = 8.0
+EMPTY = SceneArrays.of(VisibleGraph(), {})
+
+
+class GraphPainter:
+    """Set `arrays` and `theme`, then paint. `lifted` (bool[n]) are boxes to leave out, with their
+    links, because something else draws them."""
+
+    def __init__(self, theme: Theme) -> None:
+        self.theme = theme
+        self.labels = Labels()
+        self.arrays = EMPTY
+        self.lifted: np.ndarray | None = None
+
+    def paint(self, painter: QPainter, rect: QRectF, scale: float) -> None:
+        """Everything that touches `rect` (scene units), but the lifted boxes and their links.
+
+        scale: pixels per scene unit of `painter`, which draws in scene units.
+        """
+        boxes, links = self.standing(rect)
+        self.paint_some(painter, boxes, links, scale)
+
+    def standing(self, rect: QRectF) -> tuple[np.ndarray, np.ndarray]:
+        """Boxes (bool[n]) and links (bool[m]) that touch `rect` and are not lifted."""
+        sides = (rect.left() - 16, rect.top() - 16, rect.right() + 16, rect.bottom() + 16)
+        boxes, links = self.arrays.boxes_in(*sides), self.arrays.links_in(*sides)
+        if self.lifted is not None:
+            boxes &= ~self.lifted
+            links &= ~self.arrays.links_of(self.lifted)
+        return boxes, links
+
+    def paint_some(
+        self, painter: QPainter, boxes: np.ndarray, links: np.ndarray, scale: float
+    ) -> None:
+        """The boxes (bool[n]) and links (bool[m]) chosen."""
+        detail = Detail.at(scale)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, detail > Detail.DOTS)
+        self._links(painter, links, detail, scale)
+        if detail < Detail.NAMES:
+            self._far_boxes(painter, boxes, detail, scale)
+        else:
+            cards = Cards(self.theme, self.labels, self.arrays)
+            for number in np.flatnonzero(boxes).tolist():
+                cards.draw(painter, number, detail)
+
+    def background(self, painter: QPainter, rect: QRectF, scale: float) -> None:
+        """The canvas colour and its dots."""
+        painter.fillRect(rect, self.theme.background)
+        step = GRID * (1 if scale >= 0.6 else 4)
+        if step * scale < 12:
+            return
+        xs = np.arange(np.floor(rect.left() / step) * step, rect.right() + step, step)
+        ys = np.arange(np.floor(rect.top() / step) * step, rect.bottom() + step, step)
+        pen = QPen(self.theme.grid, 2 if scale >= 1 else 1.5)
+        pen.setCosmetic(True)
+        painter.setPen(pen)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        batch.points(painter, np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2))
+
+    def _far_boxes(
+        self, painter: QPainter, boxes: np.ndarray, detail: Detail, scale: float
+    ) -> None:
+        """One call per colour. Far boxes are at least two pixels wide."""
+        rects = self.arrays.rects.copy()
+        rects[:, 2:] = np.maximum(rects[:, 2:], 2 / scale)
+        painter.setPen(Qt.PenStyle.NoPen)
+        for kind, token in enumerate(KINDS):
+            chosen = rects[boxes & (self.arrays.visible.kinds == kind)]
+            color = getattr(self.theme, token)
+            painter.setBrush(mix(self.theme.raised, color, 0.45))
+            batch.rects(painter, chosen)
+            if detail > Detail.DOTS:
+                stripe = chosen.copy()
+                stripe[:, 2] = 10.0
+                painter.setBrush(color)
+                batch.rects(painter, stripe)
+
+    def _links(self, painter: QPainter, links: np.ndarray, detail: Detail, scale: float) -> None:
+        step = CURVE_STEP[detail]
+        points = self.arrays.points
+        if detail is Detail.DOTS:
+            keep = np.flatnonzero(links)[:MOST_FAR_LINKS]
+            links = np.zeros_like(links)
+            links[keep] = True
+        pen = QPen(self.theme.edge, 1.25 if detail is Detail.FULL else 1.0)
+        pen.setCosmetic(detail < Detail.FULL)
+        pen.setCapStyle(Qt.PenCapStyle.RoundCap if detail is Detail.FULL else pen.capStyle())
+        painter.setPen(pen)
+        batch.lines(painter, routing.segments(points[links & ~self.arrays.visible.control], step))
+        # Of a polyline's segments every other one: dashes without Qt's slow dash pattern.
+        dashes = routing.segments(points[links & self.arrays.visible.control], min(step, 8))[::2]
+        batch.lines(painter, dashes)
+        if detail is Detail.FULL:
+            self._arrows(painter, np.flatnonzero(links), self.theme.edge)
+
+    def _arrows(self, painter: QPainter, links: np.ndarray, color: QColor) -> None:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(color)
+        for x, y in self.arrays.points[links, -1].tolist():
+            painter.drawConvexPolygon(arrow(x, y))
+
+
+def arrow(x: float, y: float) -> QPolygonF:
+    """A head that points right, its tip at (x, y)."""
+    half = ARROW * 0.45
+    return QPolygonF([QPointF(x, y), QPointF(x - ARROW, y - half), QPointF(x - ARROW, y + half)])

@@ -1,0 +1,83 @@
+"""Where boxes stand: as the document says, else as automatic layout puts them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from core.layout import boxes as layout_boxes
+from core.layout.engines import SMALL, layout
+from gui.canvas.arrays import WIDTH, Point, height
+from gui.canvas.visible import VisibleGraph
+
+STEP = layout_boxes.BOX_GAP
+
+
+def known(visible: VisibleGraph, positions: Mapping[str, Point]) -> dict[str, Point]:
+    """Centres that the document has; a collapsed scope stands amid its operations."""
+    found: dict[str, Point] = {}
+    for box in visible.boxes:
+        if box.id in positions:
+            found[box.id] = positions[box.id]
+        elif box.is_scope:
+            inside = [positions[m] for m in box.members if m in positions]
+            if len(inside) == len(box.members):
+                x, y = np.mean(inside, axis=0).tolist()
+                found[box.id] = (x, y)
+    return found
+
+
+def diagram(
+    visible: VisibleGraph,
+) -> tuple[list[layout_boxes.Box], list[layout_boxes.Arrow]]:
+    """The visible graph as automatic layout takes it."""
+    boxes = [layout_boxes.Box(box.id, WIDTH, height(box)) for box in visible.boxes]
+    names = [box.id for box in visible.boxes]
+    return boxes, [(names[k.source], names[k.target]) for k in visible.links]
+
+
+def is_small(visible: VisibleGraph) -> bool:
+    """Whether layout takes no time worth a process."""
+    return len(visible.boxes) <= SMALL
+
+
+def complete(visible: VisibleGraph, found: Mapping[str, Point]) -> dict[str, Point]:
+    """All centres. With none known the whole is laid out; else each missing box goes to a free
+    place beside what it is wired to, and nothing that stands moves."""
+    if not found:
+        return layout(*diagram(visible))
+    placed = {box.id: found[box.id] for box in visible.boxes if box.id in found}
+    for number, box in enumerate(visible.boxes):
+        if box.id not in placed:
+            placed[box.id] = _free(_beside(visible, number, placed), height(box), placed)
+    return placed
+
+
+def _beside(visible: VisibleGraph, number: int, placed: Mapping[str, Point]) -> Point:
+    """Right of its inputs, else left of its readers, else below everything."""
+    across = WIDTH + layout_boxes.LAYER_GAP
+    names = [box.id for box in visible.boxes]
+    before = [names[k.source] for k in visible.links if k.target == number]
+    after = [names[k.target] for k in visible.links if k.source == number]
+    inputs = [placed[n] for n in before if n in placed]
+    readers = [placed[n] for n in after if n in placed]
+    if inputs:
+        return max(x for x, _ in inputs) + across, sum(y for _, y in inputs) / len(inputs)
+    if readers:
+        return min(x for x, _ in readers) - across, sum(y for _, y in readers) / len(readers)
+    if not placed:
+        return 0.0, 0.0
+    return min(x for x, _ in placed.values()), max(y for _, y in placed.values()) + 100.0
+
+
+def _free(wanted: Point, tall: float, placed: Mapping[str, Point]) -> Point:
+    """The first place at or below `wanted` that no other box covers."""
+    x, y = wanted
+    grid = layout_boxes.GRID
+    x = round((x - WIDTH / 2) / grid) * grid + WIDTH / 2
+    y = round((y - tall / 2) / grid) * grid + tall / 2
+    reach = tall + STEP
+    while any(abs(x - a) < WIDTH + 8 and abs(y - b) < reach for a, b in placed.values()):
+        y += STEP
+    return x, y

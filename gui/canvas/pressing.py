@@ -1,0 +1,50 @@
+"""Which gesture a press of a mouse button begins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QMouseEvent
+
+from gui.canvas import hit
+from gui.canvas.gestures import Gesture, MoveBoxes, Pan, PickLink, RubberBand, press_box
+from gui.canvas.hit import Port
+from gui.canvas.wiring import DrawWire
+
+if TYPE_CHECKING:
+    from gui.canvas.view import GraphView
+
+
+def begin(view: GraphView, event: QMouseEvent) -> Gesture | None:
+    """The gesture for a press, by what lies under it."""
+    pixel, button = event.position().toPoint(), event.button()
+    panning = button is Qt.MouseButton.MiddleButton or view.space_held
+    if panning:
+        return Pan(view, pixel)
+    if button is not Qt.MouseButton.LeftButton:
+        return None
+    found = view.hit(view.mapToScene(pixel))
+    if found.port is not None:
+        return _from_port(view, found.port)
+    if found.box is not None:
+        press_box(view, found.box, event.modifiers())
+        return MoveBoxes(view, pixel, found.box)
+    if found.link is not None:
+        return PickLink(view, found.link)
+    return RubberBand(view, pixel)
+
+
+def _from_port(view: GraphView, port: Port) -> DrawWire:
+    """From an output, or an open input, a new wire; from a wired input the end of its wire."""
+    if port.is_output:
+        return DrawWire(view, port)
+    edge = view.stage.wire(port)
+    inputs = view.workspace.document.graph[edge.op].inputs
+    source = inputs[edge.index] if edge.index < len(inputs) else None
+    if source is None:
+        return DrawWire(view, port)
+    number = view.arrays.visible.number.get(source.op)
+    if number is None:  # inside a collapsed scope
+        return DrawWire(view, port)
+    return DrawWire(view, hit.Port(number, source.index, is_output=True), taken=edge)

@@ -1,0 +1,117 @@
+"""What the two rows of a node say: its value and its gradient, as of the current stop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from core.graph.model import Constant, Edge, Operation, TensorRef
+from gui.canvas import blame
+from gui.numbers import brief, elements, is_wrong
+from gui.values import TensorValue
+from gui.workspace import Workspace
+
+ROOM = 20  # characters of a row
+TILES = 64  # elements; larger tensors are summed up in words
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """Text in a theme colour (`tone`), or heat tiles of the array where it has too many numbers.
+
+    marked: first character and length of the element that an error is about."""
+
+    text: str
+    tone: str
+    tiles: np.ndarray | None = None
+    marked: tuple[int, int] | None = None
+
+
+WAITING = Reading("waiting", "faint")
+NONE = Reading("none", "faint")
+
+
+def value(workspace: Workspace, op: Operation) -> Reading:
+    """The first output's value; before it is computed what is known of it without running."""
+    error = None if workspace.stop is None else workspace.stop.error
+    if error is not None and error.node == op.name:
+        return Reading(error.message, "problem")
+    found = workspace.value(str(op.output()))
+    if found is not None and found.state == "known":
+        return _marked(workspace, op, found)
+    given = _given(workspace, op)
+    if given is not None:
+        return of(_known(given.array), "muted")
+    kind = workspace.inference.types.get(op.output())
+    return Reading("" if kind is None else str(kind), "faint")
+
+
+def gradient(workspace: Workspace, op: Operation) -> Reading:
+    """The gradient that reaches the first output that has one, or what of it arrived so far."""
+    if workspace.program is None:
+        return Reading("", "faint")
+    found = _first_gradient(workspace, op)
+    if found is None or found.state == "waiting":
+        return _partial(workspace, op) or WAITING
+    return NONE if found.state == "none" else of(found, "backward")
+
+
+def of(found: TensorValue, tone: str, room: int = ROOM) -> Reading:
+    """A known tensor in a row."""
+    tone = "problem" if is_wrong(found) else tone
+    text = brief(found, room)
+    whole = found.array
+    tiled = whole is not None and 1 < whole.size <= TILES and whole.dtype.kind in "fiu"
+    if tiled and not text.startswith("[ "):
+        return Reading(text, tone, whole)
+    return Reading(text, tone)
+
+
+def _marked(workspace: Workspace, op: Operation, found: TensorValue) -> Reading:
+    """A value, with the element marked that made its reader fail."""
+    reading = of(found, "forward")
+    index = blame.element(workspace, op)
+    array = found.array
+    if index is None or array is None or reading.tiles is not None or array.ndim != 1:
+        return reading
+    width = len(elements(array)[0])
+    return replace(reading, marked=(2 + index * (width + 1), width))
+
+
+def _given(workspace: Workspace, op: Operation) -> Constant | None:
+    """A value that the document itself holds."""
+    if op.type == "Const":
+        constant = op.attrs.get("value")
+        return constant if isinstance(constant, Constant) else None
+    document = workspace.document
+    return document.initial.get(op.name) or document.feeds.get(str(op.output()))
+
+
+def _known(array: np.ndarray) -> TensorValue:
+    head = array.reshape(-1)[:TILES]
+    return TensorValue("", "known", str(array.dtype), array.shape, head)
+
+
+def _first_gradient(workspace: Workspace, op: Operation) -> TensorValue | None:
+    """Of the outputs with a gradient the first; with none, output 0's "none"."""
+    assert workspace.program is not None
+    index = 0
+    while TensorRef(op.name, index) in workspace.inference.types:
+        if str(op.output(index)) in workspace.program.gradients:
+            return workspace.gradient(str(op.output(index)))
+        index += 1
+    return workspace.gradient(str(op.output()))
+
+
+def _partial(workspace: Workspace, op: Operation) -> Reading | None:
+    """The first summand that is here, of a gradient whose sum is not."""
+    assert workspace.program is not None
+    wires = set(workspace.document.graph.consumers[op.name])
+    for edge in workspace.program.edges:
+        if Edge(edge.op, edge.index) in wires:
+            found = workspace.value(edge.gradient)
+            if found is not None and found.state == "known":
+                part = of(found, "backward", ROOM - 3)
+                return Reading(f"{part.text} +…", part.tone)
+    return None

@@ -1,0 +1,187 @@
+"""The second, cheap pass: what a run, a problem or the selection changes on the graph."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPen
+
+from gui.canvas import batch, flows, heat, routing
+from gui.canvas.arrays import ROW, SceneArrays
+from gui.canvas.cards import INSET, LETTERS, RADIUS, row_top
+from gui.canvas.detail import CURVE_STEP, Detail
+from gui.canvas.facts import Facts
+from gui.canvas.labels import Labels
+from gui.canvas.readings import Reading
+from gui.theme import Theme, faded
+
+GLOW = 10.0  # scene units that the current node shines beyond its card
+DOT = 4.5  # radius of a breakpoint
+
+
+class RuntimePainter:
+    """Draws over what GraphPainter drew; the same rectangle, scale and boxes."""
+
+    def __init__(self, theme: Theme, labels: Labels) -> None:
+        self.theme = theme
+        self._labels = labels
+
+    def paint(
+        self, painter: QPainter, arrays: SceneArrays, facts: Facts, boxes: np.ndarray,
+        links: np.ndarray, scale: float,
+    ) -> None:  # fmt: skip
+        """boxes (bool[n]) and links (bool[m]): what to draw of them."""
+        detail = Detail.at(scale)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, detail > Detail.DOTS)
+        if detail < Detail.NAMES:
+            self._far(painter, arrays, facts, boxes, links, detail, scale)
+            return
+        self._links(painter, arrays, facts, links)
+        for number in np.flatnonzero(boxes).tolist():
+            rect = QRectF(*arrays.rects[number].tolist())
+            self._marks(painter, rect, number, facts, scale)
+            if detail is Detail.FULL:
+                self._rows(painter, rect, number, arrays, facts)
+
+    # -- far -----------------------------------------------------------------------------------
+
+    def _far(
+        self, painter: QPainter, arrays: SceneArrays, facts: Facts, boxes: np.ndarray,
+        links: np.ndarray, detail: Detail, scale: float,
+    ) -> None:  # fmt: skip
+        """Filled boxes and coloured lines."""
+        carrying = [i for i in np.flatnonzero(links).tolist() if facts.carried and facts.flow(i)]
+        painter.setPen(QPen(self.theme.backward, 0))
+        step = CURVE_STEP[detail]
+        batch.lines(painter, routing.segments(arrays.points[carrying], step))
+        painter.setPen(Qt.PenStyle.NoPen)
+        current = [] if facts.current is None else [facts.current]
+        for chosen, color in (
+            (facts.selected, self.theme.selection),
+            (current, self.theme.current),
+            (facts.problems, self.theme.problem),
+        ):
+            painter.setBrush(color)
+            rects = arrays.rects[[i for i in chosen if boxes[i]]]
+            rects[:, 2:] = np.maximum(rects[:, 2:], 4 / scale)
+            batch.rects(painter, rects)
+
+    # -- links -----------------------------------------------------------------------------------
+
+    def _links(
+        self, painter: QPainter, arrays: SceneArrays, facts: Facts, links: np.ndarray
+    ) -> None:
+        chosen = facts.selected_link
+        for number in np.flatnonzero(links).tolist():
+            points = arrays.points[number]
+            if number in facts.dead_links:
+                flows.draw_dead(painter, points, self.theme)
+            if number == chosen:
+                flows.draw_selected(painter, points, self.theme)
+            flow = facts.flow(number) if facts.carried else None
+            if flow is not None:
+                flows.draw_flow(painter, points, flow, self.theme)
+            if number in facts.stopped_links:
+                flows.draw_bar(painter, points, self.theme)
+
+    # -- boxes -----------------------------------------------------------------------------------
+
+    def _marks(
+        self, painter: QPainter, rect: QRectF, number: int, facts: Facts, scale: float
+    ) -> None:
+        theme = self.theme
+        if number in facts.problems:
+            painter.setBrush(faded(theme.problem, 0.10))
+            _outline(painter, rect, theme.problem, 1.5)
+        if number == facts.current:
+            color = theme.problem if number in facts.problems else theme.current
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            _glow(painter, rect, color)
+            _outline(painter, rect, color, max(2.0, 1.5 / scale))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        if number in facts.selected:
+            away = 4.0 if number == facts.current else 0.0  # outside the outline of the step
+            ring = rect.adjusted(-away, -away, away, away)
+            _outline(painter, ring, theme.selection, max(2.0, 1.5 / scale))
+        if number in facts.problems:
+            self._problem_sign(painter, rect)
+        if number in facts.badges:
+            self._badge(painter, rect, facts.badges[number])
+        if number in facts.breakpoints:
+            filled = facts.breakpoints[number]
+            painter.setPen(QPen(theme.background if filled else theme.problem, 1.5))
+            painter.setBrush(theme.problem if filled else theme.background)
+            painter.drawEllipse(rect.topLeft() + QPointF(1, 1), DOT, DOT)
+
+    def _badge(self, painter: QPainter, rect: QRectF, text: str) -> None:
+        """The name of an override, on the upper edge near the right corner."""
+        labels = self._labels
+        width = min(labels.width(text, labels.caption) + 14, rect.width() - 24)
+        pill = QRectF(rect.right() - 12 - width, rect.top() - 9, width, 16)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self.theme.override)
+        painter.drawRoundedRect(pill, 8, 8)
+        at = pill.topLeft() + QPointF(7, (16 - labels.height(labels.caption)) / 2)
+        labels.draw(painter, at, text, labels.caption, self.theme.on_accent, width - 12)
+
+    def _problem_sign(self, painter: QPainter, rect: QRectF) -> None:
+        labels, at = self._labels, rect.topRight() + QPointF(-1, 1)
+        painter.setPen(QPen(self.theme.background, 1.5))
+        painter.setBrush(self.theme.problem)
+        painter.drawEllipse(at, 7, 7)
+        corner = at - QPointF(labels.width("!", labels.caption), labels.height(labels.caption)) / 2
+        labels.draw(painter, corner, "!", labels.caption, self.theme.on_accent, 12)
+
+    def _rows(
+        self, painter: QPainter, rect: QRectF, number: int, arrays: SceneArrays, facts: Facts
+    ) -> None:
+        box = arrays.visible.boxes[number]
+        wanted = [g for g, there in ((False, box.has_value), (True, box.has_gradient)) if there]
+        for row, of_gradient in enumerate(wanted):
+            at = rect.topLeft() + QPointF(LETTERS, row_top(row))
+            room = rect.width() - LETTERS - INSET + 4
+            self._reading(painter, at, room, facts.reading(number, of_gradient))
+
+    def _reading(self, painter: QPainter, at: QPointF, room: float, reading: Reading) -> None:
+        if reading.tiles is not None:
+            self._tiles(painter, QRectF(at.x(), at.y() + 2, room, ROW - 4), reading.tiles)
+            return
+        color: QColor = getattr(self.theme, reading.tone)
+        labels = self._labels
+        if reading.marked is not None:
+            self._mark(painter, at, *reading.marked)
+        labels.draw(painter, at + QPointF(0, 1), reading.text, labels.number, color, room)
+
+    def _mark(self, painter: QPainter, at: QPointF, start: int, length: int) -> None:
+        """Ground and line under some characters of a reading: the element that an error names."""
+        letter = self._labels.width("0", self._labels.number)
+        cell = QRectF(at.x() + letter * start - 2, at.y() + 1, letter * length + 4, ROW - 2)
+        painter.fillRect(cell, faded(self.theme.problem, 0.30))
+        painter.fillRect(cell.adjusted(0, cell.height() - 1.5, 0, 0), self.theme.problem)
+
+    def _tiles(self, painter: QPainter, area: QRectF, array: np.ndarray) -> None:
+        """An array as coloured cells: matrices of up to four rows in their shape, others flat."""
+        rows = array.shape[0] if array.ndim == 2 and array.shape[0] <= 4 else 1
+        cells = array.reshape(rows, -1)
+        width = min(16.0, area.width() / cells.shape[1])
+        height = area.height() / rows
+        top = heat.largest(cells)
+        painter.setPen(Qt.PenStyle.NoPen)
+        for (i, j), value in np.ndenumerate(cells):
+            painter.setBrush(heat.color(self.theme, float(value), top))
+            x, y = area.x() + j * width, area.y() + i * height
+            painter.drawRect(QRectF(x, y, max(width - 1, 1), max(height - 1, 1)))
+
+
+def _outline(painter: QPainter, rect: QRectF, color: QColor, width: float) -> None:
+    painter.setPen(QPen(color, width))
+    painter.drawRoundedRect(rect, RADIUS, RADIUS)
+
+
+def _glow(painter: QPainter, rect: QRectF, color: QColor) -> None:
+    """Rings that fade outwards."""
+    for ring in range(int(GLOW)):
+        strength = 1 - ring / GLOW
+        painter.setPen(QPen(faded(color, 0.30 * strength**2), 1.5))
+        grown = rect.adjusted(-ring - 1, -ring - 1, ring + 1, ring + 1)
+        painter.drawRoundedRect(grown, RADIUS + ring, RADIUS + ring)

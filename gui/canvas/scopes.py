@@ -1,0 +1,36 @@
+"""Collapsing a scope to one box, and opening it; an edit of the document's view."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from gui.canvas.arrays import SceneArrays
+from gui.canvas.visible import Box
+from gui.workspace import Workspace
+
+
+def toggle(workspace: Workspace, arrays: SceneArrays, selected: Collection[int]) -> None:
+    """Open the selected scopes; if there is none, collapse the scopes around selected nodes."""
+    boxes = [arrays.visible.boxes[i] for i in selected]
+    closed = {box.id.rstrip("/") for box in boxes if box.is_scope}
+    around = {box.id.rpartition("/")[0] for box in boxes if not box.is_scope} - {""}
+    collapsed = workspace.document.view.collapsed
+    if closed:
+        _show(workspace, collapsed - closed, f"Open {_named(closed)}")
+    elif around:
+        _show(workspace, collapsed | around, f"Collapse {_named(around)}")
+
+
+def open_box(workspace: Workspace, box: Box) -> None:
+    scope = box.id.rstrip("/")
+    _show(workspace, workspace.document.view.collapsed - {scope}, f"Open {scope}")
+
+
+def _named(scopes: set[str]) -> str:
+    return next(iter(scopes)) if len(scopes) == 1 else f"{len(scopes)} scopes"
+
+
+def _show(workspace: Workspace, collapsed: frozenset[str], label: str) -> None:
+    view = replace(workspace.document.view, collapsed=collapsed)
+    workspace.edit(label, workspace.document.with_(view=view))

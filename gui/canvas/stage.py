@@ -1,0 +1,159 @@
+"""What is on the canvas now: the visible graph, its places as arrays, and the facts about them."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QObject, Signal
+
+from core.errors import GradstepError
+from core.graph.model import Edge, Graph, TensorRef
+from core.io.document import Document
+from core.layout import worker
+from gui import commands
+from gui.background import Background
+from gui.canvas import placement
+from gui.canvas.arrays import Point, SceneArrays
+from gui.canvas.facts import Facts
+from gui.canvas.hit import Port
+from gui.canvas.painter import EMPTY
+from gui.canvas.visible import VisibleGraph
+from gui.workspace import Workspace
+
+
+class Stage(QObject):
+    """Follows the workspace. `arrays` and `facts` are replaced, never changed.
+
+    laying_out: a large graph has no places yet; a process is finding them.
+    """
+
+    changed = Signal()  # arrays, and maybe facts
+    facts_changed = Signal()
+    placed = Signal()  # a large graph got its places at last
+
+    def __init__(self, workspace: Workspace, parent: QObject) -> None:
+        super().__init__(parent)
+        self.workspace = workspace
+        self.arrays = EMPTY
+        self.facts = Facts(workspace, EMPTY.visible)
+        self.laying_out = False
+        self._document = Document()
+        self._laid: dict[str, Point] = {}  # places that layout gave and no edit took over yet
+        self._background = Background(self)
+        workspace.document_changed.connect(self.rebuild)
+        for signal in (
+            workspace.program_changed,
+            workspace.stopped,
+            workspace.values_changed,
+            workspace.selection_changed,
+        ):
+            signal.connect(self._new_facts)
+        self.rebuild()
+
+    def rebuild(self, changes: object = None) -> None:
+        """Read the document again."""
+        old, new = self._document, self.workspace.document
+        self._document = new
+        if not _related(old.graph, new.graph):
+            self._laid = {}
+        visible = self._visible(old, new)
+        found = {**self._laid, **new.view.positions}
+        places = placement.known(visible, found)
+        self.laying_out = not places and not placement.is_small(visible)
+        if self.laying_out:
+            self._lay_out_beside(visible)
+            arrays = EMPTY
+        else:
+            places = placement.complete(visible, places)
+            self._laid.update(places)
+            arrays = SceneArrays.of(visible, places)
+        self.facts = Facts(self.workspace, arrays.visible)
+        self.show(arrays)
+
+    def show(self, arrays: SceneArrays) -> None:
+        """Put other arrays in force: a drag does so before it becomes an edit."""
+        self.arrays = arrays
+        self.changed.emit()
+
+    def move(self, boxes: list[int], dx: float, dy: float) -> None:
+        """Make a move of some boxes an edit. All places become the document's with it, so that
+        nothing else moves when it is opened again."""
+        positions = {**self._laid, **self.workspace.document.view.positions}
+        shown = self.arrays.visible.boxes
+        for box in shown:
+            positions.setdefault(box.id, self._laid.get(box.id, (0.0, 0.0)))
+        for box in (shown[i] for i in boxes):
+            for name in {box.id, *box.members} & positions.keys():
+                x, y = positions[name]
+                positions[name] = (x + dx, y + dy)
+        commands.move_nodes(self.workspace, self._storable(positions))
+
+    def arrange(self) -> None:
+        """Lay the whole graph out anew, as an edit."""
+        visible = self.arrays.visible
+        boxes, arrows = placement.diagram(visible)
+        self._background.run(
+            lambda: worker.arrange(boxes, arrows),
+            lambda places: self._take_arranged(visible, places),
+            self.workspace.complain,
+        )
+
+    def tensor(self, port: Port) -> TensorRef:
+        """The tensor at an output port."""
+        return TensorRef(self.arrays.visible.boxes[port.box].id, port.index)
+
+    def wire(self, port: Port) -> Edge:
+        """The wire that ends, or would end, at an input port."""
+        return Edge(self.arrays.visible.boxes[port.box].id, port.index)
+
+    def members(self, mask: np.ndarray) -> list[str]:
+        """Operations in the boxes chosen by bool[n]."""
+        boxes = self.arrays.visible.boxes
+        return [name for i in np.flatnonzero(mask).tolist() for name in boxes[i].members]
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _visible(self, old: Document, new: Document) -> VisibleGraph:
+        kept = (
+            old.graph is new.graph
+            and old.request is new.request
+            and old.view.collapsed == new.view.collapsed
+            and self.arrays is not EMPTY
+        )
+        if kept:
+            return self.arrays.visible
+        inference = self.workspace.inference
+        return VisibleGraph.of(new.graph, inference, new.request, new.view.collapsed)
+
+    def _new_facts(self) -> None:
+        self.facts = Facts(self.workspace, self.arrays.visible)
+        self.facts_changed.emit()
+
+    def _lay_out_beside(self, visible: VisibleGraph) -> None:
+        boxes, arrows = placement.diagram(visible)
+        graph = self._document.graph
+
+        def placed(places: dict[str, Point]) -> None:
+            if graph is self._document.graph:
+                self._laid = places
+                self.rebuild()
+                self.placed.emit()
+
+        self._background.run(lambda: worker.arrange(boxes, arrows), placed, self._give_up)
+
+    def _give_up(self, error: GradstepError) -> None:
+        self.laying_out = False
+        self.workspace.complain(error)
+
+    def _take_arranged(self, visible: VisibleGraph, places: dict[str, Point]) -> None:
+        if visible is self.arrays.visible:
+            commands.move_nodes(self.workspace, self._storable(places))
+
+    def _storable(self, positions: dict[str, Point]) -> dict[str, Point]:
+        """Places of what the document has: operations, and scopes with their slash."""
+        graph = self.workspace.document.graph
+        return {n: p for n, p in positions.items() if n.endswith("/") or n in graph}
+
+
+def _related(old: Graph, new: Graph) -> bool:
+    """Whether one graph came from the other by an edit."""
+    return any(new.operations.get(name) is op for name, op in old.operations.items())

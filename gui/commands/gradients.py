@@ -1,0 +1,103 @@
+"""What bends the gradient: requests, stops, overrides, and the functions behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.autodiff.request import Override, OverrideKind
+from core.graph.model import Edge
+from core.io import edits
+from core.io.document import CodeItem, Document, Optimizer
+from gui.commands.saying import says_why
+from gui.workspace import Workspace
+
+
+@says_why
+def toggle_stop(workspace: Workspace, edge: Edge | None = None) -> None:
+    """Stop the gradient on a wire, or let it through again; without one, on the selected wire, or
+    on every wire into the selected node."""
+    document = workspace.document
+    for wire in [edge] if edge is not None else _selected_wires(workspace):
+        document = edits.toggle_stop(document, wire)
+    if document is not workspace.document:
+        workspace.edit("Toggle stop_gradient", document)
+
+
+def _selected_wires(workspace: Workspace) -> list[Edge]:
+    if workspace.selected_edge is not None:
+        return [workspace.selected_edge]
+    graph = workspace.document.graph
+    return [
+        Edge(name, index)
+        for name in workspace.selection
+        if name in graph
+        for index, ref in enumerate(graph[name].inputs)
+        if ref is not None
+    ]
+
+
+@says_why
+def set_override(workspace: Workspace, override: Override) -> None:
+    document = edits.set_override(workspace.document, override)
+    workspace.edit(f"Override {override.target} by {override.gradient}", document)
+
+
+@says_why
+def clear_override(workspace: Workspace, kind: OverrideKind, target: str) -> None:
+    document = edits.clear_override(workspace.document, kind, target)
+    workspace.edit(f"Native gradient for {target}", document)
+
+
+@says_why
+def toggle_override(workspace: Workspace, index: int) -> None:
+    """Switch override number `index` of the request off, or on again."""
+    override = workspace.document.request.overrides[index]
+    state = "off" if override.enabled else "on"
+    document = edits.toggle_override(workspace.document, index)
+    workspace.edit(f"Override of {override.target} {state}", document)
+
+
+@says_why
+def use_native_gradient(workspace: Workspace, name: str) -> None:
+    """Switch off whatever overrides the gradient of an operation."""
+    op = workspace.document.graph[name]
+    document: Document = workspace.document
+    for index, override in enumerate(document.request.overrides):
+        if override.enabled and override.matches(op):
+            document = edits.toggle_override(document, index)
+    workspace.edit(f"Native gradient for {name}", document)
+
+
+@says_why
+def set_request(workspace: Workspace, of: Sequence[str], wrt: Sequence[str]) -> None:
+    """Ask for the gradients of `of` with respect to `wrt`."""
+    document = edits.set_request(workspace.document, of, wrt)
+    workspace.edit(f"Differentiate {', '.join(of) or 'nothing'}", document)
+
+
+def set_optimizer(workspace: Workspace, optimizer: Optimizer | None) -> None:
+    label = "No optimizer" if optimizer is None else f"Optimizer {optimizer.type}"
+    workspace.edit(label, edits.set_optimizer(workspace.document, optimizer), "optimizer")
+
+
+def check_gradients(workspace: Workspace) -> None:
+    """Compare native, overridden and numeric gradients; table_changed follows."""
+    workspace.debugger.check()
+
+
+@says_why
+def set_code(workspace: Workspace, item: CodeItem) -> None:
+    workspace.edit(f"Edit {item.name}", edits.set_code(workspace.document, item))
+
+
+@says_why
+def override_by_code(workspace: Workspace, item: CodeItem, override: Override) -> None:
+    """Add a gradient function and put it in force, as one step."""
+    document = edits.set_override(edits.set_code(workspace.document, item), override)
+    workspace.edit(f"Override {override.target} by {item.name}", document)
+
+
+@says_why
+def trust(workspace: Workspace) -> None:
+    """Let the document's Python run; remembered for exactly this code."""
+    workspace.trust()

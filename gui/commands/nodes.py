@@ -1,0 +1,130 @@
+"""Nodes and wires: add, delete, connect, rename, move, select."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from core.graph.model import Edge, TensorRef
+from core.graph.scopes import is_inside
+from core.io import edits
+from gui.commands.saying import says_why
+from gui.workspace import Workspace
+
+Point = tuple[float, float]
+
+
+@says_why
+def add_node(
+    workspace: Workspace,
+    type: str,
+    at: Point,
+    name: str = "",
+    attrs: Mapping[str, Any] | None = None,
+    source: TensorRef | None = None,
+) -> str:
+    """Add a node at a point, wired to `source` through its first input if given, and select it.
+    Returns its name."""
+    document, chosen = edits.add_operation(workspace.document, type, at, name, attrs)
+    if source is not None and document.graph[chosen].inputs:
+        document = edits.connect(document, source, Edge(chosen, 0))
+    workspace.edit(f"Add {type}", document)
+    workspace.select([chosen])
+    return chosen
+
+
+@says_why
+def add_source(workspace: Workspace, type: str, at: Point, edge: Edge) -> str:
+    """Add a node at a point with its first output wired into `edge`, and select it.
+    Returns its name."""
+    document, chosen = edits.add_operation(workspace.document, type, at)
+    document = edits.connect(document, TensorRef(chosen), edge)
+    workspace.edit(f"Add {type}", document)
+    workspace.select([chosen])
+    return chosen
+
+
+@says_why
+def remove_nodes(workspace: Workspace, names: Iterable[str]) -> None:
+    gone = [name for name in names if name in workspace.document.graph]
+    if gone:
+        label = f"Delete {gone[0]}" if len(gone) == 1 else f"Delete {len(gone)} nodes"
+        workspace.edit(label, edits.remove_operations(workspace.document, gone))
+
+
+def delete_selection(workspace: Workspace) -> None:
+    """Delete the selected wire, or the selected nodes."""
+    if workspace.selected_edge is not None:
+        disconnect(workspace, workspace.selected_edge)
+    else:
+        remove_nodes(workspace, workspace.selection)
+
+
+@says_why
+def duplicate_selection(workspace: Workspace) -> None:
+    """Copy the selected nodes beside themselves, and select the copies."""
+    if not workspace.selection:
+        return
+    document, copies = edits.duplicate_operations(workspace.document, workspace.selection)
+    workspace.edit("Duplicate", document)
+    workspace.select(copies.values())
+
+
+@says_why
+def connect(workspace: Workspace, source: TensorRef, edge: Edge) -> None:
+    document = edits.connect(workspace.document, source, edge)
+    workspace.edit(f"Connect {source.short} to {edge.op}", document)
+
+
+@says_why
+def disconnect(workspace: Workspace, edge: Edge) -> None:
+    workspace.edit(f"Disconnect {edge.op}", edits.disconnect(workspace.document, edge))
+
+
+@says_why
+def rewire(workspace: Workspace, old: Edge, new: Edge) -> None:
+    """Take the wire at `old` off its input and put it into `new`."""
+    source = workspace.document.graph.source(old)
+    if source is not None:
+        document = edits.connect(workspace.document, source, new)
+        workspace.edit(f"Connect {source.short} to {new.op}", edits.disconnect(document, old))
+
+
+@says_why
+def rename(workspace: Workspace, old: str, new: str) -> None:
+    if new == old:
+        return
+    workspace.edit(f"Rename {old} to {new}", edits.rename_operation(workspace.document, old, new))
+    workspace.select([new if name == old else name for name in (workspace.selection or (new,))])
+
+
+@says_why
+def set_attr(workspace: Workspace, name: str, key: str, value: Any) -> None:
+    """Set an attribute; None puts its default back."""
+    document = edits.set_attr(workspace.document, name, key, value)
+    workspace.edit(f"Set {name}.{key}", document, f"attr:{name}:{key}")
+
+
+@says_why
+def move_nodes(workspace: Workspace, positions: Mapping[str, Point]) -> None:
+    workspace.edit("Move", edits.move(workspace.document, positions))
+
+
+@says_why
+def to_pyfunc(workspace: Workspace, name: str, extra: Sequence[TensorRef] = ()) -> None:
+    """Replace a node by a Python function that computes the same."""
+    document = edits.to_pyfunc(workspace.document, name, extra)
+    workspace.edit(f"Make {name} a Python function", document)
+
+
+def select_all(workspace: Workspace) -> None:
+    workspace.select(workspace.document.graph.operations)
+
+
+def select_inputs(workspace: Workspace) -> None:
+    """Add to the selection what its nodes are computed from."""
+    workspace.select(sorted(workspace.document.graph.ancestors(workspace.selection)))
+
+
+def select_scope(workspace: Workspace, scope: str) -> None:
+    workspace.select(n for n in workspace.document.graph.operations if is_inside(n, scope))

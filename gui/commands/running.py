@@ -1,0 +1,80 @@
+"""Running: values, breakpoints, devices, the engine; and how it all looks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.debug.breakpoints import Breakpoint
+from core.io import edits
+from gui import theme
+from gui.commands.saying import says_why
+from gui.settings import settings
+from gui.workspace import Workspace
+
+
+@says_why
+def set_feed(workspace: Workspace, tensor: str, array: np.ndarray[Any, Any]) -> None:
+    """Set what is fed to a tensor in every run."""
+    document = edits.set_feed(workspace.document, tensor, array)
+    workspace.edit(f"Feed {tensor}", document, f"feed:{tensor}")
+
+
+@says_why
+def set_initial(workspace: Workspace, variable: str, array: np.ndarray[Any, Any]) -> None:
+    """Set the value that a variable starts with."""
+    document = edits.set_initial(workspace.document, variable, array)
+    workspace.edit(f"Initial value of {variable}", document, f"initial:{variable}")
+
+
+@says_why
+def toggle_breakpoint(workspace: Workspace, name: str = "") -> None:
+    """Set or clear a breakpoint on a node; without a name, on each selected one."""
+    document = workspace.document
+    for target in [name] if name else workspace.selection:
+        document = edits.toggle_breakpoint(document, target)
+    workspace.edit("Toggle breakpoint", document)
+
+
+def set_breakpoints(workspace: Workspace, breakpoints: Iterable[Breakpoint]) -> None:
+    workspace.edit("Breakpoints", edits.set_breakpoints(workspace.document, breakpoints))
+
+
+def run_to(workspace: Workspace, target: str) -> None:
+    """Run to an operation, or to "run:step"."""
+    workspace.control("run_to", target)
+
+
+def pause(workspace: Workspace) -> None:
+    """Stop a run in progress at its next step."""
+    workspace.control("pause")
+
+
+def restart_engine(workspace: Workspace) -> None:
+    """A new engine process; the session comes back at the same step."""
+    workspace.debugger.restart()
+
+
+def use_device(workspace: Workspace, device: str) -> None:
+    """Make all further runs on `device`."""
+    workspace.debugger.use(device)
+
+
+def compare(workspace: Workspace, against: Sequence[str] = ()) -> None:
+    """Run on other devices, node by node; without any, on the one chosen in the settings."""
+    workspace.view_requested.emit("show", "device_diff")
+    workspace.debugger.compare(against or [settings().compare_with])
+
+
+def set_theme(workspace: Workspace, choice: str) -> None:
+    """ "light", "dark" or "system"; remembered."""
+    settings().theme = choice
+    workspace.set_theme(theme.named(choice))
+
+
+def open_path(workspace: Workspace, path: str | Path) -> None:
+    """Show a file in place of the open document; the window asks about unsaved edits first."""
+    workspace.view_requested.emit("open", str(path))

@@ -1,0 +1,280 @@
+"""The debug session in the engine process, as the window knows it: program, stop, values."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from core.graph.model import TensorRef
+from core.host.messages import (
+    CheckGradients,
+    Compare,
+    Compared,
+    Comparison,
+    Control,
+    DeviceInfo,
+    DeviceList,
+    Devices,
+    ErrorInfo,
+    Failed,
+    GradientTable,
+    Message,
+    Open,
+    Opened,
+    ProgramInfo,
+    Stopped,
+)
+from core.host.wire import Buffer
+from core.io.document import Document
+from gui.bridge import EngineBridge
+from gui.run_by import breakpoints_of, same_but_breakpoints, same_run
+from gui.values import TensorValue, ValueCache
+
+SETTLE = 120  # milliseconds without an edit before the engine gets the document
+DEATH = "EngineDied"
+QUICK = 0.5  # seconds; a program with slower steps is not checked unasked
+
+Answer = Callable[[Message, tuple[Buffer, ...]], None]
+
+
+class Debugger(QObject):
+    """What the engine last said about the document it was last shown."""
+
+    program_changed = Signal()
+    stopped = Signal()
+    values_changed = Signal()
+    table_changed = Signal()
+    compared = Signal()
+    devices_changed = Signal()
+    failed = Signal(object)  # ErrorInfo
+
+    def __init__(self, bridge: EngineBridge, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.program: ProgramInfo | None = None
+        self.stop: Stopped | None = None
+        self.failure: ErrorInfo | None = None
+        self.table: GradientTable | None = None
+        self.comparisons: list[Comparison] = []
+        self.unavailable: dict[str, str] = {}
+        self.devices: tuple[DeviceInfo, ...] = ()
+        self.device = "cpu"
+        self._bridge = bridge
+        self._document: Document | None = None
+        self._trusted = False
+        self._shown: Document | None = None  # what the engine was last given
+        self._slowest = 0.0
+        self._values = ValueCache(bridge.send, self.values_changed.emit)
+        self._settle = QTimer(self, singleShot=True, interval=SETTLE)
+        self._settle.timeout.connect(self.flush)
+
+    # -- the document -----------------------------------------------------------------------
+
+    def show(self, document: Document | None, trusted: bool, soon: bool = True) -> None:
+        """Give the engine a document. `soon`: wait for a pause in the user's edits, and keep the
+        step; otherwise it is another document, and its session starts at once."""
+        self._document, self._trusted = document, trusted
+        if document is None:
+            self._forget()
+        elif soon:
+            self._settle.start()
+        else:
+            self._forget()
+            self._open(keep_position=False)
+
+    def retrust(self, trusted: bool) -> None:
+        """The user decided about the document's Python."""
+        self._trusted = trusted
+        self._open(keep_position=True)
+
+    def use(self, device: str) -> None:
+        """Run on another device from now on."""
+        self.device = device
+        self._open(keep_position=True)
+
+    def flush(self) -> None:
+        """Give the engine what was edited since, now."""
+        self._settle.stop()
+        old, new = self._shown, self._document
+        if new is None or (old is not None and same_run(old, new)):
+            return
+        if old is not None and same_but_breakpoints(old, new):
+            self._shown = new
+            self._bridge.send(breakpoints_of(new), (), self._set)
+        else:
+            self._open(keep_position=True)
+
+    def _open(self, keep_position: bool) -> None:
+        self._settle.stop()
+        document = self._document
+        if document is None:
+            return
+        from core.io import store
+
+        self._shown = document
+        request = Open(trusted=self._trusted, device=self.device, keep_position=keep_position)
+
+        def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
+            if document is self._shown:
+                self._opened(reply)
+
+        self._bridge.send(request, (store.to_bytes(document),), answered)
+
+    def _set(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
+        if _is_death(reply):
+            self._shown = None
+        self._complain(reply)
+
+    def _opened(self, reply: Message) -> None:
+        if _is_death(reply):
+            self._shown = None  # the next engine is to get it
+        elif isinstance(reply, Failed):
+            self.program = self.stop = None
+            self._values.clear()
+        self._take(reply)
+
+    def _forget(self) -> None:
+        self._settle.stop()
+        self._shown = self.program = self.stop = self.failure = None
+        self._values.clear()
+        self._invalidate()
+        self.program_changed.emit()
+
+    def _invalidate(self) -> None:
+        """Results about another program say nothing about this one."""
+        self._slowest = 0.0
+        if self.table is not None:
+            self.table = None
+            self.table_changed.emit()
+        if self.comparisons or self.unavailable:
+            self.comparisons, self.unavailable = [], {}
+            self.compared.emit()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the engine has the document as it is, and has answered everything."""
+        return self._bridge.is_idle and not self._settle.isActive()
+
+    # -- commands ---------------------------------------------------------------------------
+
+    def control(self, command: str, target: str = "") -> None:
+        """A debugger command, on the document as it is now."""
+        self.flush()
+        asked = time.monotonic()
+
+        def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
+            self._slowest = max(self._slowest, time.monotonic() - asked)
+            self._take(reply)
+
+        self._bridge.send(Control(command=command, target=target), (), answered)
+
+    def request(self, message: Message, buffers: Sequence[Buffer], then: Answer) -> None:
+        """Any other request, about the document as it is now."""
+        self.flush()
+        self._bridge.send(message, buffers, then)
+
+    def check(self) -> None:
+        """Compare native, overridden and numeric gradients."""
+        self.request(CheckGradients(), (), self._tabulate)
+
+    def compare(self, against: Sequence[str]) -> None:
+        """Run on other devices, node by node."""
+        self.request(Compare(left=self.device, against=list(against)), (), self._compared)
+
+    def restart(self) -> None:
+        """Replace the engine process; the session comes back at the same step."""
+        self._bridge.restart(self._take)
+        self.ask_devices()
+        if self._document is not self._shown or self.program is None:
+            self._open(keep_position=True)
+
+    def ask_devices(self) -> None:
+        self._bridge.send(Devices(), (), self._list_devices)
+
+    # -- values -----------------------------------------------------------------------------
+
+    def value(self, ref: str) -> TensorValue | None:
+        """The tensor as of the current stop; None while it is unknown."""
+        return None if self.stop is None else self._values.get(ref)
+
+    def gradient(self, ref: str) -> TensorValue | None:
+        """The gradient that reaches a tensor; state "none" if there is none."""
+        if self.program is None:
+            return None
+        name = str(TensorRef.parse(ref))
+        holder = self.program.gradients.get(name)
+        return TensorValue(name, "none") if holder is None else self.value(holder)
+
+    def _read_all(self) -> None:
+        if self.program is None or self._shown is None:
+            return
+        own = [step for step in self.program.steps if step.op in self._shown.graph]
+        refs = [*self._shown.feeds, *(ref for step in own for ref in step.outputs)]
+        held = [g for r in refs if (g := self.program.gradients.get(r)) is not None]
+        carried = [edge.gradient for edge in self.program.edges]
+        self._values.refresh([*refs, *held, *carried])
+
+    # -- replies ----------------------------------------------------------------------------
+
+    def _take(self, reply: Message, buffers: tuple[Buffer, ...] = ()) -> None:
+        if isinstance(reply, Opened):
+            self.program, self.failure = reply.program, None
+            self._invalidate()
+            self.program_changed.emit()
+            self._stand(reply.stopped)
+        elif isinstance(reply, Stopped):
+            self._stand(reply)
+        elif isinstance(reply, Failed):
+            self._fail(reply.error)
+
+    def _stand(self, stop: Stopped) -> None:
+        self.stop = stop
+        self.stopped.emit()
+        self._read_all()
+        if self._should_check():
+            self.check()
+
+    def _should_check(self) -> bool:
+        """Whether an override in force is worth checking unasked: it ran, and it is quick."""
+        return (
+            self.table is None
+            and self.program is not None
+            and bool(self.program.custom)
+            and self.stop is not None
+            and (self.stop.phase != "forward" or self.stop.run > 0)
+            and self._slowest < QUICK
+        )
+
+    def _fail(self, error: ErrorInfo) -> None:
+        if error.type == DEATH:
+            return  # said by the engine's state
+        self.failure = error
+        if self.program is None:
+            self.program_changed.emit()
+        self.failed.emit(error)
+
+    def _complain(self, reply: Message, buffers: tuple[Buffer, ...] = ()) -> None:
+        if isinstance(reply, Failed):
+            self._fail(reply.error)
+
+    def _tabulate(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
+        if isinstance(reply, GradientTable):
+            self.table = reply
+            self.table_changed.emit()
+        self._complain(reply)
+
+    def _compared(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
+        if isinstance(reply, Compared):
+            self.comparisons, self.unavailable = reply.comparisons, reply.unavailable
+            self.compared.emit()
+        self._complain(reply)
+
+    def _list_devices(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
+        if isinstance(reply, DeviceList):
+            self.devices = tuple(reply.devices)
+            self.devices_changed.emit()
+
+
+def _is_death(reply: Message) -> bool:
+    return isinstance(reply, Failed) and reply.error.type == DEATH

@@ -1,0 +1,39 @@
+"""What this program is, its version, and whose work it stands on."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QDialogButtonBox, QLabel, QWidget
+
+from gui import icons
+from gui.dialogs.dialog import Dialog
+from gui.theme import sans
+from gui.workspace import Workspace
+
+CREDITS = (
+    "Made with Python, Qt (PySide6, LGPL) and NumPy. Set in Inter and JetBrains Mono (SIL Open "
+    "Font License). MIT licence."
+)
+
+
+def version() -> str:
+    """The version in pyproject.toml, beside which the program lives."""
+    import tomllib
+    from pathlib import Path
+
+    project = Path(__file__).parents[2] / "pyproject.toml"
+    return str(tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"])
+
+
+class AboutDialog(Dialog):
+    def __init__(self, workspace: Workspace, version: str, parent: QWidget | None = None) -> None:
+        super().__init__(workspace, "about_dialog", "About Gradstep", parent)
+        picture = QLabel()
+        picture.setPixmap(icons.application_icon().pixmap(64, 64))
+        self.column.addWidget(picture)
+        self.add_text(f"Gradstep {version}").setFont(sans(strong=True))
+        self.add_text("A desktop debugger for backpropagation.")
+        self.add_text(CREDITS, "muted")
+        box = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        box.rejected.connect(self.reject)
+        self.column.addWidget(box)
+        self.resize(380, 220)

@@ -1,0 +1,75 @@
+"""Editing one Python function of the document."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import replace
+
+from PySide6.QtWidgets import QLineEdit, QWidget
+
+from core.io.document import CodeItem, CodeKind
+from gui.dialogs.code_view import CodeView
+from gui.dialogs.dialog import Dialog
+from gui.workspace import Workspace
+
+EXPLAINED = {
+    CodeKind.GRADIENT: "The last function is called as f(op, grad) while the gradient graph is "
+    "built. It returns one gradient for each input of op, made from op.inputs and grad by +, *, "
+    "@ and the functions of tf; None for an input that gets no gradient.",
+    CodeKind.PYFUNC: "The last function is called with the inputs as NumPy arrays, in the engine "
+    "process, and returns the output.",
+}
+
+
+class CodeDialog(Dialog):
+    """`then(item)` is called with the function once its syntax is right."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        item: CodeItem,
+        then: Callable[[CodeItem], None],
+        parent: QWidget | None = None,
+        new: bool = False,
+    ) -> None:
+        title = "Gradient function" if item.kind is CodeKind.GRADIENT else "Python function"
+        super().__init__(workspace, "code_dialog", title, parent)
+        self._item, self._then, self._new = item, then, new
+        self.name = QLineEdit(item.name)
+        self.name.setObjectName("code_dialog.name")
+        self.name.setAccessibleName("Name of the function")
+        self.name.setReadOnly(not new)
+        self.column.addWidget(self.name)
+        self.add_text(EXPLAINED[item.kind], "muted")
+        self.code = CodeView(workspace.theme, item.source, "code_dialog.code")
+        self.column.addWidget(self.code, 1)
+        self.add_buttons("Apply")
+        self.resize(640, 440)
+        self.code.setFocus()
+
+    def apply(self) -> str:
+        """Check the syntax, never run anything: code runs in the engine process only."""
+        name, source = self.name.text().strip(), self.code.toPlainText()
+        if not name.isidentifier():
+            return f"'{name}' cannot be the name of a function"
+        if self._new and name in self.workspace.document.code:
+            return f"there is a function named '{name}' already"
+        text, line = syntax_problem(source)
+        self.code.mark(line)
+        if not text:
+            self._then(replace(self._item, name=name, source=source.rstrip() + "\n"))
+        return text
+
+
+def syntax_problem(source: str) -> tuple[str, int]:
+    """What keeps `source` from being a function, and in which line; ("", 0) for nothing."""
+    try:
+        tree = ast.parse(source)
+    except SyntaxError as error:
+        return f"line {error.lineno}: {error.msg}", error.lineno or 0
+    except (ValueError, RecursionError, MemoryError) as error:
+        return str(error), 0
+    if not any(isinstance(node, ast.FunctionDef) for node in tree.body):
+        return "no function is defined: write def name(…):", 0
+    return "", 0

@@ -1,0 +1,74 @@
+"""What our dialogs share: a column of widgets, a place for what is wrong, buttons at the end."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from gui.theme import GRID
+from gui.workspace import Workspace
+
+
+class Dialog(QDialog):
+    """Modal to its window and never blocking: `open` it, and override `apply`."""
+
+    def __init__(self, workspace: Workspace, name: str, title: str, parent: QWidget | None) -> None:
+        super().__init__(parent)
+        self.workspace = workspace
+        self.setObjectName(name)
+        self.setWindowTitle(title)
+        self.setAccessibleName(title)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
+        self.column.setSpacing(GRID)
+        self._wrong = QLabel()
+        self._wrong.setObjectName(f"{name}.wrong")
+        self._wrong.setWordWrap(True)
+        self._wrong.hide()
+
+    def add_text(self, text: str, tone: str = "text") -> QLabel:
+        """A paragraph in a theme colour."""
+        label = QLabel(text)
+        label.setWordWrap(True)
+        self._color(label, tone)
+        self.column.addWidget(label)
+        return label
+
+    def add_buttons(self, apply: str, cancel: str = "Cancel") -> QPushButton:
+        """The last row: one button that does it, and one that does not."""
+        self.column.addWidget(self._wrong)
+        box = QDialogButtonBox()
+        yes = box.addButton(apply, QDialogButtonBox.ButtonRole.AcceptRole)
+        no = box.addButton(cancel, QDialogButtonBox.ButtonRole.RejectRole)
+        for button, name in ((yes, "apply"), (no, "cancel")):
+            button.setObjectName(f"{self.objectName()}.{name}")
+            button.setAccessibleName(button.text())
+        yes.setDefault(True)
+        no.setAutoDefault(False)
+        box.accepted.connect(self.finish)
+        box.rejected.connect(self.reject)
+        self.column.addWidget(box)
+        return yes
+
+    def complain(self, text: str) -> None:
+        """Say what is wrong, above the buttons; "" for nothing."""
+        self._wrong.setText(text)
+        self._color(self._wrong, "problem")
+        self._wrong.setVisible(bool(text))
+
+    def apply(self) -> str:
+        """Do what the dialog is for. Returns what is wrong; "" closes it."""
+        return ""
+
+    def finish(self) -> None:
+        """As the button does: apply, and close if nothing is wrong."""
+        wrong = self.apply()
+        self.complain(wrong)
+        if not wrong:
+            self.accept()
+
+    def _color(self, label: QLabel, tone: str) -> None:
+        palette = label.palette()
+        palette.setColor(label.foregroundRole(), getattr(self.workspace.theme, tone))
+        label.setPalette(palette)

@@ -1,0 +1,47 @@
+"""Turning a node into a Python function, with further inputs if the user wants them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QListWidget, QListWidgetItem, QWidget
+
+from core.errors import GradstepError
+from core.graph.model import Operation, TensorRef
+from core.io import edits
+from gui import commands
+from gui.dialogs.dialog import Dialog
+from gui.dialogs.override import upstream_candidates
+from gui.workspace import Workspace
+
+
+class PyFuncDialog(Dialog):
+    """Lists the nodes that could be fed to the function as well."""
+
+    def __init__(self, workspace: Workspace, op: Operation, parent: QWidget | None = None) -> None:
+        super().__init__(workspace, "pyfunc_dialog", f"Make {op.name} a Python function", parent)
+        self._op = op
+        self.add_text(
+            f"{op.name} computes the same as before, as a function that you can edit, and whose "
+            "gradient you can write. It can be given further inputs:",
+            "muted",
+        )
+        self.inputs = QListWidget()
+        self.inputs.setObjectName("pyfunc_dialog.inputs")
+        self.inputs.setAccessibleName("Further inputs")
+        for name in upstream_candidates(workspace.document.graph, op):
+            item = QListWidgetItem(name, self.inputs)
+            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+            item.setCheckState(Qt.CheckState.Unchecked)
+        self.column.addWidget(self.inputs, 1)
+        self.add_buttons("Make Python function")
+        self.resize(400, 320)
+
+    def apply(self) -> str:
+        rows = (self.inputs.item(row) for row in range(self.inputs.count()))
+        extra = [TensorRef(i.text()) for i in rows if i.checkState() is Qt.CheckState.Checked]
+        try:
+            edits.to_pyfunc(self.workspace.document, self._op.name, extra)
+        except GradstepError as error:
+            return error.message
+        commands.to_pyfunc(self.workspace, self._op.name, extra)
+        return ""

@@ -1,0 +1,27 @@
+"""The question before unsaved edits would be lost."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from PySide6.QtWidgets import QMessageBox, QWidget
+
+
+class Answer(Enum):
+    SAVE = "save"
+    DISCARD = "discard"
+    CANCEL = "cancel"
+
+
+def ask(window: QWidget, name: str) -> Answer:
+    """Save, discard, or stay where we are (also on Escape)."""
+    box = QMessageBox(window)
+    box.setObjectName("unsaved")
+    box.setWindowTitle("Unsaved changes")
+    box.setText(f"{name} has unsaved changes.")
+    box.setInformativeText("Without saving, the edits since the last save are lost.")
+    button = QMessageBox.StandardButton
+    box.setStandardButtons(button.Save | button.Discard | button.Cancel)
+    box.setDefaultButton(button.Save)
+    answers = {button.Save: Answer.SAVE, button.Discard: Answer.DISCARD}
+    return answers.get(button(box.exec()), Answer.CANCEL)

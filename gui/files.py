@@ -1,0 +1,117 @@
+"""Documents and their files: new, open, save, close, and what may be lost on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from core.errors import GradstepError
+from core.host.trust import EXAMPLES
+from core.io.document import Document
+from gui.action import is_dirty
+from gui.autosave import Recovered
+from gui.dialogs import unsaved
+from gui.settings import settings
+from gui.workspace import Workspace
+
+FILTER = "Graphs (*.gradstep *.pb *.pbtxt);;All files (*)"
+
+
+class Files(QObject):
+    """The window's file commands. Each returns whether it went through."""
+
+    def __init__(self, workspace: Workspace, window: QWidget) -> None:
+        super().__init__(window)
+        self._workspace, self._window = workspace, window
+
+    def new(self) -> bool:
+        """An empty document."""
+        if not self.may_leave():
+            return False
+        self._workspace.open_document(Document())
+        return True
+
+    def open(self, path: Path | None = None, then: Callable[[], None] = lambda: None) -> bool:
+        """Show a file, asking which one if need be."""
+        if not self.may_leave():
+            return False
+        if path is None:
+            start = str(settings().recent[0].parent) if settings().recent else ""
+            text, _ = QFileDialog.getOpenFileName(self._window, "Open", start, FILTER)
+            if not text:
+                return False
+            path = Path(text)
+        if not path.exists():
+            settings().drop_recent(path)
+        chosen = path.absolute()
+
+        def opened() -> None:
+            if EXAMPLES not in chosen.parents:
+                settings().add_recent(chosen)
+            then()
+
+        self._workspace.open_path(chosen, opened)
+        return True
+
+    def recover(self, found: Recovered) -> None:
+        """Show unsaved work again, as unsaved work of its own file."""
+        if not self.may_leave():
+            return
+
+        def opened() -> None:
+            self._workspace.path = found.path
+            self._workspace.name = found.path.name if found.path else "untitled.gradstep"
+            self._workspace.undo_stack.resetClean()
+            self._workspace.file_changed.emit()
+            found.discard()
+
+        self._workspace.open_path(found.copy, opened)
+
+    def save(self) -> bool:
+        """Write the document to its file, or to a new one."""
+        path = self._workspace.path
+        return self._write(path) if path is not None else self.save_as()
+
+    def save_as(self) -> bool:
+        """Write the document to a file that the user names."""
+        start = self._workspace.path or Path(self._workspace.name).with_suffix(".gradstep")
+        text, _ = QFileDialog.getSaveFileName(
+            self._window, "Save as", str(start), "Gradstep documents (*.gradstep)"
+        )
+        if not text:
+            return False
+        path = Path(text)
+        return self._write(path if path.suffix else path.with_suffix(".gradstep"))
+
+    def close(self) -> bool:
+        """Show the start page."""
+        if not self.may_leave():
+            return False
+        self._workspace.close_document()
+        return True
+
+    def may_leave(self) -> bool:
+        """Whether the document may be given up: it is saved, or the user says so."""
+        workspace = self._workspace
+        if not is_dirty(workspace) or not workspace.document.graph.operations:
+            return True
+        answer = unsaved.ask(self._window, workspace.name)
+        if answer is unsaved.Answer.SAVE:
+            return self.save()
+        return answer is unsaved.Answer.DISCARD
+
+    def _write(self, path: Path) -> bool:
+        from core.io import store
+
+        try:
+            store.save(path, self._workspace.document)
+        except GradstepError as error:
+            error.hint = error.hint or "choose another place with Save as…"
+            self._workspace.complain(error)
+            return False
+        self._workspace.saved(path.absolute())
+        settings().add_recent(path)
+        return True

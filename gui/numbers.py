@@ -1,0 +1,108 @@
+"""Numbers as text: scalars, elements, and whole tensors in a given room."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from core.host.messages import Stats
+from gui.values import TensorValue
+
+Array = np.ndarray[Any, Any]
+DECIMALS = 3
+SMALLEST, LARGEST = 1e-3, 1e5  # outside, elements are written with an exponent
+
+
+def scalar(value: Any) -> str:
+    """One number by itself, to six significant digits: "0.663694", "1", "NaN", "-Inf"."""
+    if isinstance(value, bytes | str):
+        return quoted(value)
+    if isinstance(value, bool | np.bool_):
+        return "True" if value else "False"
+    if isinstance(value, complex | np.complexfloating):
+        return f"{scalar(value.real)}{'+' if value.imag >= 0 else ''}{scalar(value.imag)}j"
+    special = not_finite(value)
+    return special or f"{value:.6g}" if isinstance(value, float | np.floating) else str(value)
+
+
+def not_finite(value: Any) -> str:
+    """ "NaN", "Inf" or "-Inf", or empty for every other number."""
+    number = float(value)
+    if math.isfinite(number):
+        return ""
+    return "NaN" if math.isnan(number) else "Inf" if number > 0 else "-Inf"
+
+
+def quoted(value: Any) -> str:
+    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    return f'"{text}"'
+
+
+def elements(values: Array, decimals: int = DECIMALS) -> list[str]:
+    """The elements of a flat array, written alike: the same decimals, right-aligned."""
+    texts = _written(values, decimals)
+    width = max((len(text) for text in texts), default=0)
+    return [text.rjust(width) for text in texts]
+
+
+def _written(values: Array, decimals: int) -> list[str]:
+    if values.dtype.kind not in "f":
+        return [scalar(v) for v in values.tolist()]
+    finite = np.abs(values[np.isfinite(values)].astype(np.float64))
+    if len(finite) and np.all(finite == np.round(finite)) and finite.max() < LARGEST:
+        return [not_finite(v) or f"{v:.0f}." for v in values.tolist()]
+    largest = finite.max() if len(finite) else 0.0
+    style = "f" if not largest or SMALLEST <= largest < LARGEST else "e"
+    return [not_finite(v) or _trim(f"{v:.{decimals}{style}}") for v in values.tolist()]
+
+
+def _trim(text: str) -> str:
+    """1.200e-05 as 1.200e-5."""
+    mantissa, e, exponent = text.partition("e")
+    return f"{mantissa}e{int(exponent)}" if e else text
+
+
+def brief(value: TensorValue, room: int = 20) -> str:
+    """A known value in at most about `room` characters: all its elements when they fit, with
+    fewer decimals if that helps; else the shape and the range."""
+    if not value.shape:
+        return scalar(value.head.item()) if value.head.size else ""
+    if value.size == 0:
+        return f"{dims(value.shape)} empty"
+    if len(value.shape) == 1:
+        for decimals in (DECIMALS, 2):
+            text = f"[ {' '.join(elements(value.head, decimals))} ]"
+            if value.size == value.head.size and len(text) <= room:
+                return text
+    return summary(value)
+
+
+def dims(shape: tuple[int, ...]) -> str:
+    """A shape as people write it: "64×32"; a scalar's is "scalar"."""
+    return "×".join(map(str, shape)) if shape else "scalar"
+
+
+def summary(value: TensorValue) -> str:
+    """Shape, range and what is wrong: "64×32  -1.2 … 3.4  2 NaN"."""
+    parts = [dims(value.shape) if len(value.shape) != 1 else f"[{value.shape[0]}]"]
+    stats = value.stats
+    if stats is not None and stats.minimum is not None and stats.maximum is not None:
+        parts.append(f"{stats.minimum:.3g} … {stats.maximum:.3g}")
+    return "  ".join([*parts, *wrong(stats)])
+
+
+def wrong(stats: Stats | None) -> list[str]:
+    """Counts of elements that are not numbers, in words."""
+    if stats is None:
+        return []
+    named = ((stats.nans, "NaN"), (stats.infs, "Inf"))
+    return [f"{count} {name}" for count, name in named if count]
+
+
+def is_wrong(value: TensorValue) -> bool:
+    """Whether a NaN or an infinity is in it."""
+    if value.stats is not None:
+        return bool(value.stats.nans or value.stats.infs)
+    return value.head.dtype.kind in "fc" and not bool(np.isfinite(value.head).all())

@@ -1,0 +1,60 @@
+"""What the finder offers: every action (the command palette), or every node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtWidgets import QWidget
+
+from gui.action import Action
+from gui.action_set import ActionSet
+from gui.dialogs.finder import Entry, Finder
+from gui.settings import settings
+from gui.workspace import Workspace
+
+
+def command_palette(workspace: Workspace, actions: ActionSet, window: QWidget) -> Finder:
+    """All actions with their keys, recently used ones first, those that cannot be done now last."""
+    actions.refresh()
+    used = {id: place for place, id in enumerate(settings().used_actions)}
+    rows = [row for row, _ in actions if row.id != "view.palette"]
+    rows.sort(key=lambda row: (not actions[row.id].isEnabled(), used.get(row.id, len(used))))
+
+    def run(row: Action) -> None:
+        settings().add_used_action(row.id)
+        actions.run(row.id)
+
+    entries = [
+        Entry(
+            f"{row.menu}: {actions[row.id].text().rstrip('…')}",
+            lambda row=row: run(row),  # type: ignore[misc]
+            row.shortcut,
+            row.tip,
+            actions[row.id].isEnabled(),
+        )
+        for row in rows
+    ]
+    return Finder(workspace.theme, entries, "Type a command", "palette", window)
+
+
+def node_finder(workspace: Workspace, window: QWidget) -> Finder:
+    """All nodes by name and type; choosing one selects it and brings it into view."""
+
+    def show(name: str) -> None:
+        workspace.select([name])
+        workspace.view_requested.emit("fit_selection", "")
+
+    entries = [
+        Entry(op.name, lambda name=op.name: show(name), op.type)  # type: ignore[misc]
+        for op in workspace.document.graph
+    ]
+    return Finder(workspace.theme, entries, "Find a node", "node_finder", window)
+
+
+def code_finder(workspace: Workspace, edit: Callable[[str], None], window: QWidget) -> Finder:
+    """The document's Python functions."""
+    entries = [
+        Entry(item.name, lambda name=item.name: edit(name), item.kind.value)  # type: ignore[misc]
+        for item in workspace.document.code.values()
+    ]
+    return Finder(workspace.theme, entries, "Edit a function", "code_finder", window)

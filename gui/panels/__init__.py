@@ -1,0 +1,1 @@
+"""The docked panels around the canvas."""

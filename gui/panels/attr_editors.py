@@ -1,0 +1,92 @@
+"""One editor widget for each kind of attribute: a box, a list of types, or a line of text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
+
+from core.errors import GradstepError
+from core.graph.dtypes import DType
+from gui.panels.attr_text import attr_text, read_attr
+from gui.panels.check import Check
+from gui.panels.labels import ThemeSource
+from gui.theme import mono
+
+Change = Callable[[Any], object]  # False: the value was refused
+Complain = Callable[[GradstepError], None]
+
+
+def attr_editor(
+    theme: ThemeSource, name: str, value: Any, like: Any, change: Change, complain: Complain
+) -> QWidget:
+    """An editor for `value`; `like` is a value or type that tells the kind. `change` gets the
+    new value, `complain` what is wrong with the text."""
+    if isinstance(value, bool) or like is bool:
+        return _check_box(theme, name, bool(value), change)
+    if isinstance(value, DType) or like is DType:
+        return _dtype_box(name, value, change)
+    kind = like if value is None else value
+    text = "" if value is None else attr_text(value)
+    return text_editor(name, text, lambda typed: change(read_attr(typed, kind)), complain)
+
+
+def text_editor(name: str, text: str, change: Change, complain: Complain) -> QLineEdit:
+    """A line that Enter or leaving takes over; Escape and bad text put the old one back."""
+    editor = _Line(text)
+    editor.setObjectName(name)
+    editor.setAccessibleName(name.rpartition(".")[2])
+
+    def finished() -> None:
+        if editor.text() == editor.before:
+            return
+        try:
+            refused = change(editor.text()) is False
+        except GradstepError as error:
+            complain(error)
+            refused = True
+        if refused:
+            editor.setText(editor.before)
+        editor.before = editor.text()
+
+    editor.editingFinished.connect(finished)
+    return editor
+
+
+class _Line(QLineEdit):
+    """Remembers what it said before the user typed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.before = text
+        self.setFont(mono(12))
+        self.setCursorPosition(0)
+        self.setMinimumWidth(40)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.setText(self.before)
+            self.selectAll()
+            return
+        super().keyPressEvent(event)
+
+
+def _check_box(theme: ThemeSource, name: str, value: bool, change: Change) -> Check:
+    box = Check(theme, "", name)
+    box.setChecked(value)
+    box.toggled.connect(change)
+    return box
+
+
+def _dtype_box(name: str, value: DType | None, change: Change) -> QComboBox:
+    box = QComboBox()
+    box.setObjectName(name)
+    box.setAccessibleName(name.rpartition(".")[2])
+    box.setFont(mono(12))
+    box.addItems([dtype.value for dtype in DType if dtype is not DType.RESOURCE])
+    box.setCurrentText(value.value if value is not None else "")
+    box.textActivated.connect(lambda text: change(DType(text)))
+    return box

@@ -1,0 +1,63 @@
+"""A card: a tinted block with a strong title, text, and links to what can be done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from gui.panels import painting
+from gui.panels.labels import Link, Text, ThemeSource, Wrapped
+from gui.theme import BODY, GRID, mix, sans
+
+LinkSpec = tuple[str, str, Callable[[], None]]  # text, object name, what it does
+
+
+class Card(QWidget):
+    """Red for what is wrong. Its parts are replaced by `say`."""
+
+    def __init__(self, theme: ThemeSource, name: str, tone: str = "problem") -> None:
+        super().__init__()
+        self.setObjectName(name)
+        self._theme, self._tone = theme, tone
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, GRID, 12, GRID)
+        column.setSpacing(GRID // 2)
+        self.title = Text(theme, tone, sans(BODY, strong=True))
+        self.body = Wrapped(theme, f"{name}.text")
+        self._links = QWidget()
+        self._row = QHBoxLayout(self._links)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(2 * GRID)
+        for part in (self.title, self.body, self._links):
+            column.addWidget(part)
+
+    def say(self, title: str, text: str, links: Sequence[LinkSpec] = ()) -> None:
+        """Show the card with this text and these links."""
+        self.title.set_text(title)
+        self.body.setText(text)
+        self.body.setVisible(bool(text))
+        while (item := self._row.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.deleteLater()
+        for words, name, action in links:
+            link = Link(self._theme, words, name)
+            link.clicked.connect(action)
+            self._row.addWidget(link)
+        self._row.addStretch(1)
+        self._links.setVisible(bool(links))
+        self.setAccessibleName(title)
+        self.show()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        theme = self._theme()
+        color = painting.tone(theme, self._tone)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(mix(theme.panel, color, 0.45), 1))
+        painter.setBrush(
+            theme.problem_fill if self._tone == "problem" else mix(theme.panel, color, 0.1)
+        )
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)

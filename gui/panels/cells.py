@@ -1,0 +1,77 @@
+"""Table cells as values: a model says what each cell is, and one place answers Qt's roles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+
+Index = QModelIndex | QPersistentModelIndex
+CellRole = Qt.ItemDataRole.UserRole + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """tone: theme colour of the text; fill: theme colour of the background, or "hatched";
+    sign: severity of a problem sign drawn in place of the text; checked: a box before it;
+    code: monospace; tip: tool tip, the text itself when elided."""
+
+    text: str = ""
+    tone: str = "text"
+    code: bool = False
+    strong: bool = False
+    fill: str = ""
+    sign: str = ""
+    tip: str = ""
+    right: bool = False
+    checked: bool | None = None
+
+
+_ROLES: dict[int, Callable[[Cell], Any]] = {
+    Qt.ItemDataRole.DisplayRole: lambda cell: cell.text,
+    Qt.ItemDataRole.EditRole: lambda cell: cell.text,
+    Qt.ItemDataRole.ToolTipRole: lambda cell: cell.tip or cell.text or None,
+    Qt.ItemDataRole.AccessibleTextRole: lambda cell: cell.text or cell.tip,
+    CellRole: lambda cell: cell,
+}
+
+
+class CellModel(QAbstractTableModel):
+    """A table of cells; a subclass gives `headers`, `count` and `cell`."""
+
+    headers: Sequence[str] = ()
+
+    def count(self) -> int:
+        """Number of rows."""
+        raise NotImplementedError
+
+    def cell(self, row: int, column: int) -> Cell:
+        raise NotImplementedError
+
+    def changed(self) -> None:
+        """The cells say something else now; their number is the same."""
+        if self.rowCount():
+            last = self.index(self.rowCount() - 1, self.columnCount() - 1)
+            self.dataChanged.emit(self.index(0, 0), last)
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else self.count()
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self.headers)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        answer = _ROLES.get(role)
+        if answer is None or not index.isValid():
+            return None
+        return answer(self.cell(index.row(), index.column()))
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        across = orientation is Qt.Orientation.Horizontal
+        if across and role == Qt.ItemDataRole.DisplayRole and section < len(self.headers):
+            return self.headers[section]
+        return None

@@ -1,0 +1,71 @@
+"""The card of a failed step: the message, the element it is about, and what to do."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from core.host.messages import ErrorInfo
+from gui.panels.card import Card, LinkSpec
+from gui.panels.labels import Text, Wrapped
+from gui.panels.looked_at import blamed_tensor, error_at
+from gui.panels.tiles import HeatTiles
+from gui.theme import GRID, mono
+from gui.workspace import Workspace
+
+
+class ErrorCard(QWidget):
+    """Shows only while the current step stands failed at the node."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
+        self.setObjectName("inspector.error")
+        self._workspace = workspace
+        theme = lambda: workspace.theme  # noqa: E731
+        self.card = Card(theme, "inspector.error.card")
+        self.blamed = Text(theme, "muted", mono(12))
+        self.tiles = HeatTiles(theme, "inspector.error.tiles")
+        self.hint = Wrapped(theme, "inspector.error.hint", "muted")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, GRID, 0, 0)
+        column.setSpacing(GRID // 2)
+        for part in (self.card, self.blamed, self.tiles, self.hint):
+            column.addWidget(part)
+
+    def show_node(self, name: str) -> None:
+        """Show the error that the current step raised at this node, if it did."""
+        error = error_at(self._workspace, name)
+        self.setVisible(error is not None)
+        if error is None:
+            return
+        title = self.tr("{} failed: {}").format(error.node, error.type)
+        self.card.say(title, error.message, self._links(error))
+        self.hint.setText(error.hint)
+        self.hint.setVisible(bool(error.hint))
+        self._show_blamed(error)
+
+    def _show_blamed(self, error: ErrorInfo) -> None:
+        """The input that the message names, with the element framed."""
+        ref = blamed_tensor(self._workspace.document.graph, error)
+        value = self._workspace.value(str(ref)) if ref is not None else None
+        known = value is not None and value.state == "known"
+        self.blamed.setVisible(known)
+        self.tiles.setVisible(known)
+        if ref is None or value is None or not known:
+            return
+        where = ", ".join(map(str, error.index or ()))
+        self.blamed.set_text(f"{ref.short}[{where}]")
+        self.tiles.show_head(value.head, value.shape, [tuple(error.index or ())])
+
+    def _links(self, error: ErrorInfo) -> list[LinkSpec]:
+        ref = blamed_tensor(self._workspace.document.graph, error)
+        links: list[LinkSpec] = []
+        if ref is not None:
+            text = self.tr("Go to {}").format(ref.op)
+            links.append((text, "inspector.error.go", lambda: self._workspace.select([ref.op])))
+        compare = self.tr("Compare devices")
+        if error.index:
+            links.append((compare, "inspector.error.compare", self._compare))
+        return links
+
+    def _compare(self) -> None:
+        self._workspace.view_requested.emit("show", "device_diff")

@@ -1,0 +1,78 @@
+"""The user's own code at a node: the gradient function in force, and whether it may run."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
+
+from core.graph.model import Operation
+from core.io.document import CodeItem
+from gui.dialogs.code_view import CodeView
+from gui.panels.fact_rows import drop_all, line_of
+from gui.panels.gradient_menu import gradient_in_force
+from gui.panels.labels import Link, SectionHeader
+from gui.theme import GRID, Theme, mono
+from gui.workspace import Workspace
+
+_MOST_LINES = 16
+
+
+class CodePreview(CodeView):
+    """Read-only, long lines wrapped, as high as its text."""
+
+    def __init__(self, theme: Theme, source: str) -> None:
+        super().__init__(theme, source.strip("\n"), "inspector.code.text")
+        self.setReadOnly(True)
+        self.setFont(mono(12))
+        self.setLineWrapMode(CodeView.LineWrapMode.WidgetWidth)
+        self.setTabChangesFocus(True)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        QPlainTextEdit.keyPressEvent(self, event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        lines = min(int(self.document().size().height()), _MOST_LINES)
+        self.setFixedHeight(lines * self.fontMetrics().lineSpacing() + 3 * GRID)
+
+
+class GradientCode(QWidget):
+    """A preview; "Edit" opens the editor, "Review and trust" decides whether it runs."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
+        self.setObjectName("inspector.code")
+        self._workspace = workspace
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, GRID, 0, 0)
+        column.setSpacing(GRID // 2)
+        self.header = SectionHeader(lambda: workspace.theme, "")
+        self._body = QVBoxLayout()
+        self._body.setSpacing(GRID // 2)
+        column.addWidget(self.header)
+        column.addLayout(self._body)
+
+    def show_node(self, op: Operation) -> None:
+        """Show the code that this node's gradient runs, if it is the user's."""
+        drop_all(self._body)
+        name, _ = gradient_in_force(self._workspace.document, op)
+        item = self._workspace.document.code.get(name)
+        self.setVisible(item is not None)
+        if item is None:
+            return
+        trusted = self._workspace.trusted
+        remark = self.tr("trusted ✓") if trusted else self.tr("restricted: does not run")
+        title = self.tr("Gradient function")
+        self.header.set_texts(title, remark, "muted" if trusted else "problem")
+        self._body.addWidget(CodePreview(self._workspace.theme, item.source))
+        self._body.addWidget(self._links(item, trusted))
+
+    def _links(self, item: CodeItem, trusted: bool) -> QWidget:
+        theme = lambda: self._workspace.theme  # noqa: E731
+        edit = Link(theme, self.tr("Edit {}").format(item.name), "inspector.code.edit")
+        edit.clicked.connect(lambda: self._workspace.view_requested.emit("code", item.name))
+        if trusted:
+            return line_of(edit)
+        trust = Link(theme, self.tr("Review and trust…"), "inspector.code.trust")
+        trust.clicked.connect(lambda: self._workspace.view_requested.emit("trust", ""))
+        return line_of(edit, trust)

@@ -1,0 +1,94 @@
+"""The menu that chooses an operation's gradient: native, borrowed, or the user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from PySide6.QtWidgets import QMenu
+
+from core.autodiff.request import Override, OverrideKind, gradient_name, native_name
+from core.graph.model import Operation
+from core.graph.scopes import parents
+from core.io.document import CodeKind, Document
+from core.ops.table import all_ops
+from gui import commands
+from gui.workspace import Workspace
+
+
+def gradient_in_force(document: Document, op: Operation) -> tuple[str, bool]:
+    """Name of the gradient of `op`, and whether it is another one than its own."""
+    name = gradient_name(op, document.request.overrides)
+    return name, name != native_name(op)
+
+
+def fill_gradient_menu(menu: QMenu, workspace: Workspace, op: Operation) -> None:
+    """What can be done about the gradient of `op`, as of now."""
+    menu.clear()
+    name, own = gradient_in_force(workspace.document, op)
+    native = menu.addAction("Native gradient")
+    native.setCheckable(True)
+    native.setChecked(not own)
+    native.triggered.connect(lambda: commands.use_native_gradient(workspace, op.name))
+    menu.addSeparator()
+    _fill(menu, workspace, Override("", op.name, OverrideKind.OP), name if own else "")
+    _add_wider(menu, workspace, op)
+    menu.addSeparator()
+    if op.type not in ("PyFunc", "PyFuncStateless"):
+        menu.addAction("Replace with Python function…", lambda: _ask(workspace, "pyfunc", op.name))
+    menu.addAction("New gradient function…", lambda: _ask(workspace, "gradient", op.name))
+
+
+def _fill(menu: QMenu, workspace: Workspace, place: Override, current: str) -> None:
+    """An entry for each function of the document and each built-in gradient, at `place`."""
+    functions = _functions(workspace.document)
+    for name in functions:
+        _add(menu, workspace, place, name, name == current)
+    if functions:
+        menu.addSeparator()
+    _add(menu, workspace, place, "Identity", current == "Identity")
+    borrowed = menu.addMenu("Gradient of another op type")
+    for name in sorted(_built_in()):
+        _add(borrowed, workspace, place, name, name == current)
+
+
+def _add(menu: QMenu, workspace: Workspace, place: Override, name: str, on: bool) -> None:
+    action = menu.addAction(name)
+    action.setCheckable(True)
+    action.setChecked(on)
+    override = Override(name, place.target, place.kind)
+    action.triggered.connect(lambda: commands.set_override(workspace, override))
+
+
+def _add_wider(menu: QMenu, workspace: Workspace, op: Operation) -> None:
+    """The same choices for every operation of the type, or in a scope."""
+    wider = menu.addMenu("Override more than this node")
+    places = [(f"every {op.type}", OverrideKind.TYPE, op.type)]
+    places += [(f"all in {scope}/", OverrideKind.SCOPE, scope) for scope in parents(op.name)]
+    for title, kind, target in places:
+        _fill(wider.addMenu(title), workspace, Override("", target, kind), "")
+    _add_switches(wider, workspace, op)
+
+
+def _add_switches(menu: QMenu, workspace: Workspace, op: Operation) -> None:
+    """A check mark for each override that is there and concerns `op`."""
+    for index, override in enumerate(workspace.document.request.overrides):
+        if override.matches(op):
+            action = menu.addAction(f"{override.kind.value} {override.target}: {override.gradient}")
+            action.setCheckable(True)
+            action.setChecked(override.enabled)
+            action.triggered.connect(
+                lambda _=False, i=index: commands.toggle_override(workspace, i)
+            )
+
+
+def _functions(document: Document) -> list[str]:
+    return [name for name, item in document.code.items() if item.kind is CodeKind.GRADIENT]
+
+
+def _built_in() -> Iterator[str]:
+    return (d.type for d in all_ops() if d.gradient is not None and d.differentiable)
+
+
+def _ask(workspace: Workspace, what: str, name: str) -> None:
+    workspace.select([name])
+    workspace.view_requested.emit(what, name)

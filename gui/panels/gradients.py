@@ -1,0 +1,98 @@
+"""The gradients panel: native, overridden, numeric, and which one the numbers support."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout
+
+from core.host.messages import NodeCheck
+from gui import commands
+from gui.panels.gradient_model import GradientModel
+from gui.panels.labels import Link, Wrapped
+from gui.panels.missing_gradients import MissingGradients
+from gui.panels.panel import Panel
+from gui.panels.tables import FlatTable
+from gui.theme import GRID
+from gui.workspace import Workspace
+
+
+class GradientsPanel(Panel):
+    """Every element of every gradient asked for; a click selects what it belongs to."""
+
+    title = "Gradients"
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace, "gradients")
+        self.model = GradientModel()
+        self.table = FlatTable(
+            lambda: workspace.theme, self.model, "gradients.table", (88, 72, 72, 72, 24), 0
+        )
+        self.table.setAccessibleName(self.title)
+        self.missing = MissingGradients(workspace)
+        self.column.addLayout(self._head())
+        self.column.addLayout(self._verdicts())
+        self.column.addWidget(self.table, 1)
+        self.column.addWidget(self.missing)
+        self.column.addStretch(0)
+        self.table.chosen.connect(self._select)
+        workspace.table_changed.connect(self.refresh)
+        workspace.program_changed.connect(self.refresh)
+        workspace.document_changed.connect(self.refresh)
+        self.refresh()
+
+    def _head(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setContentsMargins(12, GRID, 12, GRID)
+        self.check = QPushButton(self.tr("Check gradients"))
+        self.check.setObjectName("gradients.check")
+        self.check.setAccessibleName(self.tr("Check gradients against finite differences"))
+        self.check.clicked.connect(lambda: commands.check_gradients(self.workspace))
+        row.addWidget(self.check)
+        row.addStretch(1)
+        return row
+
+    def _verdicts(self) -> QVBoxLayout:
+        self.verdicts = QVBoxLayout()
+        self.verdicts.setContentsMargins(12, 0, 12, GRID)
+        self.verdicts.setSpacing(GRID // 2)
+        self.sentence = Wrapped(lambda: self.theme, "gradients.sentence")
+        self.verdicts.addWidget(self.sentence)
+        return self.verdicts
+
+    def refresh(self, *_: object) -> None:
+        """Show the table of the last check, or how to make one."""
+        space, table = self.workspace, self.workspace.table
+        if not space.document.request.of:
+            self.show_empty(
+                self.tr(
+                    "Gradients appear here: native, overridden and numeric side by side. "
+                    "Graph > Differentiate says of what and with respect to what."
+                )
+            )
+            return
+        self.model.show(table.rows if table is not None else ())
+        hint = self.tr("Compares every gradient with finite differences in float64.")
+        self.sentence.setText(table.text if table is not None else hint)
+        self.table.setVisible(bool(self.model.rows))
+        self.table.setColumnHidden(2, not self.model.overridden)
+        self._list_nodes([n for n in table.nodes if not n.agrees] if table is not None else [])
+        self.missing.refresh()
+        self.column.setStretch(2, 1 if self.model.rows else 0)
+        self.column.setStretch(4, 0 if self.model.rows else 1)
+        self.show_content()
+
+    def _list_nodes(self, wrong: list[NodeCheck]) -> None:
+        """A link to each node whose gradient is not the gradient of the node."""
+        while self.verdicts.count() > 1:
+            item = self.verdicts.takeAt(1)
+            if item is not None and (widget := item.widget()) is not None:
+                widget.deleteLater()
+        for node in wrong:
+            text = self.tr("{} at {} is not its gradient").format(node.gradient, node.node)
+            link = Link(lambda: self.theme, text, f"gradients.node.{node.node}")
+            link.clicked.connect(lambda _=False, name=node.node: self.workspace.select([name]))
+            self.verdicts.addWidget(link)
+
+    def _select(self, row: int) -> None:
+        name = self.model.rows[row].name.partition(":")[0]
+        if name in self.workspace.document.graph:
+            self.workspace.select([name])

@@ -1,0 +1,50 @@
+"""Which node the inspector and the tensor panel show, and what a failed step marked in it."""
+
+from __future__ import annotations
+
+from core.graph.model import Graph, TensorRef
+from core.host.messages import ErrorInfo
+from core.ops.table import find
+from gui.workspace import Workspace
+
+
+def looked_at(workspace: Workspace) -> str | None:
+    """The one selected node; without a selection, the node that the debugger stands at."""
+    if len(workspace.selection) == 1:
+        return workspace.selection[0]
+    stop = workspace.stop
+    if workspace.selection or workspace.selected_edge is not None or stop is None:
+        return None
+    return stop.node if stop.node in workspace.document.graph else None
+
+
+def error_at(workspace: Workspace, name: str) -> ErrorInfo | None:
+    """The error that the current step raised at this node, or at an operation made for it."""
+    error = workspace.stop.error if workspace.stop is not None else None
+    if error is None or error.node is None or workspace.stop is None:
+        return None
+    here = error.node == name or (workspace.stop.node == name and error.node == workspace.stop.op)
+    return error if here else None
+
+
+def marked_indexes(workspace: Workspace, name: str) -> tuple[tuple[int, ...], ...]:
+    """Elements of the node's tensors that the current error is about: of the failed operation's
+    result, or of the input that its message names."""
+    error = workspace.stop.error if workspace.stop is not None else None
+    if error is None or not error.index:
+        return ()
+    blamed = blamed_tensor(workspace.document.graph, error)
+    place = blamed.op if blamed is not None else error.node
+    return (tuple(error.index),) if place == name else ()
+
+
+def blamed_tensor(graph: Graph, error: ErrorInfo) -> TensorRef | None:
+    """The input whose element is wrong: the one wired to `indices` for an error that begins
+    "indices[2] = 6 is not in [0, 5)"; None when the message names none."""
+    word, bracket, _ = error.message.partition("[")
+    if not bracket or error.node not in graph:
+        return None
+    op = graph[error.node]
+    definition = find(op.type)
+    names = definition.arity(len(op.inputs)) if definition is not None else ()
+    return dict(zip(names, op.inputs, strict=False)).get(word.strip())

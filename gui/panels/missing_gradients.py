@@ -1,0 +1,87 @@
+"""The gradients that do not exist: which, why, and the path on which they end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from core.graph.model import TensorRef
+from core.host.messages import Explained, Message, Why
+from core.host.wire import Buffer
+from gui.panels.labels import Link, SectionHeader, Text, Wrapped
+from gui.theme import GRID, Theme, mono
+from gui.workspace import Workspace
+
+
+def missing_gradients(workspace: Workspace) -> list[TensorRef]:
+    """What the document asks the gradient of, and gets None for."""
+    program = workspace.program
+    if program is None:
+        return []
+    return [ref for ref in workspace.document.request.wrt if str(ref) not in program.gradients]
+
+
+class MissingGradients(QWidget):
+    """One line a gradient with a link "Why?", which asks the engine and selects the path."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
+        self._workspace = workspace
+        self.setObjectName("gradients.missing")
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(12, 0, 12, GRID)
+        self._column.setSpacing(GRID // 2)
+
+    def refresh(self) -> None:
+        """Show the gradients that are None now."""
+        while (item := self._column.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.hide()
+                widget.deleteLater()
+        missing = missing_gradients(self._workspace)
+        self.setVisible(bool(missing))
+        if missing:
+            header = SectionHeader(self._theme, self.tr("No gradient"))
+            header.set_texts(self.tr("No gradient"), self.tr("None is not zero"))
+            self._column.addWidget(header)
+        for ref in missing:
+            self._add(ref)
+
+    def _theme(self) -> Theme:
+        return self._workspace.theme
+
+    def _add(self, ref: TensorRef) -> None:
+        line = QWidget()
+        row = QHBoxLayout(line)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(GRID)
+        name = Text(self._theme, "text", mono())
+        name.set_text(f"dL/d{ref.short} = None")
+        reason = Wrapped(self._theme, f"gradients.reason.{ref.short}", "muted")
+        reason.setText(self._blocked())
+        why = Link(self._theme, self.tr("Why?"), f"gradients.why.{ref.short}")
+        why.clicked.connect(lambda: self._ask(ref, reason.setText))
+        row.addWidget(name, 1)
+        row.addWidget(why)
+        self._column.addWidget(line)
+        self._column.addWidget(reason)
+
+    def _blocked(self) -> str:
+        """Where gradients end in this program, if somewhere."""
+        program = self._workspace.program
+        ends = program.blocked if program is not None else []
+        return "; ".join(dict.fromkeys(f"at {end.op}: {end.why}" for end in ends[:2]))
+
+    def _ask(self, ref: TensorRef, say: Callable[[str], None]) -> None:
+        """Ask why, say it, and draw the path by selecting it."""
+        of = self._workspace.document.request.of
+        if not of:
+            return
+
+        def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
+            if isinstance(reply, Explained):
+                say(reply.explanation.text)
+                self._workspace.select(reply.explanation.path)
+
+        self._workspace.request(Why(of=of[0].short, wrt=ref.short), (), answered)

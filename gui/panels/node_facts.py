@@ -1,0 +1,125 @@
+"""The first rows of the inspector: name, type, inputs, gradient, stops, formula."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QMenu, QWidget
+
+from core.errors import GradstepError
+from core.graph.model import Edge, Operation
+from core.ops.table import OpDef, find
+from gui import commands
+from gui.panels.attr_editors import text_editor
+from gui.panels.check import Check
+from gui.panels.fact_rows import FactRows, line_of
+from gui.panels.gradient_menu import fill_gradient_menu, gradient_in_force
+from gui.panels.labels import Link, Text, Wrapped
+from gui.theme import mono
+from gui.workspace import Workspace
+
+# The name looks like text until it is edited; its text stands where the other rows' does.
+_PLAIN = "QLineEdit { background: transparent; border: none; padding: 0; margin: 0; }"
+
+
+class NodeFacts(FactRows):
+    """One node of the document."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(lambda: workspace.theme)
+        self._workspace = workspace
+
+    def show_node(self, op: Operation) -> None:
+        """Build the rows for this node."""
+        self.clear()
+        definition = find(op.type)
+        self.add(self.tr("Name"), self._name(op))
+        self.add(self.tr("Type"), self._code(self._type(op)), definition.doc if definition else "")
+        if op.inputs:
+            self.add(self.tr("Inputs"), self._inputs(op))
+        if op.control_inputs:
+            self.add(self.tr("After"), self._controls(op))
+        if op.inputs:
+            self.add(self.tr("Gradient"), self._gradient(op))
+            self.add(self.tr("Stop ∂"), self._stops(op))
+        if definition is not None and definition.formula:
+            self.add(self.tr("Formula"), self._formula(definition))
+
+    def _name(self, op: Operation) -> QWidget:
+        def rename(text: str) -> bool:
+            commands.rename(self._workspace, op.name, text.strip())
+            return text.strip() in self._workspace.document.graph
+
+        editor = text_editor("inspector.name", op.name, rename, self._complain)
+        editor.setAccessibleName(self.tr("Name"))
+        editor.setStyleSheet(_PLAIN)
+        return editor
+
+    def _type(self, op: Operation) -> str:
+        types = self._workspace.inference.types
+        outputs = [str(kind) for ref, kind in types.items() if ref.op == op.name]
+        return f"{op.type} → {', '.join(outputs)}" if outputs else op.type
+
+    def _code(self, text: str) -> Text:
+        label = Text(self._theme, "text", mono(12))
+        label.set_text(text)
+        return label
+
+    def _inputs(self, op: Operation) -> QWidget:
+        links: list[QWidget] = []
+        for index, ref in enumerate(op.inputs):
+            if ref is None:
+                missing = self._code(self.tr("not wired"))
+                missing.set_text(missing.text(), "problem")
+                links.append(missing)
+                continue
+            link = Link(self._theme, str(ref), f"inspector.input.{index}", "text", code=True)
+            link.clicked.connect(lambda _=False, name=ref.op: self._workspace.select([name]))
+            links.append(link)
+        return line_of(*links)
+
+    def _controls(self, op: Operation) -> QWidget:
+        links = []
+        for name in op.control_inputs:
+            link = Link(self._theme, f"^{name}", f"inspector.after.{name}", "text", code=True)
+            link.clicked.connect(lambda _=False, name=name: self._workspace.select([name]))
+            links.append(link)
+        return line_of(*links)
+
+    def _gradient(self, op: Operation) -> QWidget:
+        name, own = gradient_in_force(self._workspace.document, op)
+        text = f"{name} (override) ▾" if own else self.tr("native ▾")
+        link = Link(
+            self._theme, text, "inspector.gradient", "override" if own else "text", code=True
+        )
+        link.setAccessibleName(self.tr("Gradient: {}").format(text.removesuffix(" ▾")))
+        menu = QMenu(link)
+        menu.setObjectName("inspector.gradient.menu")
+
+        def choose() -> None:
+            fill_gradient_menu(menu, self._workspace, op)
+            menu.popup(link.mapToGlobal(link.rect().bottomLeft()))
+
+        link.clicked.connect(choose)
+        return line_of(link)
+
+    def _stops(self, op: Operation) -> QWidget:
+        boxes = []
+        for index, ref in enumerate(op.inputs):
+            if ref is None:
+                continue
+            edge = Edge(op.name, index)
+            box = Check(self._theme, ref.short, f"inspector.stop.{index}", mono(12))
+            box.setAccessibleName(self.tr("stop_gradient on the wire from {}").format(ref.short))
+            box.setToolTip(self.tr("Let no gradient flow back over this wire"))
+            box.setChecked(edge in self._workspace.document.request.stopped_edges)
+            box.toggled.connect(lambda _, edge=edge: commands.toggle_stop(self._workspace, edge))
+            boxes.append(box)
+        return line_of(*boxes)
+
+    def _formula(self, definition: OpDef) -> QWidget:
+        text = Wrapped(self._theme, "inspector.formula", code=True)
+        text.setText(definition.formula)
+        text.setToolTip(definition.doc)
+        return text
+
+    def _complain(self, error: GradstepError) -> None:
+        self._workspace.complain(error)

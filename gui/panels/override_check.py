@@ -1,0 +1,68 @@
+"""The verdict on a node's gradient: the red card, and the table that proves it."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+
+from core.host.messages import NodeCheck
+from gui import commands
+from gui.panels.card import Card
+from gui.panels.gradient_model import GradientModel
+from gui.panels.tables import ROW_HEIGHT, FlatTable
+from gui.theme import GRID
+from gui.workspace import Workspace
+
+_MOST_ROWS = 8
+
+
+class OverrideCheck(QWidget):
+    """Shows only where a check found that the gradient in force is not the node's gradient."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
+        self.setObjectName("inspector.check")
+        self._workspace = workspace
+        theme = lambda: workspace.theme  # noqa: E731
+        self.card = Card(theme, "inspector.card")
+        self.model = GradientModel()
+        self.table = FlatTable(
+            theme, self.model, "inspector.check.table", (64, 72, 72, 72, 24), stretch=0, margin=4
+        )
+        self.table.setAccessibleName(self.tr("Native, overridden and numeric gradients"))
+        self.table.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, GRID, 0, 0)
+        column.setSpacing(GRID)
+        column.addWidget(self.card)
+        column.addWidget(self.table)
+
+    def show_node(self, name: str) -> None:
+        """Show what the last check says of this node."""
+        table = self._workspace.table
+        nodes = table.nodes if table is not None else []
+        wrong = next((node for node in nodes if node.node == name and not node.agrees), None)
+        self.setVisible(wrong is not None)
+        if wrong is None or table is None:
+            return
+        self._say(wrong)
+        self.model.show(table.rows[:_MOST_ROWS])
+        self.table.setColumnHidden(2, not self.model.overridden)
+        self.table.setFixedHeight((len(self.model.rows) + 1) * ROW_HEIGHT + 2)
+
+    def _say(self, check: NodeCheck) -> None:
+        native = self.tr("Use the native gradient")
+        show = self.tr("Show the check")
+        self.card.say(
+            self.tr("This override is not the gradient of {}.").format(check.node),
+            check.text,
+            (
+                (native, "inspector.card.native", lambda: self._use_native(check.node)),
+                (show, "inspector.card.show", self._show_check),
+            ),
+        )
+
+    def _use_native(self, name: str) -> None:
+        commands.use_native_gradient(self._workspace, name)
+
+    def _show_check(self) -> None:
+        self._workspace.view_requested.emit("show", "gradients")

@@ -1,0 +1,79 @@
+"""Marks that every panel draws alike: row backgrounds, fold arrows, problem signs, hatching."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt
+from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPolygonF
+from PySide6.QtWidgets import QStyle
+
+from gui.theme import Theme, mix
+
+
+def tone(theme: Theme, name: str) -> QColor:
+    """The theme colour with this name."""
+    color: QColor = getattr(theme, name)
+    return color
+
+
+def row_state(
+    painter: QPainter, rect: QRect, state: QStyle.StateFlag, theme: Theme, focus: bool = True
+) -> None:
+    """Background of a selected row, or of the row under the pointer."""
+    if state & QStyle.StateFlag.State_Selected:
+        painter.fillRect(rect, theme.selected_row)
+    elif state & QStyle.StateFlag.State_MouseOver:
+        painter.fillRect(rect, theme.hover)
+    if focus and state & QStyle.StateFlag.State_HasFocus:
+        painter.fillRect(QRect(rect.x(), rect.y(), 2, rect.height()), theme.selection)
+
+
+def fold_arrow(painter: QPainter, place: QRect, open: bool, theme: Theme) -> None:
+    """A small chevron: right when folded, down when open."""
+    center = QRectF(place).center()
+    steps = ((-3, -1.5), (0, 1.5), (3, -1.5)) if open else ((-1.5, -3), (1.5, 0), (-1.5, 3))
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(theme.muted, 1.3))
+    painter.drawPolyline(QPolygonF([center + QPointF(x, y) for x, y in steps]))
+
+
+def problem_sign(painter: QPainter, place: QRect, theme: Theme, severity: str = "error") -> None:
+    """A triangle with a bar: a shape, so that it does not rest on colour alone."""
+    color = {"error": theme.problem, "warning": theme.current}.get(severity, theme.selection)
+    center = QRectF(place).center()
+    corners = [QPointF(0, -5.5), QPointF(6, 5), QPointF(-6, 5)]
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(color)
+    painter.drawPolygon(QPolygonF([center + corner for corner in corners]))
+    painter.setPen(QPen(theme.panel, 1.4))
+    painter.drawLine(center + QPointF(0, -1.5), center + QPointF(0, 1.5))
+    painter.drawPoint(center + QPointF(0, 3.6))
+
+
+def check_box(painter: QPainter, room: QRect, checked: bool, theme: Theme) -> None:
+    """A 14-pixel box at the left of `room`."""
+    box = QRectF(room.x() + 0.5, room.center().y() - 6.5, 14, 14)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(theme.selection if checked else theme.muted, 1))
+    painter.setBrush(theme.selection if checked else Qt.BrushStyle.NoBrush)
+    painter.drawRoundedRect(box, 2, 2)
+    if checked:
+        painter.setPen(QPen(QColor("#FFFFFF"), 1.6))
+        ticks = [QPointF(3, 7), QPointF(6, 10), QPointF(11, 4)]
+        painter.drawPolyline(QPolygonF([box.topLeft() + tick for tick in ticks]))
+
+
+def hatch(painter: QPainter, rect: QRect, theme: Theme) -> None:
+    """Diagonal lines behind a result that was emulated, not measured."""
+    painter.fillRect(rect, QBrush(mix(theme.panel, theme.line, 0.8), Qt.BrushStyle.BDiagPattern))
+
+
+def ink_on(color: QColor) -> QColor:
+    """Black or white, whichever reads better on `color` (WCAG relative luminance)."""
+    return QColor("#14161B") if _luminance(color) > 0.18 else QColor("#FFFFFF")
+
+
+def _luminance(color: QColor) -> float:
+    channels = (color.redF(), color.greenF(), color.blueF())
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

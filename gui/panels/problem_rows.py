@@ -1,0 +1,52 @@
+"""Everything that is wrong now, from drawing, deriving and running, each thing once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from core.graph.problems import Problem
+from core.host.messages import ErrorInfo, ProgramInfo
+from gui.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemRow:
+    """node: the operation it stands at, or ""; index: the element of its tensor, or ()."""
+
+    node: str
+    text: str
+    fix: str
+    severity: str = "error"
+    index: tuple[int, ...] = ()
+
+
+def current_problems(workspace: Workspace) -> list[ProblemRow]:
+    """What is wrong in the workspace now."""
+    error = workspace.stop.error if workspace.stop is not None else None
+    drawn = workspace.inference.problems
+    return problem_rows(drawn, workspace.program, error, workspace.failure)
+
+
+def problem_rows(
+    drawn: Iterable[Problem], program: ProgramInfo | None, *failures: ErrorInfo | None
+) -> list[ProblemRow]:
+    """Errors of the run first, then those of the program, then those of the drawing."""
+    found = [_of_error(error) for error in failures if error is not None]
+    found += [_of_error(error) for error in (program.problems if program is not None else ())]
+    found += [ProblemRow(p.node, p.text, p.fix, p.severity) for p in drawn]
+    return list(_once(found))
+
+
+def _of_error(error: ErrorInfo) -> ProblemRow:
+    return ProblemRow(
+        error.node or "", error.message, error.hint, "error", tuple(error.index or ())
+    )
+
+
+def _once(rows: Iterable[ProblemRow]) -> Iterator[ProblemRow]:
+    seen: set[tuple[str, str]] = set()
+    for row in rows:
+        if (row.node, row.text) not in seen:
+            seen.add((row.node, row.text))
+            yield row

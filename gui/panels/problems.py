@@ -1,0 +1,134 @@
+"""The problems panel: what is wrong, where, and what to do; a click goes there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QRect, QSize, Qt
+from PySide6.QtGui import QFont, QFontMetrics, QPainter
+from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewItem
+
+from gui.panels import painting
+from gui.panels.cells import Index
+from gui.panels.panel import Panel
+from gui.panels.problem_rows import ProblemRow, current_problems
+from gui.theme import BODY, GRID, sans
+from gui.workspace import Workspace
+
+_RowRole = Qt.ItemDataRole.UserRole
+_LEFT, _RIGHT = 36, 12
+_WRAP = int(Qt.TextFlag.TextWordWrap)
+
+
+class ProblemModel(QAbstractListModel):
+    """One row a problem."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: list[ProblemRow] = []
+
+    def show(self, rows: list[ProblemRow]) -> None:
+        self.beginResetModel()
+        self.rows = rows
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self.rows)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        row = self.rows[index.row()]
+        if role == _RowRole:
+            return row
+        spoken = Qt.ItemDataRole.AccessibleTextRole
+        text = ". ".join(filter(None, (row.node, row.text, row.fix)))
+        return text if role in (Qt.ItemDataRole.DisplayRole, spoken) else None
+
+
+class ProblemDelegate(QStyledItemDelegate):
+    """Sign and node on the first line, then the text and, muted, what to do; all of it wrapped."""
+
+    def __init__(self, panel: ProblemsPanel) -> None:
+        super().__init__(panel)
+        self._panel = panel
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        width = self._panel.list.viewport().width()
+        heights = [rect.height() for _, _, _, rect in self._lines(index, width)]
+        return QSize(width, sum(heights) + 2 * GRID)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        theme, row = self._panel.theme, index.data(_RowRole)
+        painter.save()
+        painting.row_state(painter, option.rect, option.state, theme)
+        painter.setPen(theme.line)
+        painter.drawLine(option.rect.bottomLeft(), option.rect.bottomRight())
+        sign = QRect(option.rect.x() + 12, option.rect.y() + GRID, 14, 18)
+        painting.problem_sign(painter, sign, theme, row.severity)
+        top = option.rect.y() + GRID
+        for text, font, tone, rect in self._lines(index, option.rect.width()):
+            painter.setFont(font)
+            painter.setPen(painting.tone(theme, tone))
+            painter.drawText(rect.translated(option.rect.x(), top), _WRAP, text)
+            top += rect.height()
+        painter.restore()
+
+    def _lines(self, index: Index, width: int) -> list[tuple[str, QFont, str, QRect]]:
+        """Each paragraph with its font, tone and room, whose top is 0."""
+        row: ProblemRow = index.data(_RowRole)
+        room = QRect(_LEFT, 0, max(width - _LEFT - _RIGHT, 40), 10_000)
+        parts = (
+            (row.node, sans(BODY, strong=True), "text"),
+            (row.text, sans(), "text"),
+            (row.fix, sans(), "muted"),
+        )
+        found = []
+        for text, font, tone in parts:
+            if text:
+                rect = QFontMetrics(font).boundingRect(room, _WRAP, text)
+                found.append((text, font, tone, QRect(_LEFT, 0, room.width(), rect.height() + 1)))
+        return found
+
+
+class ProblemsPanel(Panel):
+    """A click, or Enter, selects the node and brings it into view."""
+
+    title = "Problems"
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace, "problems")
+        self.model = ProblemModel()
+        self.list = QListView()
+        self.list.setObjectName("problems.list")
+        self.list.setAccessibleName(self.title)
+        self.list.setFrameShape(QListView.Shape.NoFrame)
+        self.list.setModel(self.model)
+        self.list.setItemDelegate(ProblemDelegate(self))
+        self.list.setResizeMode(QListView.ResizeMode.Adjust)
+        self.list.setMouseTracking(True)
+        self.list.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.column.addWidget(self.list)
+        self.list.clicked.connect(self._go)
+        self.list.activated.connect(self._go)
+        for signal in (workspace.document_changed, workspace.program_changed, workspace.stopped):
+            signal.connect(self.refresh)
+        self.refresh()
+
+    def refresh(self, *_: object) -> None:
+        """Collect what is wrong now."""
+        rows = current_problems(self.workspace)
+        if rows != self.model.rows:
+            self.model.show(rows)
+        if rows:
+            self.show_content()
+        else:
+            self.show_empty(
+                self.tr("No problems. Shape errors, failed steps and wrong gradients appear here.")
+            )
+
+    def _go(self, index: Index) -> None:
+        node = self.model.rows[index.row()].node
+        if node:
+            self.workspace.select([node])
+            self.workspace.view_requested.emit("fit_selection", "")

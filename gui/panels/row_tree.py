@@ -1,0 +1,137 @@
+"""The tree of named rows behind the outline and the palette: one label, one detail, children."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QAbstractItemModel, QMimeData, QModelIndex, QPersistentModelIndex, Qt
+
+Index = QModelIndex | QPersistentModelIndex
+
+RowRole = Qt.ItemDataRole.UserRole
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """key:     stable identity, by which expansion and selection survive a rebuild.
+    detail:  right-aligned remark, drawn in the theme colour named `tone`.
+    name:    what the row stands for (an operation's name, an op type); "" for groups and scopes.
+    heading: a group of the top level, drawn bold.
+    open:    whether its children show at first.
+    problem: text of the problem at this row, or "".
+    """
+
+    key: str
+    label: str
+    detail: str = ""
+    tone: str = "muted"
+    name: str = ""
+    heading: bool = False
+    open: bool = True
+    problem: str = ""
+    tip: str = ""
+    children: tuple[Row, ...] = ()
+
+
+def walk(rows: Sequence[Row]) -> Iterator[Row]:
+    """Every row, parents before their children."""
+    for row in rows:
+        yield row
+        yield from walk(row.children)
+
+
+class RowTreeModel(QAbstractItemModel):
+    """Rows as a Qt tree. Internal ids number the rows in depth-first order."""
+
+    def __init__(self, mime_type: str = "") -> None:
+        super().__init__()
+        self._mime_type = mime_type
+        self._rows: list[Row] = []
+        self._parents: list[int] = []
+        self._children: dict[int, list[int]] = {-1: []}
+        self._place: list[int] = []
+
+    def set_rows(self, rows: Sequence[Row]) -> None:
+        """Replace the whole tree."""
+        self.beginResetModel()
+        self._rows, self._parents, self._place = [], [], []
+        self._children = {-1: []}
+        for row in rows:
+            self._add(row, -1)
+        self.endResetModel()
+
+    def _add(self, row: Row, parent: int) -> None:
+        number = len(self._rows)
+        self._rows.append(row)
+        self._parents.append(parent)
+        self._place.append(len(self._children[parent]))
+        self._children[parent].append(number)
+        self._children[number] = []
+        for child in row.children:
+            self._add(child, number)
+
+    def row_at(self, index: Index) -> Row | None:
+        return self._rows[index.internalId()] if index.isValid() else None
+
+    def indexes(self) -> Iterator[tuple[Row, QModelIndex]]:
+        """Every row with its index, parents first."""
+        for number, row in enumerate(self._rows):
+            yield row, self._index(number)
+
+    def _index(self, number: int) -> QModelIndex:
+        if number < 0:
+            return QModelIndex()
+        return self.createIndex(self._place[number], 0, number)
+
+    # -- what Qt asks ------------------------------------------------------------------------
+
+    def _number(self, index: Index) -> int:
+        return int(index.internalId()) if index.isValid() else -1
+
+    def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:  # noqa: B008
+        children = self._children[self._number(parent)]
+        if column != 0 or not 0 <= row < len(children):
+            return QModelIndex()
+        return self._index(children[row])
+
+    def parent(self, index: Index) -> QModelIndex:  # type: ignore[override]
+        return self._index(self._parents[self._number(index)]) if index.isValid() else QModelIndex()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return len(self._children[self._number(parent)])
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 1
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        row = self.row_at(index)
+        if row is None:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return row.label
+        if role == RowRole:
+            return row
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return row.problem or row.tip or None
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return f"{row.label} {row.detail} {row.problem}".strip()
+        return None
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        row = self.row_at(index)
+        if row is None:
+            return Qt.ItemFlag.NoItemFlags
+        flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+        return flags | Qt.ItemFlag.ItemIsDragEnabled if self._mime_type and row.name else flags
+
+    def mimeTypes(self) -> list[str]:
+        return [self._mime_type] if self._mime_type else []
+
+    def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
+        data = QMimeData()
+        row = self.row_at(indexes[0]) if indexes else None
+        if row is not None:
+            data.setData(self._mime_type, row.name.encode())
+        return data

@@ -1,0 +1,120 @@
+"""The timeline: runs as bars, the steps of a run as a table, and the way to any of them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout
+
+from core.host.messages import ProgramInfo
+from gui import commands
+from gui.panels.check import Check
+from gui.panels.panel import Panel
+from gui.panels.run_bars import RunBars
+from gui.panels.tables import FlatTable
+from gui.panels.timeline_model import TEXT, TimelineModel
+from gui.panels.timeline_rows import group_rows, step_rows
+from gui.theme import GRID, SMALL, sans
+from gui.workspace import Workspace
+
+
+class TimelinePanel(Panel):
+    """Click a bar, or double-click a row, to go there."""
+
+    title = "Timeline"
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace, "timeline")
+        self.bars = RunBars(lambda: workspace.theme)
+        self.model = TimelineModel(workspace.value)
+        self.model.gradient = workspace.gradient
+        self.table = FlatTable(
+            lambda: workspace.theme, self.model, "timeline.table", (56, 96, 176, 320, 288), TEXT
+        )
+        self.table.setAccessibleName(self.tr("Steps"))
+        text = self.tr("every operation")
+        self.every = Check(lambda: workspace.theme, text, "timeline.every", sans(SMALL))
+        self._reached: list[int] = [0]
+        top = QHBoxLayout()
+        top.setContentsMargins(0, 0, 12, 0)
+        top.setSpacing(GRID)
+        top.addWidget(self.bars, 1)
+        top.addWidget(self.every, 0, Qt.AlignmentFlag.AlignBottom)
+        self.column.addLayout(top)
+        self.column.addWidget(self.table, 1)
+        self._connect()
+        self.show_program()
+
+    def _connect(self) -> None:
+        space = self.workspace
+        space.program_changed.connect(self.show_program)
+        space.stopped.connect(self.show_position)
+        space.values_changed.connect(self.model.changed)
+        self.every.toggled.connect(self.show_program)
+        self.table.chosen.connect(self._select)
+        self.table.opened.connect(lambda row: self._go(self.model.rows[row].start))
+        self.bars.asked.connect(lambda run, step: commands.run_to(space, f"{run}:{step}"))
+        self.bars.moved.connect(lambda d: space.control("step" if d > 0 else "step_back"))
+
+    def show_program(self) -> None:
+        """Another program: other steps, and nothing recorded of them."""
+        program = self.workspace.program
+        if program is None or not program.steps:
+            self.show_empty(
+                self.tr(
+                    "The steps of each run appear here: forward, backward, update. "
+                    "F10 makes the first step, F5 runs to the next breakpoint."
+                )
+            )
+            return
+        groups = group_rows(program)
+        self.model.show(step_rows(program) if self.every.isChecked() else groups)
+        self.bars.show_rows(groups, self._captions(program))
+        self._reached = [0]
+        self.show_content()
+        self.show_position()
+
+    def _captions(self, program: ProgramInfo) -> dict[str, str]:
+        forward = sum(step.phase == "forward" for step in program.steps)
+        optimizer = self.workspace.document.optimizer
+        return {
+            "forward": self.tr("forward {} ops").format(forward),
+            "backward": self.tr("backward"),
+            "update": f"update ({optimizer.type})" if optimizer is not None else self.tr("update"),
+        }
+
+    def show_position(self) -> None:
+        """The debugger stands somewhere else."""
+        stop = self.workspace.stop
+        if stop is None or self.workspace.program is None:
+            return
+        self._note_reached(stop.runs, stop.run, stop.step)
+        self.model.move_to(stop.step)
+        self.bars.show_position(stop.run, stop.step, self._reached)
+        self._show_current()
+
+    def _show_current(self) -> None:
+        """Bring the current row into view, and what is around it as far as there is room."""
+        for row in (self.model.current + 2, self.model.current - 1, self.model.current):
+            row = max(0, min(row, self.model.count() - 1))
+            self.table.scrollTo(self.model.index(row, 0))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        QTimer.singleShot(0, self, self._show_current)
+
+    def _note_reached(self, runs: int, run: int, step: int) -> None:
+        """All but the last run are recorded whole; of that one, as far as it was seen."""
+        runs = max(runs, run + 1)
+        kept = self._reached[runs - 1] if len(self._reached) == runs else 0
+        self._reached = [self.bars.steps] * (runs - 1) + [kept]
+        self._reached[run] = max(self._reached[run], step)
+
+    def _select(self, row: int) -> None:
+        name = self.model.rows[row].node
+        if self.every.isChecked() or name in self.workspace.document.graph:
+            self.workspace.select([name])
+
+    def _go(self, step: int) -> None:
+        stop = self.workspace.stop
+        commands.run_to(self.workspace, f"{stop.run if stop is not None else 0}:{step}")

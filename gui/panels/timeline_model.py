@@ -1,0 +1,93 @@
+"""The table of steps: number, phase, operation, what happened, and the value it gave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from gui import numbers
+from gui.panels.cells import Cell, CellModel
+from gui.panels.timeline_rows import StepRow, row_at
+from gui.values import TensorValue
+
+NUMBER, PHASE, OPERATION, TEXT, VALUE = range(5)
+_ROOM = 28  # characters of one value
+
+
+class TimelineModel(CellModel):
+    """Rows as of `step`; values are asked for only where they are looked at."""
+
+    headers = ("#", "phase", "op", "what happened", "value")
+
+    def __init__(self, value: Callable[[str], TensorValue | None]) -> None:
+        super().__init__()
+        self._value = value
+        self.rows: Sequence[StepRow] = ()
+        self.step = 0
+        self.current = 0  # number of the row that runs next
+
+    def show(self, rows: Sequence[StepRow]) -> None:
+        self.beginResetModel()
+        self.rows = rows
+        self.current = row_at(rows, self.step)
+        self.endResetModel()
+
+    def move_to(self, step: int) -> None:
+        """The debugger has executed `step` steps."""
+        self.step = step
+        self.current = row_at(self.rows, step)
+        self.changed()
+
+    def count(self) -> int:
+        return len(self.rows)
+
+    def cell(self, row: int, column: int) -> Cell:
+        item, here = self.rows[row], row == self.current
+        future = row > self.current
+        fill = "current_row" if here else ""
+        tone = "faint" if future else "text"
+        if column == NUMBER:
+            return Cell(str(item.start + 1), tone, code=True, strong=here, fill=fill)
+        if column == PHASE:
+            return Cell(item.phase, "faint" if future else _phase_tone(item.phase), fill=fill)
+        if column == OPERATION:
+            return Cell(f"{item.node} ({item.type})", tone, code=True, fill=fill)
+        if column == TEXT:
+            return Cell(self._text(item, here), tone, fill=fill)
+        return Cell(*self._result(item, here, future), code=True, fill=fill)
+
+    def _text(self, item: StepRow, here: bool) -> str:
+        if not here:
+            return item.text
+        if item.start < self.step:
+            return f"inside, {self.step - item.start} of {item.stop - item.start} done: {item.text}"
+        return f"about to run {item.custom}(op, grad)" if item.custom else f"next: {item.text}"
+
+    def _result(self, item: StepRow, here: bool, future: bool) -> tuple[str, str]:
+        """Text and tone of the value column."""
+        if future or (here and not item.custom):
+            return "–", "faint"
+        if here:
+            return self._arriving(item)
+        values = [self._value(ref) for ref in item.refs]
+        known = [_brief(v) for v in values if v is not None and v.state == "known"]
+        wrong = any(v is not None and v.state == "known" and numbers.is_wrong(v) for v in values)
+        return ", ".join(known) or "–", "problem" if wrong else _phase_tone(item.phase)
+
+    def _arriving(self, item: StepRow) -> tuple[str, str]:
+        """The gradient that a custom function is about to be called with."""
+        value = self.gradient(f"{item.node}:0")
+        if value is None or value.state != "known":
+            return "–", "faint"
+        return f"grad = {_brief(value)}", "backward"
+
+    gradient: Callable[[str], TensorValue | None] = staticmethod(lambda ref: None)
+
+
+def _brief(value: TensorValue) -> str:
+    """`[0.060 -0.040]`: several of them share a cell, so that nothing is padded."""
+    text = " ".join(numbers.brief(value, _ROOM).split())
+    return text.replace("[ ", "[").replace(" ]", "]")
+
+
+def _phase_tone(phase: str) -> str:
+    return phase if phase in ("forward", "backward", "update") else "muted"

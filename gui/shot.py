@@ -1,0 +1,67 @@
+"""A picture of the real window on a document, at a step."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from core.errors import GradstepError
+from gui.app import application, new_window
+from gui.driver import Driver
+from gui.theme import named
+
+SIZE = (1600, 1000)
+
+
+def shot(
+    document: str | Path | None,
+    picture: str | Path,
+    step: int = 0,
+    theme: str = "dark",
+    size: tuple[int, int] = SIZE,
+    scale: float = 1.0,
+    select: Sequence[str] = (),
+    engine: Sequence[str] | None = None,
+) -> None:
+    """Write a PNG of the window.
+
+    document: the file to open; None for the start page. step: plan steps to execute first; a
+    breakpoint on the way does not stop it. theme: "dark", "light" or "system". scale: pixels per
+    logical pixel; it can be chosen once per process. Raises GradstepError.
+    """
+    os.environ.setdefault("QT_SCALE_FACTOR", f"{scale:g}")
+    application(windowless=True)
+    window = new_window(named(theme), engine, remember=False)
+    window.resize(*size)
+    driver = Driver(window)
+    failures: list[str] = []
+    driver.workspace.message.connect(lambda level, text: failures.append(text))
+    try:
+        if document is not None:
+            _open(driver, Path(document), failures)
+            _go_to(driver, step)
+        driver.workspace.select(select)
+        driver.settle()
+        driver.wait(lambda: window.is_drawn, "the pictures")
+        driver.picture(Path(picture))
+    finally:
+        window.discard()
+
+
+def _open(driver: Driver, path: Path, failures: list[str]) -> None:
+    from core.io.open import read
+
+    read(path)  # its error is the command's
+    driver.open(path)
+    if driver.workspace.program is None:
+        raise GradstepError(failures[-1] if failures else "the engine did not take the document")
+
+
+def _go_to(driver: Driver, step: int) -> None:
+    """Run to a step, past breakpoints; an error or the end of the run is as far as it goes."""
+    while (stop := driver.workspace.stop) is not None and stop.step < step:
+        driver.workspace.control("run_to", f"0:{step}")
+        driver.settle()
+        if driver.workspace.stop is None or driver.workspace.stop.step == stop.step:
+            return

@@ -1,0 +1,132 @@
+"""The status bar: where the debugger stands, on what, with how much recorded."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QLabel, QStatusBar
+
+from core.host.messages import Stopped
+from gui.theme import SMALL, sans
+from gui.toolbar import device_words
+from gui.workspace import Workspace
+
+REASONS = {
+    "entry": "Ready",
+    "step": "Stopped after step",
+    "breakpoint": "Stopped at breakpoint",
+    "exception": "Stopped at an error",
+    "pause": "Paused",
+    "goto": "Stopped",
+    "end": "Run finished",
+}
+ENGINE = {"starting": "Engine starts", "busy": "Running", "dead": "Engine stopped"}
+MESSAGE_TIME = 6000  # milliseconds that a remark stays
+
+
+class StatusBar(QStatusBar):
+    """Coloured while the debugger is stopped inside a run."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
+        self.setObjectName("status_bar")
+        self.setSizeGripEnabled(False)
+        self._workspace = workspace
+        self._remark_until = QTimer(self, singleShot=True, interval=MESSAGE_TIME)
+        self._remark_until.timeout.connect(self._show_place)
+        self.state = self._label("state", strong=True)
+        self.place = self._label("place")
+        self.device = self._label("device")
+        self.recording = self._label("recording")
+        self.zoom = self._label("zoom", right=True)
+        self.trust = self._label("trust", right=True)
+        for signal in (workspace.stopped, workspace.engine_changed, workspace.program_changed,
+                       workspace.file_changed, workspace.devices_changed):  # fmt: skip
+            signal.connect(self.refresh)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Say everything anew."""
+        workspace, stop = self._workspace, self._workspace.stop
+        self.state.setText(self._state())
+        self._show_place()
+        self.device.setText(self._device() if workspace.is_open else "")
+        self.recording.setText("" if stop is None else recording_words(stop))
+        self.trust.setText(self._trust())
+        inside = stop is not None and stop.reason != "entry"
+        self._color(inside and workspace.engine_state == "ready")
+
+    def remark(self, text: str) -> None:
+        """Say something that goes away by itself."""
+        self.place.setText(text)
+        self._remark_until.start()
+
+    def show_zoom(self, scale: float) -> None:
+        self.zoom.setText(f"zoom {round(100 * scale)} %")
+
+    def _state(self) -> str:
+        workspace, stop = self._workspace, self._workspace.stop
+        if workspace.engine_state in ENGINE:
+            return ENGINE[workspace.engine_state]
+        if not workspace.is_open:
+            return "Ready"
+        return "Ready" if stop is None else REASONS.get(stop.reason, "Stopped")
+
+    def _show_place(self) -> None:
+        if self._remark_until.isActive():
+            return
+        stop, program = self._workspace.stop, self._workspace.program
+        steps = len(program.steps) if program is not None else 0
+        self.place.setText("" if stop is None else place_words(stop, steps))
+
+    def _device(self) -> str:
+        program, devices = self._workspace.program, self._workspace.devices
+        name = program.device if program is not None else self._workspace.device
+        emulated = program is not None and not program.measured
+        words = device_words(name) + (" (NumPy)" if name == "cpu" else "")
+        if emulated and "emulated" not in words:
+            words += " (emulated)"
+        no_gpu = devices and not any(d.kind == "gpu" and d.available for d in devices)
+        return f"{words} · no GPU: see gradstep doctor" if no_gpu else words
+
+    def _trust(self) -> str:
+        if not self._workspace.is_open or not self._workspace.document.code:
+            return ""
+        return "document trusted" if self._workspace.trusted else "restricted: Python does not run"
+
+    def _color(self, stopped: bool) -> None:
+        if self.property("stopped") != stopped:
+            self.setProperty("stopped", stopped)
+            for widget in (self, *self.findChildren(QLabel)):
+                widget.style().unpolish(widget)
+                widget.style().polish(widget)
+
+    def _label(self, name: str, strong: bool = False, right: bool = False) -> QLabel:
+        label = QLabel()
+        label.setObjectName(f"status.{name}")
+        label.setFont(sans(SMALL + 1, strong))
+        label.setContentsMargins(8, 0, 8, 0)
+        (self.addPermanentWidget if right else self.addWidget)(label)
+        return label
+
+
+def place_words(stop: Stopped, steps: int) -> str:
+    """ "step 12 / 22 · backward ↑", with the run once there are several."""
+    arrow = {"forward": " ↓", "backward": " ↑"}.get(stop.phase, "")
+    run = f"run {stop.run + 1} · " if stop.runs > 1 or stop.run else ""
+    phase = f" · {stop.phase}{arrow}" if stop.phase else ""
+    return f"{run}step {stop.step} / {steps}{phase}"
+
+
+def recording_words(stop: Stopped) -> str:
+    """ "recording 3.1 KB of 2 GB"."""
+    return f"recording {size_words(stop.recorded_bytes)} of {size_words(stop.recorded_limit)}"
+
+
+def size_words(count: int) -> str:
+    """Bytes in the unit that keeps the number short: 3.1 KB, 2 GB."""
+    size = float(count)
+    for unit in ("B", "KB", "MB", "GB"):
+        if size < 1024 or unit == "GB":
+            break
+        size /= 1024
+    return f"{size:.0f} {unit}" if size >= 100 or size == int(size) else f"{size:.1f} {unit}"

@@ -1,0 +1,52 @@
+"""A document's graph as a small picture, by the canvas's own painter."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QRectF, QSize
+from PySide6.QtGui import QPainter, QPixmap
+
+from core.io.document import Document
+from core.ops.infer import infer
+from gui.canvas.arrays import SceneArrays
+from gui.canvas.painter import GraphPainter
+from gui.canvas.placement import complete, known
+from gui.canvas.visible import VisibleGraph
+from gui.theme import Theme
+
+MARGIN = 24.0  # scene units
+NEAR, FAR = 0.6, 0.2  # pixels per scene unit, as if seen from there
+LARGEST = 0.8  # pixels per scene unit, for graphs of a few nodes
+
+
+def thumbnail(document: Document, size: QSize, theme: Theme, ratio: float = 1.0) -> QPixmap:
+    """The whole graph in the middle of `size` logical pixels."""
+    visible = VisibleGraph.of(
+        document.graph, infer(document.graph), document.request, document.view.collapsed
+    )
+    centres = complete(visible, known(visible, document.view.positions))
+    structure = GraphPainter(theme)
+    structure.arrays = SceneArrays.of(visible, centres)
+    left, top, right, bottom = structure.arrays.extent
+    area = QRectF(left, top, right - left, bottom - top).adjusted(-MARGIN, -MARGIN, MARGIN, MARGIN)
+    scale = min(size.width() / area.width(), size.height() / area.height(), LARGEST)
+    result = QPixmap(size * ratio)
+    result.setDevicePixelRatio(ratio)
+    result.fill(theme.background)
+    painter = QPainter(result)
+    try:
+        painter.translate(size.width() / 2, size.height() / 2)
+        painter.scale(scale, scale)
+        painter.translate(-area.center())
+        _paint(painter, structure)
+    finally:
+        painter.end()
+    return result
+
+
+def _paint(painter: QPainter, structure: GraphPainter) -> None:
+    """Smooth curves, and boxes in the colours of their families: at this size no name is read."""
+    boxes = np.ones(len(structure.arrays), dtype=bool)
+    links = np.ones(len(structure.arrays.points), dtype=bool)
+    structure.paint_some(painter, np.zeros_like(boxes), links, NEAR)
+    structure.paint_some(painter, boxes, np.zeros_like(links), FAR)

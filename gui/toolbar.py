@@ -1,0 +1,150 @@
+"""The toolbar: the debugger's buttons, the phase, what bends the gradient, the comparison."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QSizePolicy, QToolBar, QToolButton, QWidget
+
+from gui import commands
+from gui.action import shown_key
+from gui.action_set import ActionSet
+from gui.pill import Pill
+from gui.settings import settings
+from gui.workspace import Workspace
+
+PHASES = ("forward", "backward", "update")
+OVERRIDES = 3  # pills; more are in the Gradients panel
+
+
+class ToolBar(QToolBar):
+    """As drawn, from left to right."""
+
+    def __init__(self, workspace: Workspace, actions: ActionSet) -> None:
+        super().__init__("Toolbar")
+        self.setObjectName("toolbar")
+        self.setMovable(False)
+        self.setIconSize(QSize(16, 16))
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
+        self._workspace, self._actions = workspace, actions
+        self._overrides: list[Pill] = []
+        self._override_slots: list[QAction] = []
+        self._add_buttons()
+        self._phases = {phase: self._add_phase(phase) for phase in PHASES}
+        self.addSeparator()
+        self._stop = self._add_stop()
+        self._after_overrides = self.addSeparator()
+        self._compare = self._add_compare()
+        self._add_palette()
+        actions.refreshed.connect(self.refresh)
+        workspace.devices_changed.connect(self.refresh)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the phase and what is in force."""
+        stop = self._workspace.stop
+        for phase, pill in self._phases.items():
+            pill.setEnabled(self._first_step(phase) is not None)
+            pill.setChecked(stop is not None and stop.phase == phase)
+        action = self._actions["graph.stop_gradient"]
+        self._stop.setEnabled(action.isEnabled() or bool(self._stopped_edges()))
+        self._stop.setChecked(bool(self._stopped_edges()))
+        self._compare.setEnabled(self._workspace.is_open)
+        self._compare.setText(self._compare_text())
+        self._show_overrides()
+
+    def _add_buttons(self) -> None:
+        for row, action in self._actions:
+            if row.toolbar:
+                self.addAction(action)
+                button = self.widgetForAction(action)
+                assert isinstance(button, QToolButton)
+                button.setObjectName(f"toolbar.{row.id}")
+                button.setAccessibleName(row.title)
+                if row.id == "run.step":
+                    button.setProperty("primary", True)
+                    button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.addSeparator()
+
+    def _add_phase(self, phase: str) -> Pill:
+        pill = Pill(self._workspace, phase, f"toolbar.{phase}", phase, filled=True)
+        pill.setToolTip(f"Run to the first step of the {phase} phase")
+        pill.clicked.connect(lambda: self._run_to_phase(phase))
+        self.addWidget(pill)
+        return pill
+
+    def _add_stop(self) -> Pill:
+        pill = Pill(self._workspace, "stop_gradient  S", "toolbar.stop_gradient", "backward")
+        pill.setToolTip("Stop the gradient on the selected wire, or let it through again  (S)")
+        pill.clicked.connect(self._toggle_stop)
+        self.addWidget(pill)
+        return pill
+
+    def _add_compare(self) -> Pill:
+        pill = Pill(self._workspace, "", "toolbar.compare")
+        pill.setCheckable(False)
+        pill.setToolTip(f"{self._actions['devices.compare'].toolTip()}")
+        pill.clicked.connect(self._actions["devices.compare"].trigger)
+        self.addWidget(pill)
+        return pill
+
+    def _add_palette(self) -> None:
+        space = QWidget()
+        space.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.addWidget(space)
+        pill = Pill(self._workspace, shown_key("Ctrl+Shift+P"), "toolbar.palette")
+        pill.setCheckable(False)
+        pill.setToolTip("Find and run any action")
+        pill.setAccessibleName("Command palette")
+        pill.clicked.connect(self._actions["view.palette"].trigger)
+        self.addWidget(pill)
+
+    def _first_step(self, phase: str) -> int | None:
+        program = self._workspace.program
+        steps = program.steps if program is not None else []
+        return next((i for i, step in enumerate(steps) if step.phase == phase), None)
+
+    def _run_to_phase(self, phase: str) -> None:
+        first, stop = self._first_step(phase), self._workspace.stop
+        if first is not None and stop is not None:
+            commands.run_to(self._workspace, f"{stop.run}:{first}")
+        self.refresh()
+
+    def _stopped_edges(self) -> frozenset[object]:
+        return frozenset(self._workspace.document.request.stopped_edges)
+
+    def _toggle_stop(self) -> None:
+        self._actions.run("graph.stop_gradient")
+        self.refresh()
+
+    def _compare_text(self) -> str:
+        left, right = self._workspace.device, settings().compare_with
+        return f"Compare: {device_words(left)} ↔ {device_words(right)}"
+
+    def _show_overrides(self) -> None:
+        overrides = self._workspace.document.request.overrides[:OVERRIDES]
+        while len(self._overrides) > len(overrides):
+            self.removeAction(self._override_slots.pop())
+            self._overrides.pop().deleteLater()
+        while len(self._overrides) < len(overrides):
+            self._overrides.append(self._add_override(len(self._overrides)))
+        for pill, override in zip(self._overrides, overrides, strict=True):
+            pill.setText(f"override: {override.target} → {override.gradient}")
+            pill.setAccessibleName(pill.text())
+            pill.setChecked(override.enabled)
+            pill.updateGeometry()
+
+    def _add_override(self, index: int) -> Pill:
+        pill = Pill(self._workspace, "", f"toolbar.override.{index}", "override")
+        pill.setToolTip("Switch this override off, or on again")
+        pill.clicked.connect(lambda: commands.toggle_override(self._workspace, index))
+        self._override_slots.append(self.insertWidget(self._after_overrides, pill))
+        return pill
+
+
+def device_words(device: str) -> str:
+    """A device as the toolbar names it: "CPU", "GPU", "tf-gpu (emulated)"."""
+    kind, _, profile = device.partition(":")
+    if kind == "emulate":
+        return f"{profile} (emulated)"
+    return f"{kind.upper()} ({profile})" if profile else kind.upper()

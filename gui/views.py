@@ -1,0 +1,168 @@
+"""What only the window can do, by name: dialogs, files, zoom, panels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices
+
+from core.autodiff.request import OverrideKind
+from core.graph.model import Operation
+from gui import commands
+from gui.action import selected_operation
+from gui.settings import state_folder
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QDialog
+
+    from gui.main_window import MainWindow
+
+
+class Views:
+    """Answers Workspace.view_requested(what, target)."""
+
+    def __init__(self, window: MainWindow) -> None:
+        self._window = window
+        self._workspace = window.workspace
+        self.by_name: dict[str, Callable[[str], object]] = {
+            "new": lambda _: window.files.new(),
+            "open": lambda target: window.files.open(Path(target) if target else None),
+            "save": lambda _: window.files.save(),
+            "save_as": lambda _: window.files.save_as(),
+            "close": lambda _: window.files.close(),
+            "quit": lambda _: window.close(),
+            "show": window.docks.show,
+            "reset_layout": lambda _: window.reset_layout(),
+            "fit": lambda _: window.canvas.fit(),
+            "fit_selection": lambda _: window.canvas.fit_selection(),
+            "current": lambda _: window.canvas.show_current(),
+            "zoom_in": lambda _: window.canvas.zoom_in(),
+            "zoom_out": lambda _: window.canvas.zoom_out(),
+            "zoom_100": lambda _: window.canvas.zoom_100(),
+            "arrange": lambda _: window.canvas.arrange(),
+            "add": lambda type: window.canvas.add(type),
+            "wire": lambda _: window.canvas.wire_by_name(),
+            "next_wire": lambda _: window.canvas.next_wire(),
+            "toggle_scope": lambda _: window.canvas.toggle_scope(),
+            "minimap": lambda _: window.canvas.toggle_minimap(),
+            "palette": lambda _: self._palette(),
+            "find": lambda _: self._find(),
+            "rename": lambda _: self._with_operation(self._rename),
+            "value": lambda _: self._with_operation(self._value),
+            "override": lambda _: self._with_operation(self._override),
+            "gradient": lambda _: self._with_operation(self._gradient),
+            "pyfunc": lambda _: self._with_operation(self._pyfunc),
+            "code": self._code,
+            "request": lambda _: self._request(),
+            "trust": lambda _: self._trust(),
+            "shortcuts": lambda _: self._shortcuts(),
+            "log": lambda _: self._log(),
+            "about": lambda _: self._about(),
+        }
+
+    def run(self, what: str, target: str) -> None:
+        self.by_name[what](target)
+
+    def _with_operation(self, then: Callable[[Operation], object]) -> None:
+        op = selected_operation(self._workspace)
+        if op is not None:
+            then(op)
+
+    def _palette(self) -> None:
+        from gui.palette import command_palette
+
+        finder = command_palette(self._workspace, self._window.actions_, self._window)
+        finder.show_over(self._window)
+
+    def _find(self) -> None:
+        from gui.palette import node_finder
+
+        node_finder(self._workspace, self._window).show_over(self._window)
+
+    def _rename(self, op: Operation) -> None:
+        from PySide6.QtWidgets import QInputDialog, QLineEdit
+
+        name, given = QInputDialog.getText(
+            self._window, "Rename", "Name", QLineEdit.EchoMode.Normal, op.name
+        )
+        if given:
+            commands.rename(self._workspace, op.name, name.strip())
+
+    def _value(self, op: Operation) -> QDialog:
+        from gui.dialogs.value import ValueDialog
+
+        return _opened(ValueDialog(self._workspace, op, self._window))
+
+    def _override(self, op: Operation) -> QDialog:
+        from gui.dialogs.override import OverrideDialog
+
+        return _opened(OverrideDialog(self._workspace, op, self._window))
+
+    def _gradient(self, op: Operation) -> QDialog:
+        from gui.dialogs.override import write_gradient
+
+        return write_gradient(self._workspace, op, OverrideKind.OP, op.name, self._window)
+
+    def _pyfunc(self, op: Operation) -> QDialog:
+        from gui.dialogs.pyfunc import PyFuncDialog
+
+        return _opened(PyFuncDialog(self._workspace, op, self._window))
+
+    def _code(self, name: str) -> None:
+        """Edit a function: the one named, else that of the selected node, else one to choose."""
+        from gui.palette import code_finder
+
+        code = self._workspace.document.code
+        name = name or self._code_of_selected() or (next(iter(code)) if len(code) == 1 else "")
+        if name in code:
+            self._edit(name)
+        elif code:
+            code_finder(self._workspace, self._edit, self._window).show_over(self._window)
+
+    def _code_of_selected(self) -> str:
+        op = selected_operation(self._workspace)
+        return str(op.attrs.get("token", "")) if op is not None else ""
+
+    def _edit(self, name: str) -> None:
+        from gui.dialogs.code import CodeDialog
+
+        item = self._workspace.document.code[name]
+        _opened(
+            CodeDialog(
+                self._workspace,
+                item,
+                lambda changed: commands.set_code(self._workspace, changed),
+                self._window,
+            )
+        )
+
+    def _request(self) -> QDialog:
+        from gui.dialogs.request import RequestDialog
+
+        return _opened(RequestDialog(self._workspace, self._window))
+
+    def _trust(self) -> QDialog:
+        from gui.dialogs.trust import TrustDialog
+
+        return _opened(TrustDialog(self._workspace, self._window))
+
+    def _shortcuts(self) -> QDialog:
+        from gui.dialogs.shortcuts import ShortcutsDialog
+
+        return _opened(ShortcutsDialog(self._workspace, self._window))
+
+    def _about(self) -> QDialog:
+        from gui.dialogs.about import AboutDialog, version
+
+        return _opened(AboutDialog(self._workspace, version(), self._window))
+
+    def _log(self) -> None:
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(state_folder() / "gradstep.log")))
+
+
+def _opened(dialog: QDialog) -> QDialog:
+    dialog.open()
+    return dialog

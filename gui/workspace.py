@@ -1,0 +1,287 @@
+"""The one model that every view reads: document, selection, theme, and the debugger beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QUndoStack
+
+from core.errors import GradstepError
+from core.graph.changes import Changes, diff
+from core.graph.model import Edge
+from core.host import trust
+from core.host.messages import (
+    Comparison,
+    DeviceInfo,
+    ErrorInfo,
+    GradientTable,
+    Message,
+    ProgramInfo,
+    Stopped,
+)
+from core.host.wire import Buffer
+from core.io.document import Document
+from core.ops.infer import Inference, infer
+from gui.background import Background
+from gui.bridge import EngineBridge
+from gui.debugger import Debugger
+from gui.theme import DARK, Theme
+from gui.undo import Edit
+from gui.values import TensorValue
+
+NOTHING = Inference({}, {}, ())
+
+
+def _ignore(*args: object) -> None:
+    pass
+
+
+def _known(name: str, doc: str) -> Any:
+    """A property that reads an attribute of the debugger."""
+    return property(lambda self: getattr(self.debugger, name), doc=doc)
+
+
+class Workspace(QObject):
+    """What is open and how it is looked at. Views connect to the signals, read the attributes,
+    and change things through gui.commands, which end in `edit`, `select` and `control`.
+
+    document, path: the document and its file; path is None until it is saved, and for what was
+                    imported or came with the program, which saving must not overwrite.
+    name:           what the document is called, by its file.
+    is_open:        whether there is a document; without one, `document` is an empty one.
+    inference:      static types and problems of `document.graph`.
+    selection:      names of the selected operations; selected_edge: the selected wire, or None.
+    trusted:        whether the document's Python may run (True when it has none).
+    undo_stack:     Qt's stack of edits; its clean state is the saved one.
+    """
+
+    document_opened = Signal()  # another document, or none; document_changed was sent before
+    document_changed = Signal(object)  # core.graph.changes.Changes
+    file_changed = Signal()  # path, saved or not, trusted or not
+    program_changed = Signal()
+    stopped = Signal()
+    values_changed = Signal()
+    selection_changed = Signal()
+    engine_changed = Signal(str)  # "starting", "ready", "busy" or "dead"
+    table_changed = Signal()
+    compared = Signal()
+    devices_changed = Signal()
+    theme_changed = Signal()
+    message = Signal(str, str)  # level ("info", "warning" or "error"), one line of text
+    view_requested = Signal(str, str)  # something only the window can do, to what
+
+    def __init__(
+        self, argv: Sequence[str] | None = None, theme: Theme = DARK, parent: QObject | None = None
+    ) -> None:
+        """`argv`: the command that starts the engine, None for the one on this machine."""
+        super().__init__(parent)
+        self.document = Document()
+        self.path: Path | None = None
+        self.name = ""
+        self.is_open = False
+        self.inference = NOTHING
+        self.selection: tuple[str, ...] = ()
+        self.selected_edge: Edge | None = None
+        self.trusted = True
+        self.theme = theme
+        self.undo_stack = QUndoStack(self)
+        self.bridge = EngineBridge(argv, self)
+        self.debugger = Debugger(self.bridge, self)
+        self._background = Background(self)
+        self._round = 0  # edits are merged only within one round; see `edit`
+        self._forward_signals()
+
+    # -- what the debugger knows --------------------------------------------------------------
+
+    program: ProgramInfo | None = _known("program", "what the engine derived from the document")
+    stop: Stopped | None = _known("stop", "where it stands; None before the document was taken")
+    failure: ErrorInfo | None = _known(
+        "failure", "why the last request failed, if it did"
+    )
+    table: GradientTable | None = _known("table", "native, overridden and numeric gradients")
+    comparisons: list[Comparison] = _known("comparisons", "of this document, node by node")
+    unavailable: dict[str, str] = _known("unavailable", "device -> what is missing to compare it")
+    devices: tuple[DeviceInfo, ...] = _known("devices", "what this machine has")
+    device: str = _known("device", "name of the device that runs are made on")
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether all that was asked of the engine is answered and shown."""
+        return self.debugger.is_idle
+
+    @property
+    def engine_state(self) -> str:
+        return self.bridge.state
+
+    def value(self, ref: str) -> TensorValue | None:
+        """The tensor `ref` ("a" or "a:0") as of the current stop. None while it is on its way:
+        asking is enough, and values_changed tells when it is here."""
+        return self.debugger.value(ref)
+
+    def gradient(self, ref: str) -> TensorValue | None:
+        """The gradient that reaches the forward tensor `ref`; its state is "none" when there is
+        none. None as in `value`."""
+        return self.debugger.gradient(ref)
+
+    def control(self, command: str, target: str = "") -> None:
+        """Give the debugger a command of messages.Control; `stopped` follows."""
+        self._round += 1
+        self.debugger.control(command, target)
+
+    def request(
+        self,
+        message: Message,
+        buffers: Sequence[Buffer] = (),
+        then: Callable[[Message, tuple[Buffer, ...]], None] = _ignore,
+    ) -> None:
+        """Ask the engine; `then(reply, buffers)` is called on this thread, also with Failed."""
+        self.debugger.request(message, buffers, then)
+
+    # -- the document -------------------------------------------------------------------------
+
+    def edit(self, label: str, document: Document, merge_key: str = "") -> None:
+        """Put `document` in force as one undoable step. Consecutive edits with the same merge key
+        are one step, until the user selects, saves or runs something."""
+        if document is self.document:
+            return
+        if document.code_hash != self.document.code_hash:
+            self._trust_own_code(document)
+        key = merge_key and f"{merge_key}#{self._round}"
+        self.undo_stack.push(Edit(label, self.document, document, self._show, key))
+
+    def open_path(self, path: Path, then: Callable[[], None] = _ignore) -> None:
+        """Read a file of any supported format beside the main thread, then show it."""
+        from core.io.open import read
+
+        def work() -> tuple[Document, Inference]:
+            document = read(path)
+            return document, infer(document.graph)
+
+        def loaded(result: tuple[Document, Inference]) -> None:
+            own = path.suffix == ".gradstep" and trust.EXAMPLES not in path.parents
+            self.open_document(result[0], path if own else None, result[1], path.name)
+            then()
+
+        self._background.run(work, loaded, self.complain)
+
+    def open_document(
+        self,
+        document: Document,
+        path: Path | None = None,
+        inference: Inference | None = None,
+        name: str = "untitled.gradstep",
+    ) -> None:
+        """Show a document in place of the one that is open, whose edits are forgotten."""
+        self.name = path.name if path is not None else name
+        self._replace(document, path, inference or infer(document.graph), is_open=True)
+
+    def close_document(self) -> None:
+        """Show none. Unsaved edits are the caller's business."""
+        self._replace(Document(), None, NOTHING, is_open=False)
+
+    def saved(self, path: Path) -> None:
+        """The document as it is now is in `path`."""
+        self._round += 1
+        self.path, self.name = path, path.name
+        self.undo_stack.setClean()
+        self.file_changed.emit()
+
+    def trust(self) -> None:
+        """The user trusts the document's Python as it is now."""
+        trust.trust(self.document)
+        self.trusted = True
+        self.file_changed.emit()
+        self.debugger.retrust(True)
+
+    # -- how it is looked at --------------------------------------------------------------------
+
+    def select(self, names: Iterable[str], edge: Edge | None = None) -> None:
+        """Select operations, or one wire, or nothing."""
+        chosen = tuple(dict.fromkeys(names))
+        if (chosen, edge) == (self.selection, self.selected_edge):
+            return
+        self._round += 1
+        self.selection, self.selected_edge = chosen, edge
+        self.selection_changed.emit()
+
+    def set_theme(self, theme: Theme) -> None:
+        if theme is not self.theme:
+            self.theme = theme
+            self.theme_changed.emit()
+
+    def complain(self, error: GradstepError) -> None:
+        """Show a failure, in one line, with what to do."""
+        self._say(error.message, error.hint)
+
+    def start(self) -> None:
+        """Start the engine process; engine_changed follows."""
+        self.bridge.start()
+        self.debugger.ask_devices()
+
+    def close(self) -> None:
+        """End the engine; the workspace is of no use afterwards."""
+        self.bridge.close()
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _replace(
+        self, document: Document, path: Path | None, inference: Inference, is_open: bool
+    ) -> None:
+        gone, came = frozenset(self.document.graph.operations), frozenset(document.graph.operations)
+        self.undo_stack.clear()
+        self.document, self.path, self.is_open = document, path, is_open
+        self.inference = inference
+        self.trusted = trust.is_trusted(document)
+        self.selection, self.selected_edge = (), None
+        self.debugger.show(document if is_open else None, self.trusted, soon=False)
+        self.document_changed.emit(Changes(added=came, removed=gone))
+        self.selection_changed.emit()
+        self.file_changed.emit()
+        self.document_opened.emit()
+
+    def _show(self, document: Document) -> None:
+        """An edit, its undo or its redo."""
+        before, self.document = self.document, document
+        if document.graph is not before.graph:
+            self.inference = infer(document.graph)
+        if document.code_hash != before.code_hash:
+            self.trusted = trust.is_trusted(document)
+            self.file_changed.emit()
+        self._drop_selection_of_removed()
+        self.debugger.show(document, self.trusted)
+        self.document_changed.emit(diff(before.graph, document.graph))
+
+    def _drop_selection_of_removed(self) -> None:
+        graph, edge = self.document.graph, self.selected_edge
+        if edge is not None and (edge.op not in graph or edge.index >= len(graph[edge.op].inputs)):
+            edge = None
+        self.select((name for name in self.selection if name in graph), edge)
+
+    def _trust_own_code(self, document: Document) -> None:
+        """Code that the user adds here to code that is trusted is the user's own."""
+        if self.trusted:
+            try:
+                trust.trust(document)
+            except GradstepError as error:
+                self.complain(error)
+
+    def _forward_signals(self) -> None:
+        mine = self.debugger
+        mine.program_changed.connect(self.program_changed)
+        mine.stopped.connect(self.stopped)
+        mine.values_changed.connect(self.values_changed)
+        mine.table_changed.connect(self.table_changed)
+        mine.compared.connect(self.compared)
+        mine.devices_changed.connect(self.devices_changed)
+        mine.failed.connect(self._say_failure)
+        self.bridge.state_changed.connect(self.engine_changed)
+        self.undo_stack.cleanChanged.connect(self.file_changed)
+
+    def _say_failure(self, error: ErrorInfo) -> None:
+        self._say(error.message, error.hint)
+
+    def _say(self, text: str, hint: str) -> None:
+        self.message.emit("error", f"{text}. {hint}" if hint else text)

@@ -1,0 +1,126 @@
+"""A canvas on a workspace whose engine answers in this process, at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QObject, QPoint, QPointF, Signal
+from PySide6.QtGui import QColor
+
+from core.host import messages
+from core.host.devices import CpuOnly
+from core.host.service import EngineService
+from core.io.open import read
+from gui import theme, workspace
+from gui.canvas import hit
+from gui.canvas.view import GraphView
+from gui.theme import ASSETS
+
+
+class EngineHere(QObject):
+    """Stands in for the engine bridge: the engine itself, without the process."""
+
+    state_changed = Signal(str)
+    event = Signal(object)
+    died = Signal(object)
+
+    def __init__(self, argv: object = None, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.state = "ready"
+        self._service = EngineService(CpuOnly())
+
+    def send(
+        self,
+        message: messages.Message,
+        buffers: Sequence[Any] = (),
+        then: Callable[..., None] = lambda *_: None,
+    ) -> None:
+        then(*self._service.handle(message, [bytes(b) for b in buffers]))
+
+    def close(self) -> None:
+        pass
+
+
+class Canvas:
+    """The view, its workspace, and places on it in pixels."""
+
+    def __init__(self, view: GraphView) -> None:
+        self.view = view
+        self.space = view.workspace
+        self.said: list[tuple[str, str]] = []
+        self.space.message.connect(lambda level, text: self.said.append((level, text)))
+
+    def open(self, name: str) -> None:
+        self.space.open_document(read(ASSETS / "examples" / f"{name}.gradstep"))
+        if not self.space.trusted:
+            self.space.trust()
+
+    def step(self, count: int) -> None:
+        for _ in range(count):
+            self.space.control("step")
+
+    def step_back_to(self, node: str) -> None:
+        """Run forwards until the backward pass stands at `node`."""
+        for _ in range(40):
+            stop = self.space.stop
+            assert stop is not None
+            if stop.phase == "backward" and stop.node == node:
+                return
+            self.step(1)
+        raise AssertionError(f"the backward pass never came to {node}")
+
+    def number(self, name: str) -> int:
+        return self.view.arrays.visible.number[name]
+
+    def pixel(self, point: tuple[float, float]) -> QPoint:
+        return self.view.mapFromScene(QPointF(*point))
+
+    def middle(self, name: str) -> QPoint:
+        return self.pixel(self.view.arrays.centre(self.number(name)))
+
+    def output(self, name: str, index: int = 0) -> QPoint:
+        return self._port(name, index, is_output=True)
+
+    def input(self, name: str, index: int = 0) -> QPoint:
+        return self._port(name, index, is_output=False)
+
+    def link(self, source: str, target: str, share: float = 0.5) -> QPoint:
+        """A point of the first link from one operation to another."""
+        ends = [self.number(source), self.number(target)]
+        index = self.view.arrays.visible.ends.tolist().index(ends)
+        line = self.view.arrays.points[index]
+        return self.pixel(tuple(line[int(share * (len(line) - 1))]))
+
+    def color(self, at: QPoint) -> QColor:
+        return self.view.grab().toImage().pixelColor(at)
+
+    def colors(self, around: QPoint, reach: int = 4) -> set[str]:
+        """Names of the colours of a small square."""
+        image = self.view.grab().toImage()
+        places = range(-reach, reach + 1)
+        return {
+            image.pixelColor(around + QPoint(x, y)).name()
+            for x in places
+            for y in places
+        }  # fmt: skip
+
+    def _port(self, name: str, index: int, is_output: bool) -> QPoint:
+        port = hit.Port(self.number(name), index, is_output)
+        return self.pixel(hit.port_point(self.view.arrays, port))
+
+
+@pytest.fixture
+def canvas(qtbot: Any, qapp: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Canvas]:
+    """An empty canvas of 1000 x 640 pixels."""
+    monkeypatch.setattr(workspace, "EngineBridge", EngineHere)
+    theme.apply(qapp, theme.DARK)
+    view = GraphView(workspace.Workspace(theme=theme.DARK))
+    qtbot.addWidget(view)
+    view.resize(1000, 640)
+    with qtbot.waitExposed(view):
+        view.show()
+    view.minimap.hide()
+    yield Canvas(view)
+    view.close()

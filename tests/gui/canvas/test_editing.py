@@ -1,0 +1,315 @@
+"""Building and changing a graph on the canvas, with a real mouse and real keys."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+
+from core.graph.dtypes import DType, Shape
+from core.graph.model import Edge, TensorRef
+from gui import commands
+from gui.canvas.search_menu import SearchMenu
+
+LEFT = Qt.MouseButton.LeftButton
+NONE = Qt.KeyboardModifier.NoModifier
+
+
+def drag(canvas, start: QPoint, end: QPoint, button=LEFT, modifiers=NONE) -> None:
+    port = canvas.view.viewport()
+    QTest.mousePress(port, button, modifiers, start)
+    for share in (0.3, 0.7, 1.0):
+        QTest.mouseMove(port, start + (end - start) * share)
+    QTest.mouseRelease(port, button, modifiers, end)
+
+
+def click(canvas, at: QPoint, modifiers=NONE) -> None:
+    QTest.mouseClick(canvas.view.viewport(), LEFT, modifiers, at)
+
+
+def menu(canvas) -> SearchMenu:
+    found = [m for m in canvas.view.findChildren(SearchMenu) if m.isVisible()]
+    assert len(found) == 1
+    return found[0]
+
+
+def choose(canvas, text: str) -> None:
+    QTest.keyClicks(menu(canvas).field, text)
+    QTest.keyClick(menu(canvas).field, Qt.Key.Key_Return)
+
+
+@pytest.fixture
+def pair(canvas):
+    """A float placeholder, an integer one, and an open product."""
+    space = canvas.space
+    space.open_document(space.document)
+    commands.add_node(space, "Placeholder", (0.0, 0.0), name="x")
+    integers = {"dtype": DType.INT32, "shape": Shape.of(3)}
+    commands.add_node(space, "Placeholder", (0.0, 160.0), name="n", attrs=integers)
+    commands.add_node(space, "Mul", (320.0, 40.0), name="y")
+    canvas.view.fit()
+    return canvas
+
+
+def test_a_click_selects_and_a_click_on_nothing_clears(canvas) -> None:
+    canvas.open("tutorial")
+    click(canvas, canvas.middle("a"))
+    assert canvas.space.selection == ("a",)
+    click(canvas, canvas.middle("d"), Qt.KeyboardModifier.ShiftModifier)
+    assert set(canvas.space.selection) == {"a", "d"}
+    click(canvas, canvas.middle("a"), Qt.KeyboardModifier.ControlModifier)
+    assert canvas.space.selection == ("d",)
+    click(canvas, QPoint(5, 5))
+    assert canvas.space.selection == ()
+
+
+def test_a_rubber_band_selects_what_it_touches(canvas) -> None:
+    canvas.open("tutorial")
+    drag(canvas, canvas.middle("d") - QPoint(80, 60), canvas.middle("e") + QPoint(20, 20))
+    assert set(canvas.space.selection) == {"d", "e"}
+
+
+def test_a_wire_drawn_from_output_to_input_connects(pair) -> None:
+    drag(pair, pair.output("x"), pair.input("y", 0))
+    assert pair.space.document.graph["y"].inputs == (TensorRef("x"), None)
+    drag(pair, pair.input("y", 1), pair.output("x"))
+    assert pair.space.document.graph["y"].inputs == (TensorRef("x"), TensorRef("x"))
+
+
+def test_a_wire_that_does_not_fit_is_refused_with_the_reason(pair) -> None:
+    drag(pair, pair.output("x"), pair.input("y", 0))
+    drag(pair, pair.output("n"), pair.input("y", 1))
+    assert pair.space.document.graph["y"].inputs == (TensorRef("x"), None)
+    assert pair.said
+    assert pair.said[-1][0] == "warning"
+
+
+def test_a_cycle_is_refused(canvas) -> None:
+    canvas.open("tutorial")
+    drag(canvas, canvas.output("a"), canvas.input("d", 0))
+    assert canvas.space.document.graph["d"].inputs[0] == TensorRef("data")
+    assert "cycle" in canvas.said[-1][1]
+
+
+def test_a_wire_pulled_off_its_input_is_gone_and_comes_back_by_undo(canvas) -> None:
+    canvas.open("tutorial")
+    drag(canvas, canvas.input("e", 1), QPoint(500, 600))
+    assert canvas.space.document.graph["e"].inputs == (TensorRef("c"), None)
+    canvas.space.undo_stack.undo()
+    assert canvas.space.document.graph["e"].inputs == (TensorRef("c"), TensorRef("k"))
+
+
+def test_a_wire_moved_to_another_input_is_one_edit(pair) -> None:
+    drag(pair, pair.output("x"), pair.input("y", 0))
+    edits = pair.space.undo_stack.count()
+    drag(pair, pair.input("y", 0), pair.input("y", 1))
+    assert pair.space.document.graph["y"].inputs == (None, TensorRef("x"))
+    assert pair.space.undo_stack.count() == edits + 1
+
+
+def test_a_click_on_a_wired_input_changes_nothing(canvas) -> None:
+    canvas.open("tutorial")
+    before = canvas.space.document
+    click(canvas, canvas.input("e", 1))
+    assert canvas.space.document is before
+
+
+def test_a_wire_dropped_on_nothing_offers_what_can_read_it(pair) -> None:
+    drag(pair, pair.output("x"), QPoint(700, 600))
+    choose(pair, "tanh")
+    assert pair.space.document.graph["Tanh"].inputs == (TensorRef("x"),)
+    assert pair.space.selection == ("Tanh",)
+
+
+def test_what_cannot_read_a_tensor_is_not_offered(pair) -> None:
+    drag(pair, pair.output("n"), QPoint(700, 600))
+    QTest.keyClicks(menu(pair).field, "assign")
+    titles = [
+        menu(pair).list.topLevelItem(i).text(0) for i in range(menu(pair).list.topLevelItemCount())
+    ]
+    assert "Assign" not in titles  # it needs a variable
+
+
+def test_an_open_input_dropped_on_nothing_offers_sources(pair) -> None:
+    drag(pair, pair.input("y", 0), QPoint(300, 600))
+    choose(pair, "const")
+    assert pair.space.document.graph["y"].inputs[0] == TensorRef("Const")
+
+
+@pytest.mark.parametrize(
+    ("key", "modifier"), [(Qt.Key.Key_Tab, NONE), (Qt.Key.Key_A, Qt.KeyboardModifier.ShiftModifier)]
+)
+def test_keys_open_the_search_menu(pair, key, modifier) -> None:
+    QTest.keyClick(pair.view, key, modifier)
+    choose(pair, "sqrt")
+    assert pair.space.document.graph["Sqrt"].type == "Sqrt"
+
+
+def test_a_double_click_on_nothing_opens_the_search_menu_and_escape_leaves(pair) -> None:
+    before = pair.space.document
+    QTest.mouseDClick(pair.view.viewport(), LEFT, NONE, QPoint(20, 600))
+    QTest.keyClick(menu(pair).field, Qt.Key.Key_Escape)
+    assert not [m for m in pair.view.findChildren(SearchMenu) if m.isVisible()]
+    assert pair.space.document is before
+
+
+def test_nodes_move_on_the_grid_as_one_edit(canvas) -> None:
+    canvas.open("tutorial")
+    before = dict(canvas.space.document.view.positions)
+    scale = canvas.view.camera.scale
+    drag(canvas, canvas.middle("d"), canvas.middle("d") + QPoint(round(61 * scale), 0))
+    after = canvas.space.document.view.positions
+    x, y, *_ = canvas.view.arrays.rects[canvas.number("d")]
+    assert (x % 8, y % 8) == (0, 0)
+    assert abs(after["d"][0] - before["d"][0] - 61) <= 4
+    assert abs(after["d"][1] - before["d"][1]) <= 4
+    assert {n: p for n, p in after.items() if n != "d"} == {
+        n: p for n, p in before.items() if n != "d"
+    }
+    assert canvas.space.undo_stack.count() == 1
+    canvas.space.undo_stack.undo()
+    assert canvas.view.arrays.centre(canvas.number("d")) == before["d"]
+
+
+def test_escape_gives_up_a_move(canvas) -> None:
+    canvas.open("tutorial")
+    port, start = canvas.view.viewport(), canvas.middle("d")
+    rects = canvas.view.arrays.rects.copy()
+    QTest.mousePress(port, LEFT, NONE, start)
+    QTest.mouseMove(port, start + QPoint(90, 40))
+    assert not np.array_equal(canvas.view.arrays.rects, rects)
+    QTest.keyClick(canvas.view, Qt.Key.Key_Escape)
+    QTest.mouseRelease(port, LEFT, NONE, start + QPoint(90, 40))
+    assert np.array_equal(canvas.view.arrays.rects, rects)
+    assert canvas.space.undo_stack.count() == 0
+
+
+def test_a_click_on_a_wire_selects_it_and_s_stops_its_gradient(canvas) -> None:
+    canvas.open("tutorial")
+    click(canvas, canvas.link("k", "e", 0.4))
+    assert canvas.space.selected_edge == Edge("e", 1)
+    QTest.keyClick(canvas.view, Qt.Key.Key_S)
+    assert canvas.space.document.request.stopped_edges == {Edge("e", 1)}
+    QTest.keyClick(canvas.view, Qt.Key.Key_S)
+    assert not canvas.space.document.request.stopped_edges
+
+
+def test_s_stops_the_wire_under_the_pointer(canvas) -> None:
+    canvas.open("tutorial")
+    QTest.mouseMove(canvas.view.viewport(), canvas.link("c", "e", 0.4))
+    QTest.keyClick(canvas.view, Qt.Key.Key_S)
+    assert canvas.space.document.request.stopped_edges == {Edge("e", 0)}
+
+
+def test_keys_delete_duplicate_and_break(canvas) -> None:
+    canvas.open("tutorial")
+    click(canvas, canvas.middle("e"))
+    QTest.keyClick(canvas.view, Qt.Key.Key_F9)
+    assert [b.target for b in canvas.space.document.breakpoints] == ["e"]
+    QTest.keyClick(canvas.view, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
+    assert canvas.space.selection == ("e_1",)
+    QTest.keyClick(canvas.view, Qt.Key.Key_X)
+    assert "e_1" not in canvas.space.document.graph
+    click(canvas, canvas.middle("e"))
+    QTest.keyClick(canvas.view, Qt.Key.Key_Delete)
+    assert canvas.space.document.graph["a"].inputs == (TensorRef("d"), None)
+
+
+def test_arrows_walk_along_wires(canvas) -> None:
+    canvas.open("tutorial")
+    walked = []
+    for key in (
+        Qt.Key.Key_Right,
+        Qt.Key.Key_Right,
+        Qt.Key.Key_Right,
+        Qt.Key.Key_Down,
+        Qt.Key.Key_Left,
+    ):
+        QTest.keyClick(canvas.view, key)
+        walked.append(canvas.space.selection[0])
+    assert walked[:3] == ["data", "d", "a"]
+    assert canvas.space.document.graph["a"].inputs[1].op == "e"
+    assert walked[3] == "e"
+    assert walked[4] in ("c", "k")
+
+
+def test_control_and_an_arrow_move_the_selection(canvas) -> None:
+    canvas.open("tutorial")
+    canvas.space.select(["a"])
+    x, y = canvas.space.document.view.positions["a"]
+    QTest.keyClick(canvas.view, Qt.Key.Key_Down, Qt.KeyboardModifier.ControlModifier)
+    assert canvas.space.document.view.positions["a"] == (x, y + 8)
+
+
+def test_wiring_by_name(pair) -> None:
+    pair.space.select(["x"])
+    QTest.keyClick(pair.view, Qt.Key.Key_W)
+    choose(pair, "y")
+    assert pair.space.document.graph["y"].inputs[0] == TensorRef("x")
+
+
+def test_e_goes_through_the_wires_into_a_node(canvas) -> None:
+    canvas.open("tutorial")
+    canvas.space.select(["e"])
+    seen = []
+    for _ in range(3):
+        QTest.keyClick(canvas.view, Qt.Key.Key_E)
+        seen.append(canvas.space.selected_edge)
+    assert seen == [Edge("e", 0), Edge("e", 1), Edge("e", 0)]
+
+
+def test_enter_asks_for_the_inspector(canvas, qtbot) -> None:
+    canvas.open("tutorial")
+    with qtbot.waitSignal(canvas.space.view_requested) as asked:
+        QTest.keyClick(canvas.view, Qt.Key.Key_Return)
+    assert asked.args == ["show", "inspector"]
+
+
+def test_l_lays_out_the_graph_as_an_edit(canvas, qtbot) -> None:
+    canvas.open("tutorial")
+    canvas.space.edit("Heap", canvas.space.document.with_())
+    commands.move_nodes(
+        canvas.space, dict.fromkeys(canvas.space.document.graph.operations, (0.0, 0.0))
+    )
+    QTest.keyClick(canvas.view, Qt.Key.Key_L)
+    qtbot.waitUntil(
+        lambda: len({*canvas.space.document.view.positions.values()}) == 8, timeout=15000
+    )
+    corners = canvas.view.arrays.rects[:, :2]
+    assert len(np.unique(corners, axis=0)) == 8
+
+
+def test_middle_button_and_space_pan(canvas) -> None:
+    canvas.open("tutorial")
+    before = canvas.middle("a")
+    drag(canvas, QPoint(300, 300), QPoint(340, 320), Qt.MouseButton.MiddleButton)
+    assert canvas.middle("a") == before + QPoint(40, 20)
+    QTest.keyPress(canvas.view, Qt.Key.Key_Space)
+    drag(canvas, QPoint(300, 300), QPoint(260, 280))
+    QTest.keyRelease(canvas.view, Qt.Key.Key_Space)
+    assert canvas.middle("a") == before
+    assert canvas.space.selection == ()
+
+
+def test_zoom_keeps_the_point_under_the_pointer(canvas) -> None:
+    canvas.open("tutorial")
+    at = canvas.middle("k")
+    for factor in (1.3, 1.3, 0.5):
+        canvas.view.camera.zoom(factor, at)
+        assert (canvas.middle("k") - at).manhattanLength() <= 2
+
+
+def test_a_scope_collapses_to_one_box_and_opens_again(canvas) -> None:
+    canvas.open("tutorial")
+    commands.rename(canvas.space, "d", "net/d")
+    commands.rename(canvas.space, "e", "net/e")
+    canvas.space.select(["net/d"])
+    QTest.keyClick(canvas.view, Qt.Key.Key_H)
+    visible = canvas.view.arrays.visible
+    box = visible.boxes[visible.number["net/"]]
+    assert set(box.members) == {"net/d", "net/e"}
+    bundle = [k for k in visible.links if k.source == visible.number["net/"]]
+    assert [len(k.wires) for k in bundle] == [2]
+    QTest.mouseDClick(canvas.view.viewport(), LEFT, NONE, canvas.middle("net/"))
+    assert "net/d" in canvas.view.arrays.visible.number

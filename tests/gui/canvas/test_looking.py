@@ -1,0 +1,131 @@
+"""Hits, tooltips, speech, the minimap, and graphs that come without places."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtTest import QTest
+
+from core.graph.dtypes import DType, Shape
+from core.graph.model import Edge, Graph, Operation, TensorRef
+from core.io.document import Document
+from gui import commands
+from gui.canvas import speech, tips
+
+
+def under(canvas, at: QPoint):
+    return canvas.view.hit(canvas.view.mapToScene(at))
+
+
+def test_what_lies_under_a_point(canvas) -> None:
+    canvas.open("tutorial")
+    assert under(canvas, canvas.middle("a")).box == canvas.number("a")
+    port = under(canvas, canvas.input("a", 1)).port
+    assert (port.box, port.index, port.is_output) == (canvas.number("a"), 1, False)
+    link = under(canvas, canvas.link("k", "e")).link
+    assert canvas.view.arrays.visible.links[link].wires == (Edge("e", 1),)
+    assert not under(canvas, QPoint(3, 3))
+
+
+def test_ports_tell_name_type_value_and_gradient(canvas) -> None:
+    canvas.open("tutorial")
+    canvas.step_back_to("e")
+    text = tips.text(canvas.view.stage, under(canvas, canvas.output("d")))
+    assert text.splitlines() == [
+        "output d:0",
+        "float32[2]",
+        "v [ 1.060 1.960 ]",
+        "∂ [  0.053 -0.044 ]",
+    ]
+    assert "input 'y' of a, from e" in tips.text(
+        canvas.view.stage, under(canvas, canvas.input("a", 1))
+    )
+
+
+def test_a_dead_wire_says_why(canvas) -> None:
+    canvas.open("tutorial")
+    commands.toggle_stop(canvas.space, Edge("a", 1))
+    canvas.space.control("step")
+    stopped = tips.text(canvas.view.stage, under(canvas, canvas.link("e", "a")))
+    assert "gradient stopped here" in stopped
+    upstream = tips.text(canvas.view.stage, under(canvas, canvas.link("k", "e")))
+    assert "no gradient: it ends at a" in upstream
+
+
+def test_a_node_with_a_problem_tells_it(canvas) -> None:
+    canvas.space.open_document(Document())
+    commands.add_node(canvas.space, "Tanh", (0.0, 0.0))
+    canvas.view.fit()
+    text = tips.text(canvas.view.stage, under(canvas, canvas.middle("Tanh")))
+    assert "problem: input" in text
+    assert "not connected" in text
+
+
+def test_the_selection_and_the_step_are_put_into_words(canvas) -> None:
+    canvas.open("override_add")
+    canvas.step_back_to("e")
+    said = speech.current(canvas.view.stage)
+    assert said.startswith("backward step at e, PyFunc, value [ 0.110 0.090 ]")
+    assert "gradient overridden by CustomAdd" in said
+    canvas.space.select(["a"])
+    assert canvas.view.accessibleDescription().startswith("a, Mul, value")
+    canvas.space.select([], Edge("e", 1))
+    assert canvas.view.accessibleDescription() == "wire into input 1 of e"
+
+
+def test_a_click_on_the_minimap_goes_there(canvas) -> None:
+    canvas.open("tutorial")
+    canvas.view.minimap.show()
+    canvas.view.camera.zoom_to(2.0)
+    canvas.view.camera.look_at(QPointF(5000, 5000))
+    box = canvas.view.minimap.rect()
+    QTest.mouseClick(canvas.view.minimap, Qt.MouseButton.LeftButton, pos=box.center())
+    left, top, right, bottom = canvas.view.arrays.extent
+    middle = canvas.view.camera.visible.center() - QPointF((left + right) / 2, (top + bottom) / 2)
+    assert middle.manhattanLength() < 40
+
+
+def chain(count: int) -> Document:
+    ops = [Operation("n0", "Placeholder", attrs={"dtype": DType.FLOAT32, "shape": Shape.of(2)})]
+    ops += [Operation(f"n{i}", "Tanh", (TensorRef(f"n{i - 1}"),)) for i in range(1, count)]
+    return Document(graph=Graph.of(ops))
+
+
+def test_a_graph_without_places_is_laid_out(canvas) -> None:
+    canvas.space.open_document(chain(6))
+    centres = [canvas.view.arrays.centre(canvas.number(f"n{i}")) for i in range(6)]
+    assert sorted(centres) == centres
+    assert canvas.view.camera.visible.contains(QPointF(*centres[0]))
+    assert canvas.view.camera.visible.contains(QPointF(*centres[-1]))
+
+
+def test_a_large_one_is_laid_out_in_another_process(canvas, qtbot) -> None:
+    canvas.space.open_document(chain(200))
+    assert canvas.view.stage.laying_out
+    canvas.view.grab()
+    qtbot.waitUntil(lambda: len(canvas.view.arrays) == 200, timeout=20000)
+    assert not canvas.view.stage.laying_out
+
+
+def test_a_node_added_without_a_place_stands_free_beside_its_input(canvas) -> None:
+    canvas.open("tutorial")
+    graph = canvas.space.document.graph
+    before = {n: canvas.view.arrays.centre(i) for n, i in canvas.view.arrays.visible.number.items()}
+    more = Graph.of([*graph, Operation("t", "Tanh", (TensorRef("d"),))])
+    canvas.space.edit("Add", canvas.space.document.with_(graph=more))
+    x, _ = canvas.view.arrays.centre(canvas.number("t"))
+    assert x > before["d"][0]
+    rects = canvas.view.arrays.rects
+    own = rects[canvas.number("t")]
+    inside = canvas.view.arrays.boxes_in(own[0], own[1], own[0] + own[2], own[1] + own[3])
+    assert inside.sum() == 1
+    assert all(canvas.view.arrays.centre(canvas.number(n)) == p for n, p in before.items())
+
+
+def test_links_keep_clear_of_other_boxes(canvas) -> None:
+    canvas.open("tutorial")
+    arrays = canvas.view.arrays
+    for line, (source, target) in zip(arrays.points, arrays.visible.ends, strict=True):
+        for number, (x, y, w, h) in enumerate(arrays.rects):
+            if number not in (source, target):
+                inside = (line > (x, y)) & (line < (x + w, y + h))
+                assert not inside.all(axis=1).any()

@@ -1,0 +1,59 @@
+"""The real window with a real engine process, and settings that no test leaves to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QEvent
+from PySide6.QtWidgets import QApplication
+
+from gui import theme
+from gui.driver import Driver
+from gui.main_window import MainWindow
+from gui.settings import settings
+from gui.workspace import Workspace
+
+EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
+
+
+@pytest.fixture(autouse=True)
+def fresh_settings() -> None:
+    settings().clear()
+
+
+@pytest.fixture
+def examples() -> Path:
+    return EXAMPLES
+
+
+@pytest.fixture
+def workspace(qtbot: Any) -> Iterator[Workspace]:
+    """A workspace with an engine process and no window."""
+    space = Workspace()
+    space.start()
+    yield space
+    space.close()
+
+
+@pytest.fixture
+def driver(qtbot: Any, qapp: Any) -> Iterator[Driver]:
+    """A window on the start page."""
+    theme.apply(qapp, theme.DARK)
+    space = Workspace()
+    window = MainWindow(space)
+    space.setParent(window)
+    space.start()
+    yield Driver(window)
+    window.discard()
+    window.deleteLater()
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+@pytest.fixture
+def tutorial(driver: Driver) -> Driver:
+    """A window on the tutorial network."""
+    driver.open(EXAMPLES / "tutorial.gradstep")
+    return driver

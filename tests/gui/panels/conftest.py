@@ -1,0 +1,101 @@
+"""A workspace whose engine answers in this process, so that the panels are tested by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
+
+from core.host import messages
+from core.host.service import EngineService
+from core.io.document import Document
+from core.io.open import read
+from gui import theme, workspace
+from gui.theme import ASSETS
+
+
+class LocalBridge(QObject):
+    """An engine bridge without a process: every answer is there at once."""
+
+    state_changed = Signal(str)
+    event = Signal(object)
+    died = Signal(object)
+
+    def __init__(self, argv: object = None, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.state = "ready"
+        self.asked: list[messages.Message] = []
+        from gpu.devices import Devices
+
+        self.service = EngineService(Devices())
+
+    def send(
+        self,
+        message: messages.Message,
+        buffers: Sequence[Any] = (),
+        then: Callable[..., None] = lambda *_: None,
+    ) -> None:
+        self.asked.append(message)
+        then(*self.service.handle(message, [bytes(b) for b in buffers]))
+
+    def controls(self) -> list[messages.Control]:
+        """The debugger commands that were given."""
+        return [m for m in self.asked if isinstance(m, messages.Control)]
+
+
+class Bench:
+    """A workspace, and the requests to the window that the panels made through it."""
+
+    def __init__(self, space: workspace.Workspace) -> None:
+        self.space = space
+        self.views: list[tuple[str, str]] = []
+        self.messages: list[str] = []
+        space.view_requested.connect(lambda what, target: self.views.append((what, target)))
+        space.message.connect(lambda level, text: self.messages.append(text))
+
+    @property
+    def bridge(self) -> LocalBridge:
+        bridge: Any = self.space.bridge
+        return bridge
+
+    def open(self, name: str) -> Document:
+        """Open an example."""
+        path = ASSETS / "examples" / f"{name}.gradstep"
+        document = read(path)
+        self.space.open_document(document, path)
+        return document
+
+    def run(self, *commands: str) -> None:
+        """Give debugger commands, one after another."""
+        for command in commands:
+            self.space.control(*command.split("@"))
+
+    def step_of(self, op: str) -> int:
+        """Number of the first plan step that executes `op`."""
+        assert self.space.program is not None
+        return next(i for i, step in enumerate(self.space.program.steps) if step.op == op)
+
+
+@pytest.fixture
+def bench(qtbot: Any, qapp: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    monkeypatch.setattr(workspace, "EngineBridge", LocalBridge)
+    theme.apply(qapp, theme.DARK)
+    return Bench(workspace.Workspace())
+
+
+@pytest.fixture
+def show(qtbot: Any) -> Callable[[QWidget], Any]:
+    """Put a panel on the screen, at the size it has in the window."""
+
+    def shown(panel: Any, width: int = 328, height: int = 640) -> Any:
+        qtbot.addWidget(panel)
+        panel.resize(width, height)
+        with qtbot.waitActive(panel):
+            panel.show()
+            panel.activateWindow()
+        return panel
+
+    return shown

@@ -1,0 +1,74 @@
+"""Every panel: names for tests and screen readers, keyboard focus, both themes, no clipping."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QComboBox, QLineEdit, QWidget
+
+from gui import theme
+from gui.docks import PANELS
+
+
+@pytest.fixture(params=PANELS, ids=lambda place: place.id)
+def panel(request: Any, bench: Any, show: Callable[..., Any]) -> Any:
+    """Each panel, on an overridden network that was stepped into its backward pass."""
+    bench.open("override_add")
+    bench.space.trust()
+    bench.space.debugger.ask_devices()
+    bench.space.debugger.check()
+    while bench.space.stop.phase != "backward":
+        bench.run("step")
+    bench.space.select(["e"])
+    place = request.param
+    made = getattr(import_module(place.module), place.panel)(bench.space)
+    return show(made, 320, 400)
+
+
+def controls(panel: QWidget) -> list[QWidget]:
+    kinds = (QAbstractButton, QAbstractItemView, QComboBox, QLineEdit)
+    found = [w for kind in kinds for w in panel.findChildren(kind) if w.isVisible()]
+    return [w for w in found if not w.objectName().startswith("qt_") and not _is_part(w)]
+
+
+def _is_part(widget: QWidget) -> bool:
+    """Parts of Qt's own compound widgets: the corner of a table, a header, a clear button."""
+    parent = widget.parentWidget()
+    name = type(widget).__name__
+    return isinstance(parent, QLineEdit | QAbstractItemView | QComboBox) or "Header" in name
+
+
+def test_every_control_has_a_name_and_takes_the_focus(panel: QWidget) -> None:
+    assert panel.objectName()
+    assert panel.accessibleName()
+    for control in controls(panel):
+        assert control.objectName(), control
+        assert control.accessibleName(), control.objectName()
+        reached = control.focusPolicy() & Qt.FocusPolicy.TabFocus or _by_arrows(control)
+        assert reached, control.objectName()
+
+
+def _by_arrows(control: QWidget) -> bool:
+    """In an exclusive group Tab goes to the checked button, and arrows to the others."""
+    return isinstance(control, QAbstractButton) and control.group() is not None
+
+
+def test_nothing_needs_more_width_than_the_dock_has(panel: QWidget) -> None:
+    assert panel.minimumSizeHint().width() <= 320
+    panel.resize(220, 300)
+    assert panel.width() <= 320
+    assert not panel.grab().isNull()
+
+
+def test_the_theme_is_followed(panel: Any, qapp: Any) -> None:
+    dark = panel.grab().toImage()
+    theme.apply(qapp, theme.LIGHT)
+    panel.workspace.set_theme(theme.LIGHT)
+    light = panel.grab().toImage()
+    middle = light.rect().center()
+    assert light.pixelColor(middle.x(), light.height() - 2).lightness() > 200
+    assert dark.pixelColor(middle.x(), dark.height() - 2).lightness() < 60

@@ -1,0 +1,68 @@
+"""The gradients panel: the table, the verdict, and why a gradient is None."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import Qt
+
+from core.graph.model import Edge
+from gui import commands
+from gui.panels.gradient_model import NAME, NATIVE, NUMERIC, OVERRIDE, VERDICT
+from gui.panels.gradients import GradientsPanel
+from gui.panels.labels import Link, Wrapped
+
+
+def column(panel: GradientsPanel, number: int) -> list[str]:
+    return [panel.model.cell(row, number).text for row in range(panel.model.count())]
+
+
+def test_three_gradients_side_by_side(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
+    bench.open("override_add")
+    bench.space.trust()
+    panel = show(GradientsPanel(bench.space))
+    qtbot.mouseClick(panel.check, Qt.MouseButton.LeftButton)
+    assert column(panel, NAME) == ["c[0]", "c[1]", "k[0]", "k[1]"]
+    assert column(panel, NATIVE) == ["0.5675", "-0.9944", "0.5142", "-0.9507"]
+    assert column(panel, OVERRIDE) == ["0.7115", "-2.0782", "0.5450", "-1.8634"]
+    assert column(panel, NUMERIC) == column(panel, NATIVE)
+    assert column(panel, VERDICT) == ["×"] * 4
+    assert panel.model.cell(0, OVERRIDE).tone == "problem"
+    assert panel.model.cell(0, NATIVE).tone == "text"
+    assert "native" in panel.sentence.text()
+    link = panel.findChild(Link, "gradients.node.e")
+    qtbot.mouseClick(link, Qt.MouseButton.LeftButton)
+    assert bench.space.selection == ("e",)
+
+
+def test_a_native_gradient_needs_no_override_column(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    bench.open("tutorial")
+    panel = show(GradientsPanel(bench.space))
+    qtbot.mouseClick(panel.check, Qt.MouseButton.LeftButton)
+    assert panel.table.isColumnHidden(OVERRIDE)
+    assert column(panel, VERDICT) == ["✓"] * 4
+    place = panel.table.visualRect(panel.model.index(2, NAME)).center()
+    qtbot.mouseClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert bench.space.selection == ("k",)
+
+
+def test_why_a_gradient_is_none(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
+    bench.open("tutorial")
+    panel = show(GradientsPanel(bench.space))
+    assert panel.findChild(Link, "gradients.why.k") is None
+    commands.toggle_stop(bench.space, Edge("e", 1))
+    bench.space.debugger.flush()
+    link = panel.findChild(Link, "gradients.why.k")
+    assert panel.findChild(Link, "gradients.why.c") is None
+    qtbot.mouseClick(link, Qt.MouseButton.LeftButton)
+    assert bench.space.selection == ("loss", "a", "e")
+    reason = panel.findChild(Wrapped, "gradients.reason.k").text()
+    assert "stop_gradient" in reason
+
+
+def test_without_a_request_it_says_how_to_make_one(bench: Any, show: Callable[..., Any]) -> None:
+    panel = show(GradientsPanel(bench.space))
+    assert "Differentiate" in panel.empty_text

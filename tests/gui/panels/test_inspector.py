@@ -1,0 +1,243 @@
+"""The inspector: rows, edits, overrides, the red card, errors, wires and derived operations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QMenu
+
+from core.autodiff.request import Override, OverrideKind
+from core.graph.dtypes import DType, Shape
+from core.graph.model import Edge
+from gui import commands
+from gui.panels.inspector import InspectorPanel
+from gui.panels.labels import Link, Text
+from gui.theme import LIGHT
+
+
+def opened(bench: Any, show: Callable[..., Any], example: str, name: str) -> InspectorPanel:
+    bench.open(example)
+    bench.space.trust()
+    bench.space.select([name])
+    panel: InspectorPanel = show(InspectorPanel(bench.space), 328, 900)
+    return panel
+
+
+def find(qtbot: Any, panel: InspectorPanel, kind: type, name: str) -> Any:
+    """The control of this name, once the panel shows what was last selected or edited."""
+    qtbot.waitUntil(lambda: not panel._soon.isActive())
+    return panel.findChild(kind, name)
+
+
+def type_into(qtbot: Any, editor: QLineEdit, text: str) -> None:
+    editor.setFocus()
+    editor.selectAll()
+    qtbot.keyClicks(editor, text)
+    qtbot.keyClick(editor, Qt.Key.Key_Return)
+
+
+def click(qtbot: Any, control: Any) -> None:
+    qtbot.mouseClick(control, Qt.MouseButton.LeftButton)
+
+
+def texts(panel: InspectorPanel) -> list[str]:
+    return [label.text() for label in panel.findChildren(Text) if label.isVisible()]
+
+
+def test_it_shows_type_inputs_and_formula(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
+    panel = opened(bench, show, "tutorial", "d")
+    assert "AddV2 → float32[2]" in texts(panel)
+    click(qtbot, find(qtbot, panel, Link, "inspector.input.1"))
+    assert bench.space.selection == ("c",)
+
+
+def test_a_node_is_renamed_in_place(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
+    panel = opened(bench, show, "tutorial", "d")
+    type_into(qtbot, find(qtbot, panel, QLineEdit, "inspector.name"), "sum")
+    assert bench.space.selection == ("sum",)
+    editor = find(qtbot, panel, QLineEdit, "inspector.name")
+    assert editor.text() == "sum"
+    assert editor.hasFocus()
+    type_into(qtbot, editor, "not a name!")
+    assert bench.messages
+    assert editor.text() == "sum"
+
+
+def test_what_is_fed_is_edited(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
+    panel = opened(bench, show, "tutorial", "data")
+    editor = find(qtbot, panel, QLineEdit, "inspector.value")
+    assert editor.text() == "[1, 2]"
+    type_into(qtbot, editor, "[3, nan]")
+    np.testing.assert_array_equal(
+        bench.space.document.feeds["data:0"].array, np.array([3, np.nan], np.float32)
+    )
+    editor = find(qtbot, panel, QLineEdit, "inspector.value")
+    type_into(qtbot, editor, "[1, 2, 3]")
+    assert "does not fit" in bench.messages[-1]
+    assert editor.text() == "[3, nan]"
+
+
+def test_escape_puts_the_old_text_back(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
+    panel = opened(bench, show, "tutorial", "c")
+    editor = find(qtbot, panel, QLineEdit, "inspector.value")
+    before = bench.space.document
+    qtbot.keyClicks(editor, "xyz")
+    qtbot.keyClick(editor, Qt.Key.Key_Escape)
+    qtbot.keyClick(editor, Qt.Key.Key_Return)
+    assert bench.space.document is before
+
+
+def test_attributes_are_edited_by_kind(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
+    panel = opened(bench, show, "tutorial", "data")
+    type_into(qtbot, find(qtbot, panel, QLineEdit, "inspector.attr.shape"), "[3, 1]")
+    assert bench.space.document.graph["data"].attrs["shape"] == Shape.of(3, 1)
+    box = find(qtbot, panel, QComboBox, "inspector.attr.dtype")
+    box.setFocus()
+    qtbot.keyClick(box, Qt.Key.Key_Down)
+    assert bench.space.document.graph["data"].attrs["dtype"] is DType.FLOAT64
+    bench.space.undo_stack.undo()
+    bench.space.undo_stack.undo()
+    assert bench.space.document.graph["data"].attrs["shape"] == Shape.of(2)
+
+
+def test_a_flag_is_a_box(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
+    bench.open("tutorial")
+    commands.add_node(bench.space, "MatMul", (0.0, 0.0))
+    (name,) = bench.space.selection
+    panel = show(InspectorPanel(bench.space), 328, 700)
+    click(qtbot, find(qtbot, panel, QCheckBox, "inspector.attr.transpose_a"))
+    assert bench.space.document.graph[name].attrs["transpose_a"] is True
+
+
+def test_a_gradient_is_stopped_at_an_input(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    panel = opened(bench, show, "tutorial", "e")
+    click(qtbot, find(qtbot, panel, QCheckBox, "inspector.stop.0"))
+    assert bench.space.document.request.stopped_edges == {Edge("e", 0)}
+    assert find(qtbot, panel, QCheckBox, "inspector.stop.0").isChecked()
+
+
+def entry(menu: QMenu, *path: str) -> Any:
+    """The action at a path of titles."""
+    action = next(a for a in menu.actions() if a.text() == path[0])
+    submenu: Any = action.menu()
+    return entry(submenu, *path[1:]) if len(path) > 1 else action
+
+
+def menu_of(qtbot: Any, panel: InspectorPanel) -> QMenu:
+    link = find(qtbot, panel, Link, "inspector.gradient")
+    click(qtbot, link)
+    menu: QMenu = link.findChild(QMenu)
+    menu.hide()
+    return menu
+
+
+def test_the_gradient_menu_overrides_and_takes_back(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    panel = opened(bench, show, "tutorial", "e")
+    entry(menu_of(qtbot, panel), "Identity").trigger()
+    wanted = Override("Identity", "e", OverrideKind.OP)
+    assert bench.space.document.request.overrides == (wanted,)
+    link = find(qtbot, panel, Link, "inspector.gradient")
+    assert link.text() == "Identity (override) ▾"
+    entry(menu_of(qtbot, panel), "Native gradient").trigger()
+    assert find(qtbot, panel, Link, "inspector.gradient").text() == "native ▾"
+    wider = ("Override more than this node", "every AddV2", "Identity")
+    entry(menu_of(qtbot, panel), *wider).trigger()
+    wide = Override("Identity", "AddV2", OverrideKind.TYPE)
+    assert wide in bench.space.document.request.overrides
+    entry(menu_of(qtbot, panel), "Replace with Python function…").trigger()
+    assert bench.views[-1] == ("pyfunc", "e")
+
+
+def test_the_red_card_explains_and_undoes(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
+    panel = opened(bench, show, "override_add", "e")
+    assert "trusted ✓" in texts(panel)
+    commands.check_gradients(bench.space)
+    find(qtbot, panel, Link, "inspector.card.show")
+    assert panel.check.card.title.text() == "This override is not the gradient of e."
+    assert "counts it twice" in panel.check.card.body.text()
+    assert panel.check.model.cell(1, 2).text == "-2.0782"
+    click(qtbot, panel.check.card.findChild(Link, "inspector.card.show"))
+    assert bench.views[-1] == ("show", "gradients")
+    click(qtbot, panel.check.card.findChild(Link, "inspector.card.native"))
+    assert not bench.space.document.request.overrides[0].enabled
+    find(qtbot, panel, Link, "inspector.gradient")
+    assert not panel.code.isVisible()
+    bench.space.debugger.flush()
+    find(qtbot, panel, Link, "inspector.gradient")
+    assert not panel.check.isVisible()
+
+
+def test_code_that_is_not_trusted_says_so(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
+    document = bench.open("override_add")
+    code = dict(document.code)
+    item = code["CustomAdd"]
+    code["CustomAdd"] = type(item)(item.name, item.kind, item.source + "# changed\n")
+    bench.space.open_document(document.with_(code=code))
+    bench.space.select(["e"])
+    panel = show(InspectorPanel(bench.space), 328, 700)
+    assert "restricted: does not run" in texts(panel)
+    click(qtbot, find(qtbot, panel, Link, "inspector.code.trust"))
+    assert bench.views[-1] == ("trust", "")
+
+
+def test_what_arrives_and_from_where(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
+    panel = opened(bench, show, "tutorial", "e")
+    while (bench.space.stop.node, bench.space.stop.phase) != ("e", "backward"):
+        bench.run("step")
+    find(qtbot, panel, Link, "inspector.gradient")
+    assert panel.gradient.header.title.text() == "dL/de arriving"
+    assert panel.gradient.header.remark.text() == "from a (Mul)"
+    assert panel.gradient.tiles.accessibleDescription() == "0.514 -0.951"
+    assert panel.gradient.note.text() == ("∂L/∂e = d ⊙ ∂L/∂a = [1.06 1.96] ⊙ [0.485 -0.485]")
+
+
+def test_a_failed_step_marks_the_element(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
+    panel = opened(bench, show, "gather", "b")
+    bench.run("continue_")
+    go = find(qtbot, panel, Link, "inspector.error.go")
+    assert panel.error.card.body.text() == "indices[2] = 6 is not in [0, 5)"
+    assert panel.error.blamed.text() == "indices[2]"
+    click(qtbot, go)
+    assert bench.space.selection == ("indices",)
+
+
+def test_wires_and_derived_operations_are_shown_too(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    panel = opened(bench, show, "tutorial", "e")
+    bench.space.select([], Edge("a", 1))
+    click(qtbot, find(qtbot, panel, QCheckBox, "inspector.wire.stop"))
+    assert bench.space.document.request.stopped_edges == {Edge("a", 1)}
+    bench.space.undo_stack.undo()
+    bench.space.debugger.flush()
+    step = next(s for s in bench.space.program.steps if s.phase == "backward" and s.origin == "a")
+    bench.space.select([step.op])
+    click(qtbot, find(qtbot, panel, Link, "inspector.origin"))
+    assert bench.space.selection == ("a",)
+
+
+def test_it_follows_the_current_step_unless_something_is_selected(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    panel = opened(bench, show, "tutorial", "d")
+    bench.run("run_to@a")
+    assert find(qtbot, panel, QLineEdit, "inspector.name").text() == "d"
+    bench.space.select([])
+    assert find(qtbot, panel, QLineEdit, "inspector.name").text() == "a"
+    bench.space.select(["c", "k"])
+    find(qtbot, panel, QLineEdit, "inspector.name")
+    assert panel.empty_text.startswith("2 nodes")
+
+
+def test_the_theme_changes_in_place(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
+    panel = opened(bench, show, "override_add", "e")
+    dark = panel.grab().toImage()
+    bench.space.set_theme(LIGHT)
+    assert panel.grab().toImage() != dark

@@ -1,0 +1,102 @@
+"""The table of actions: ids and keys are unique, every row can be run or says that it cannot."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QKeySequence
+
+from gui import actions
+from gui.action import Action
+from gui.driver import Driver
+from gui.theme import ASSETS
+
+# Answered by a dialog of Qt's, by a question, or by the end of the window: tested elsewhere.
+ELSEWHERE = {"file.open", "file.save", "file.save_as", "file.quit", "edit.rename", "help.log"}
+
+
+def test_ids_are_unique_and_named_by_menu() -> None:
+    ids = [action.id for action in actions.ACTIONS]
+    assert len(set(ids)) == len(ids)
+    assert all(a.id.startswith(f"{a.menu.lower()}.") for a in actions.ACTIONS)
+    assert {a.menu for a in actions.ACTIONS} == set(actions.MENUS)
+
+
+def test_no_key_means_two_things() -> None:
+    keys = Counter(QKeySequence(key).toString() for a in actions.ACTIONS for key in a.keys)
+    assert [key for key, count in keys.items() if count > 1] == []
+    assert all(keys)
+
+
+def test_single_letters_belong_to_the_canvas() -> None:
+    for action in actions.ACTIONS:
+        plain = [key for key in action.keys if "+" not in key.rstrip("+") and len(key) == 1]
+        assert action.canvas or not plain, action.id
+
+
+@pytest.mark.parametrize("action", actions.ACTIONS, ids=lambda action: action.id)
+def test_every_row_is_complete(action: Action) -> None:
+    assert action.title
+    assert action.tip
+    assert not action.tip.endswith(".")
+    if action.icon:
+        assert (ASSETS / "icons" / f"{action.icon}.svg").is_file()
+    if action.toolbar:
+        assert action.icon
+
+
+def test_the_keys_of_a_debugger() -> None:
+    expected = {
+        "run.step": "F10",
+        "run.step_back": "Shift+F10",
+        "run.step_into": "F11",
+        "run.step_out": "Shift+F11",
+        "run.continue": "F5",
+        "run.reverse_continue": "Ctrl+Shift+F10",
+        "run.restart": "Ctrl+Shift+F5",
+        "run.pause": "F6",
+        "run.breakpoint": "F9",
+        "view.palette": "Ctrl+Shift+P",
+    }
+    assert {id: actions.BY_ID[id].keys[0] for id in expected} == expected
+
+
+def test_without_a_document_only_what_makes_sense_is_enabled(driver: Driver) -> None:
+    driver.settle()
+    enabled = {a.id for a in actions.ACTIONS if a.enabled(driver.workspace)}
+    assert not any(id.startswith(("edit.", "graph.", "devices.")) for id in enabled)
+    assert {id for id in enabled if id.startswith("run.")} == {"run.restart_engine"}
+
+
+@pytest.mark.parametrize("menu", actions.MENUS)
+def test_every_enabled_action_runs(driver: Driver, examples: Path, menu: str) -> None:
+    """On the tutorial, one step in, with a node selected; what opens is closed again."""
+    said: list[str] = []
+    driver.workspace.message.connect(lambda level, text: said.append(text))
+    for action in actions.ACTIONS:
+        if action.menu != menu or action.id in ELSEWHERE:
+            continue
+        driver.workspace.undo_stack.setClean()
+        driver.open(examples / "tutorial.gradstep")
+        driver.key("F10")
+        driver.workspace.select(["d"])
+        driver.window.actions_.run(action.id)
+        driver.settle()
+        driver.close_popups()
+        assert said == [], action.id
+
+
+def test_menus_hold_every_action(tutorial: Driver) -> None:
+    bar = tutorial.window.menu
+    shown = {
+        entry.objectName() for top in bar.actions() if top.menu() for entry in top.menu().actions()
+    }
+    assert {action.id for action in actions.ACTIONS} <= shown
+
+
+def test_tool_tips_name_the_key(tutorial: Driver) -> None:
+    tip = tutorial.window.actions_["run.step"].toolTip()
+    assert "F10" in tip
+    assert "\n" in tip

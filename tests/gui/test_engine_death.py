@@ -1,0 +1,103 @@
+"""The engine process may die, or hang: the window lives, and one click brings the session back."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+
+from core.io import edits, store
+from core.io.document import CodeItem, CodeKind
+from gui import commands
+from gui.driver import Driver
+
+
+def place(driver: Driver) -> tuple[int, int, list[float]]:
+    stop, value = driver.workspace.stop, driver.workspace.value("d")
+    assert stop is not None
+    assert value is not None
+    return stop.run, stop.step, value.head.tolist()
+
+
+def kill(driver: Driver) -> None:
+    driver.workspace.bridge.kill()
+    driver.wait(lambda: driver.workspace.engine_state == "dead", "the engine to die")
+
+
+def test_one_click_comes_back_to_the_same_step_with_the_same_values(tutorial: Driver) -> None:
+    for _ in range(9):
+        tutorial.key("F10")
+    before = place(tutorial)
+    pid = tutorial.workspace.bridge.pid
+    kill(tutorial)
+    assert tutorial.window.banners.engine.isVisible()
+    assert not tutorial.window.actions_["run.step"].isEnabled()
+    tutorial.click("banner.engine.restart")
+    tutorial.settle()
+    assert tutorial.workspace.bridge.pid != pid
+    assert not tutorial.window.banners.engine.isVisible()
+    assert place(tutorial) == before
+    tutorial.key("F10")
+    assert tutorial.workspace.stop is not None
+    assert tutorial.workspace.stop.step > before[1]
+
+
+def test_the_second_run_comes_back_too(tutorial: Driver) -> None:
+    tutorial.key("F5")
+    for _ in range(4):
+        tutorial.key("F10")
+    before = place(tutorial)
+    assert before[0] == 1
+    kill(tutorial)
+    tutorial.click("banner.engine.restart")
+    tutorial.settle()
+    assert place(tutorial) == before
+
+
+def test_edits_made_meanwhile_reach_the_new_engine(tutorial: Driver) -> None:
+    for _ in range(3):
+        tutorial.key("F10")
+    kill(tutorial)
+    commands.set_feed(tutorial.workspace, "data:0", np.array([5.0, 6.0], np.float32))
+    commands.toggle_breakpoint(tutorial.workspace, "loss")
+    time.sleep(0.2)
+    tutorial.click("banner.engine.restart")
+    tutorial.settle()
+    value = tutorial.workspace.value("data")
+    assert value is not None
+    assert value.head.tolist() == [5.0, 6.0]
+    tutorial.key("F5")
+    assert tutorial.workspace.stop is not None
+    assert tutorial.workspace.stop.node == "loss"
+
+
+def test_saving_works_without_an_engine(tutorial: Driver, tmp_path: Path) -> None:
+    kill(tutorial)
+    tutorial.workspace.path = tmp_path / "x.gradstep"
+    assert tutorial.window.files.save()
+    assert len(store.load(tmp_path / "x.gradstep").graph) == 8
+
+
+def test_the_window_lives_while_a_function_sleeps(driver: Driver, examples: Path) -> None:
+    document = store.load(examples / "override_add.gradstep")
+    sleeps = "import time\ndef forward(c, k, d):\n    time.sleep(20)\n    return c + k\n"
+    name = str(document.graph["e"].attrs["token"])
+    driver.workspace.open_document(
+        edits.set_code(document, CodeItem(name, CodeKind.PYFUNC, sleeps))
+    )
+    driver.workspace.trust()
+    driver.settle()
+    driver.workspace.control("continue_")
+    driver.wait(lambda: driver.workspace.engine_state == "busy", "the function to run")
+    driver.wait(driver.window.actions_["run.pause"].isEnabled, "Pause to be possible")
+    started = time.monotonic()
+    commands.add_node(driver.workspace, "Tanh", (0.0, 0.0), "t")
+    driver.workspace.select(["t"])
+    driver.window.grab()
+    assert time.monotonic() - started < 2
+    driver.window.actions_.run("edit.undo")
+    driver.window.actions_.run("run.restart_engine")
+    driver.settle()
+    assert time.monotonic() - started < 15
+    assert driver.workspace.engine_state == "ready"

@@ -1,0 +1,74 @@
+"""The command palette, the node finder and the page of shortcuts."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
+
+from gui.dialogs.finder import Finder
+from gui.driver import Driver
+from gui.palette import command_palette
+
+
+def opened(driver: Driver, name: str) -> Finder:
+    driver.wait(lambda: driver.window.findChild(Finder, name) is not None, name)
+    finder = driver.window.findChild(Finder, name)
+    assert finder is not None
+    return finder
+
+
+def test_the_key_opens_it_and_enter_runs_the_best_match(tutorial: Driver) -> None:
+    tutorial.key("Ctrl+Shift+P")
+    finder = opened(tutorial, "palette")
+    QTest.keyClicks(finder.field, "step")
+    assert finder.texts()[0] == "Run: Step"
+    QTest.keyClick(finder.field, Qt.Key.Key_Return)
+    tutorial.settle()
+    assert tutorial.workspace.stop is not None
+    assert tutorial.workspace.stop.step > 0
+
+
+def test_it_shows_keys_and_puts_the_impossible_last(tutorial: Driver) -> None:
+    finder = command_palette(tutorial.workspace, tutorial.window.actions_, tutorial.window)
+    entries = finder._entries
+    assert next(e.detail for e in entries if e.text == "Run: Step") == "F10"
+    enabled = [entry.enabled for entry in entries]
+    assert enabled == sorted(enabled, reverse=True)
+    finder.close()
+
+
+def test_recently_used_come_first(tutorial: Driver) -> None:
+    finder = command_palette(tutorial.workspace, tutorial.window.actions_, tutorial.window)
+    next(e for e in finder._entries if e.text == "View: Show everything").run()
+    finder.close()
+    again = command_palette(tutorial.workspace, tutorial.window.actions_, tutorial.window)
+    assert again.texts()[0] == "View: Show everything"
+    again.close()
+
+
+def test_nothing_found_runs_nothing(tutorial: Driver) -> None:
+    finder = command_palette(tutorial.workspace, tutorial.window.actions_, tutorial.window)
+    finder.field.setText("zzzzqq")
+    assert finder.texts() == []
+    QTest.keyClick(finder.field, Qt.Key.Key_Return)
+    finder.close()
+
+
+def test_a_node_is_found_and_selected(tutorial: Driver) -> None:
+    tutorial.key("Ctrl+F")
+    finder = opened(tutorial, "node_finder")
+    QTest.keyClicks(finder.field, "loss")
+    QTest.keyClick(finder.field, Qt.Key.Key_Return)
+    assert tutorial.workspace.selection == ("loss",)
+
+
+def test_the_page_of_shortcuts_has_every_key(tutorial: Driver) -> None:
+    from gui.action import shown_key
+    from gui.actions import ACTIONS
+    from gui.dialogs.shortcuts import ShortcutsDialog
+
+    page = ShortcutsDialog(tutorial.workspace, tutorial.window)
+    text = " ".join(label.text() for label in page.findChildren(QLabel))
+    assert all(shown_key(key) in text for action in ACTIONS for key in action.keys)
+    page.close()
