@@ -37,6 +37,7 @@ class StepInfo(msgspec.Struct, frozen=True, kw_only=True):
     origin: str  # the forward operation it belongs to; the operation itself when forward
     text: str = ""
     outputs: list[str] = []
+    writes: bool = False  # it gives variables new values
 
 
 class Stats(msgspec.Struct, frozen=True, kw_only=True):

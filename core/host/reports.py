@@ -10,8 +10,10 @@ from core.debug.session import DebugSession
 from core.debug.stop import Stop
 from core.engine.groups import owner
 from core.engine.plan import Plan
+from core.graph.model import Operation
 from core.host.failures import info_of, info_of_problem
 from core.host.messages import BlockedEdge, EdgeGradient, ProgramInfo, StepInfo, Stopped
+from core.ops.table import find
 
 
 def program_info(session: DebugSession) -> ProgramInfo:
@@ -82,6 +84,12 @@ def _steps(program: Program, plan: Plan) -> list[StepInfo]:
             origin=owner(op),
             text=notation.step(op),
             outputs=outputs[op.name],
+            writes=_writes(op),
         )
         for op in (step.op for step in plan.steps)
     ]
+
+
+def _writes(op: Operation) -> bool:
+    definition = find(op.type)
+    return definition is not None and bool(definition.writes)

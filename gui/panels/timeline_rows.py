@@ -76,7 +76,7 @@ def _group(
     program: ProgramInfo,
 ) -> StepRow:
     last = steps[-1]
-    telling = _telling(steps, gradients) if last.phase == "backward" else steps[-1:]
+    telling = _telling(steps, gradients)
     texts = dict.fromkeys(s.text for s in telling if s.text)
     refs = dict.fromkeys(r for s in telling for r in s.outputs)
     if last.phase == "backward":
@@ -95,6 +95,6 @@ def _group(
 
 
 def _telling(steps: list[StepInfo], gradients: frozenset[str]) -> list[StepInfo]:
-    """The steps that make a gradient; the others only prepare shapes for them."""
-    made = [s for s in steps if any(r in gradients for r in s.outputs)]
-    return made or steps[-1:]
+    """The steps that make a gradient or update a variable; the others only prepare for them."""
+    telling = [s for s in steps if s.writes or any(r in gradients for r in s.outputs)]
+    return telling if telling and steps[-1].phase != "forward" else steps[-1:]
