@@ -30,6 +30,7 @@ from core.host.wire import Buffer
 from core.io.document import Document
 from gui.bridge import EngineBridge
 from gui.run_by import breakpoints_of, same_but_breakpoints, same_run
+from gui.settings import settings
 from gui.values import TensorValue, ValueCache
 
 SETTLE = 120  # milliseconds without an edit before the engine gets the document
@@ -86,11 +87,15 @@ class Debugger(QObject):
     def retrust(self, trusted: bool) -> None:
         """The user decided about the document's Python."""
         self._trusted = trusted
-        self._open(keep_position=True)
+        self.reopen()
 
     def use(self, device: str) -> None:
         """Run on another device from now on."""
         self.device = device
+        self.reopen()
+
+    def reopen(self) -> None:
+        """Something that the engine is told with the document has changed."""
         self._open(keep_position=True)
 
     def flush(self) -> None:
@@ -113,7 +118,12 @@ class Debugger(QObject):
         from core.io import store
 
         self._shown = document
-        request = Open(trusted=self._trusted, device=self.device, keep_position=keep_position)
+        request = Open(
+            trusted=self._trusted,
+            device=self.device,
+            keep_position=keep_position,
+            recorded_limit=settings().recording_limit,
+        )
 
         def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
             if document is self._shown:

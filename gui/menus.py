@@ -14,10 +14,12 @@ from gui.action_set import ActionSet
 from gui.actions import MENUS
 from gui.docks import Docks
 from gui.settings import settings
+from gui.status_bar import size_words
 from gui.theme import BODY, mono, sans
 from gui.toolbar import device_words
 from gui.workspace import Workspace
 
+LIMITS = (256 << 20, 1 << 30, 2 << 30, 8 << 30)  # bytes of recorded runs
 HEIGHT = 26  # pixels
 
 
@@ -41,6 +43,7 @@ class MenuBar(QMenuBar):
             self._fill(menu, actions, title)
         self._recent = self._late("File", "Open recent", self._list_recent, after="file.open")
         self._panels = self._late("View", "Panels", self._list_panels, after="view.reset_layout")
+        self._keep = self._late("Run", "Keep recorded", self._list_limits)
         self._run_on = self._late("Devices", "Run on", self._list_devices)
         self._compare_with = self._late("Devices", "Compare with", self._list_comparable)
 
@@ -94,6 +97,16 @@ class MenuBar(QMenuBar):
     def _list_panels(self, menu: QMenu) -> None:
         for dock in self._docks.by_id.values():
             menu.addAction(dock.toggleViewAction())
+
+    def _list_limits(self, menu: QMenu) -> None:
+        for limit in LIMITS:
+            row = menu.addAction(f"up to {size_words(limit)}")
+            row.setCheckable(True)
+            row.setChecked(limit == settings().recording_limit)
+            row.triggered.connect(lambda _=False, limit=limit: self._keep_recorded(limit))
+
+    def _keep_recorded(self, limit: int) -> None:
+        commands.keep_recorded(self._workspace, limit)
 
     def _list_devices(self, menu: QMenu) -> None:
         for device in self._workspace.devices:

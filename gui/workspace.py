@@ -98,9 +98,7 @@ class Workspace(QObject):
 
     program: ProgramInfo | None = _known("program", "what the engine derived from the document")
     stop: Stopped | None = _known("stop", "where it stands; None before the document was taken")
-    failure: ErrorInfo | None = _known(
-        "failure", "why the last request failed, if it did"
-    )
+    failure: ErrorInfo | None = _known("failure", "why the last request failed, if it did")
     table: GradientTable | None = _known("table", "native, overridden and numeric gradients")
     comparisons: list[Comparison] = _known("comparisons", "of this document, node by node")
     unavailable: dict[str, str] = _known("unavailable", "device -> what is missing to compare it")

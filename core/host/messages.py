@@ -135,11 +135,13 @@ class Open(Message, frozen=True, kw_only=True):
     """Load the document in raw buffer 0 (a .gradstep file's bytes). Replied to with Opened.
 
     trusted: whether its Python may run. keep_position: after an edit, replay to the old step.
+    recorded_limit: bytes of recorded runs to keep.
     """
 
     trusted: bool = False
     device: str = "cpu"
     keep_position: bool = False
+    recorded_limit: int = 2 << 30
 
 
 class Opened(Message, frozen=True, kw_only=True):

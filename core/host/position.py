@@ -11,16 +11,16 @@ from core.errors import GradstepError
 from core.graph.problems import Problem
 
 
-def begin(program: Program, backend: Backend) -> DebugSession:
-    """A session before run 0. When the program's `init` fails, it starts without, and that is
-    among its problems."""
+def begin(program: Program, backend: Backend, limit_bytes: int = 2 << 30) -> DebugSession:
+    """A session before run 0, which keeps so many bytes of recorded runs. When the program's
+    `init` fails, it starts without, and that is among its problems."""
     try:
-        return DebugSession(program, backend)
+        return DebugSession(program, backend, limit_bytes)
     except GradstepError as error:
         if not program.init:
             raise
         problems = (*program.problems, Problem.of(error, "init"))
-        return DebugSession(replace(program, init="", problems=problems), backend)
+        return DebugSession(replace(program, init="", problems=problems), backend, limit_bytes)
 
 
 def go_back_to(session: DebugSession, before: DebugSession) -> None:

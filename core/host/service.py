@@ -98,7 +98,7 @@ class EngineService:
         functions, problems = compiled(document, request.trusted, self._print)
         program = derive(document, functions)
         program = replace(program, problems=(*problems, *program.problems))
-        session = begin(program, backend)
+        session = begin(program, backend, request.recorded_limit)
         before = self._loaded if request.keep_position else None
         self._loaded = Loaded(session, of_kind(document, functions, CodeKind.GRADIENT))
         if before is not None:

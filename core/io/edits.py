@@ -178,12 +178,12 @@ def remove_code(document: Document, name: str) -> Document:
 
 
 def toggle_breakpoint(document: Document, name: str) -> Document:
-    """Set, or take away, a breakpoint on a node's forward and backward steps."""
-    mine = [b for b in document.breakpoints if b.target == name and b.kind is BreakpointKind.OP]
-    if mine:
-        kept = tuple(b for b in document.breakpoints if b not in mine)
-        return replace(document, breakpoints=kept)
-    return replace(document, breakpoints=(*document.breakpoints, Breakpoint(name)))
+    """Set, or take away, the breakpoints before a node and before its gradient."""
+    kinds = (BreakpointKind.OP, BreakpointKind.GRADIENT)
+    mine = [b for b in document.breakpoints if b.target == name and b.kind in kinds]
+    kept = tuple(b for b in document.breakpoints if b not in mine)
+    added = () if mine else tuple(Breakpoint(name, kind) for kind in kinds)
+    return replace(document, breakpoints=(*kept, *added))
 
 
 def set_breakpoints(document: Document, breakpoints: Iterable[Breakpoint]) -> Document:

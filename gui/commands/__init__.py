@@ -37,6 +37,7 @@ from gui.commands.nodes import (
 )
 from gui.commands.running import (
     compare,
+    keep_recorded,
     open_path,
     pause,
     restart_engine,
@@ -59,6 +60,7 @@ __all__ = [
     "delete_selection",
     "disconnect",
     "duplicate_selection",
+    "keep_recorded",
     "move_nodes",
     "open_path",
     "override_by_code",

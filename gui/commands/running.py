@@ -58,6 +58,12 @@ def restart_engine(workspace: Workspace) -> None:
     workspace.debugger.restart()
 
 
+def keep_recorded(workspace: Workspace, limit: int) -> None:
+    """Keep so many bytes of recorded runs; what is dropped is recomputed when it is asked for."""
+    settings().recording_limit = limit
+    workspace.debugger.reopen()
+
+
 def use_device(workspace: Workspace, device: str) -> None:
     """Make all further runs on `device`."""
     workspace.debugger.use(device)

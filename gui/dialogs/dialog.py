@@ -35,8 +35,9 @@ class Dialog(QDialog):
         self.column.addWidget(label)
         return label
 
-    def add_buttons(self, apply: str, cancel: str = "Cancel") -> QPushButton:
-        """The last row: one button that does it, and one that does not."""
+    def add_buttons(self, apply: str, cancel: str = "Cancel", careful: bool = False) -> QPushButton:
+        """The last row: a button that does it, and one that does not; Enter means the first, or
+        the second where care is due."""
         self.column.addWidget(self._wrong)
         box = QDialogButtonBox()
         yes = box.addButton(apply, QDialogButtonBox.ButtonRole.AcceptRole)
@@ -44,8 +45,9 @@ class Dialog(QDialog):
         for button, name in ((yes, "apply"), (no, "cancel")):
             button.setObjectName(f"{self.objectName()}.{name}")
             button.setAccessibleName(button.text())
-        yes.setDefault(True)
-        no.setAutoDefault(False)
+        yes.setAutoDefault(not careful)
+        no.setAutoDefault(careful)
+        (no if careful else yes).setDefault(True)
         box.accepted.connect(self.finish)
         box.rejected.connect(self.reject)
         self.column.addWidget(box)

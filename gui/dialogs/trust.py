@@ -30,8 +30,7 @@ class TrustDialog(Dialog):
             view.setReadOnly(True)
             view.setMinimumHeight(96)
             self.column.addWidget(view, 1)
-        apply = self.add_buttons("Trust", "Keep restricted")
-        apply.setDefault(False)
+        self.add_buttons("Trust", "Keep restricted", careful=True)
         self.resize(640, 520)
 
     def apply(self) -> str:

@@ -88,10 +88,13 @@ def parse_value(text: str, kind: TensorType) -> tuple[np.ndarray[Any, Any] | Non
         return None, "write a number or nested lists of them, such as [1, 2] or [[0.5], [nan]]"
     try:
         wide = np.array(literal)
+    except ValueError:
+        return None, "the rows differ in length"
+    if wide.dtype.kind not in _ACCEPTED.get(kind.dtype.numpy.kind, "biufcSUO"):
+        return None, f"{kind.dtype.value} cannot hold {literal!r:.40}"
+    try:
         array = wide.astype(kind.dtype.numpy)
     except (ValueError, TypeError, OverflowError):
-        return None, "the rows differ in length" if isinstance(literal, list) else "not a number"
-    if wide.dtype.kind not in _ACCEPTED.get(kind.dtype.numpy.kind, "biufcSUO"):
         return None, f"{kind.dtype.value} cannot hold {literal!r:.40}"
     if wide.dtype.kind in "iu" and array.dtype.kind in "iu" and not np.array_equal(wide, array):
         return None, f"a number is out of range for {kind.dtype.value}"

@@ -32,7 +32,8 @@ def test_one_click_comes_back_to_the_same_step_with_the_same_values(tutorial: Dr
     pid = tutorial.workspace.bridge.pid
     kill(tutorial)
     assert tutorial.window.banners.engine.isVisible()
-    assert not tutorial.window.actions_["run.step"].isEnabled()
+    step = tutorial.window.actions_["run.step"]
+    tutorial.wait(lambda: not step.isEnabled(), "Step to be impossible")
     tutorial.click("banner.engine.restart")
     tutorial.settle()
     assert tutorial.workspace.bridge.pid != pid

@@ -150,7 +150,9 @@ def test_dropping_a_file_opens_it(driver: Driver, examples: Path) -> None:
     assert driver.workspace.name == "gather.gradstep"
 
 
-def test_recent_files_start_with_the_last_one(driver: Driver, examples: Path, tmp_path: Path) -> None:
+def test_recent_files_start_with_the_last_one(
+    driver: Driver, examples: Path, tmp_path: Path
+) -> None:
     for name in ("a", "b", "a"):
         path = tmp_path / f"{name}.gradstep"
         store.save(path, store.load(examples / "gather.gradstep"))

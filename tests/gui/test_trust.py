@@ -1,4 +1,4 @@
-"""Python in a document: the window says that it does not run, shows it, and lets the user decide."""
+"""Python in a document: it does not run until the user has read it and decided that it may."""
 
 from __future__ import annotations
 

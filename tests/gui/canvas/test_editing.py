@@ -206,7 +206,10 @@ def test_keys_delete_duplicate_and_break(canvas) -> None:
     canvas.open("tutorial")
     click(canvas, canvas.middle("e"))
     QTest.keyClick(canvas.view, Qt.Key.Key_F9)
-    assert [b.target for b in canvas.space.document.breakpoints] == ["e"]
+    assert {(b.target, b.kind.value) for b in canvas.space.document.breakpoints} == {
+        ("e", "op"),
+        ("e", "gradient"),
+    }
     QTest.keyClick(canvas.view, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
     assert canvas.space.selection == ("e_1",)
     QTest.keyClick(canvas.view, Qt.Key.Key_X)

@@ -1,0 +1,210 @@
+"""The dialogs: what is typed is checked where it is typed, and nothing is ever evaluated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import hypothesis.extra.numpy as npst
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
+
+from core.graph.dtypes import DType, Shape, TensorType
+from core.io.document import CodeKind
+from gui.dialogs.code import CodeDialog, syntax_problem
+from gui.dialogs.override import NEW, OverrideDialog, template
+from gui.dialogs.pyfunc import PyFuncDialog
+from gui.dialogs.request import RequestDialog
+from gui.dialogs.value import ValueDialog, _shown, parse_value
+from gui.driver import Driver
+
+FLOATS = TensorType(DType.FLOAT32, Shape.of(2))
+
+
+def found(driver: Driver, kind: type[Any]) -> Any:
+    dialogs = [d for d in driver.window.findChildren(kind) if d.isVisible()]
+    assert len(dialogs) == 1
+    return dialogs[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[1, 2]", [1.0, 2.0]),
+        ("(1, -2e-3)", [1.0, -0.002]),
+        ("[nan, -inf]", [np.nan, -np.inf]),
+        ("[True, false]", [1.0, 0.0]),
+    ],
+)
+def test_literals(text: str, expected: list[float]) -> None:
+    array, wrong = parse_value(text, FLOATS)
+    assert wrong == ""
+    assert array is not None
+    assert array.dtype == np.float32
+    np.testing.assert_allclose(array, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "write a number"),
+        ("[1, 2", "write a number"),
+        ("[__import__('os').getcwd()]", "write a number"),
+        ("open", "write a number"),
+        ("[1, 2, 3]", "does not fit"),
+        ("[[1, 2], [3]]", "differ in length"),
+        ("['a', 'b']", "cannot hold"),
+        ("[1j, 2]", "cannot hold"),
+    ],
+)
+def test_what_is_no_value_says_why(text: str, words: str) -> None:
+    array, wrong = parse_value(text, FLOATS)
+    assert array is None
+    assert words in wrong
+
+
+@pytest.mark.parametrize("text", ["[1.5]", "[300]", "[-1]"])
+def test_integers_are_not_bent_to_fit(text: str) -> None:
+    assert parse_value(text, TensorType(DType.UINT8))[0] is None
+
+
+@given(
+    npst.arrays(
+        st.sampled_from([np.float32, np.float64, np.int32, np.bool_]),
+        npst.array_shapes(min_dims=0, max_dims=3, max_side=4),
+    )
+)
+def test_what_is_shown_is_what_would_be_read(array: np.ndarray[Any, Any]) -> None:
+    again, wrong = parse_value(_shown(array), TensorType(DType.of(array.dtype)))
+    assert wrong == ""
+    assert again is not None
+    np.testing.assert_array_equal(again, array)
+    assert again.dtype == array.dtype
+
+
+def test_editing_a_feed(tutorial: Driver) -> None:
+    tutorial.workspace.select(["data"])
+    tutorial.key("Ctrl+E")
+    dialog = found(tutorial, ValueDialog)
+    assert dialog.text.toPlainText() == "[1., 2.]"
+    dialog.text.setPlainText("[1, 2, 3]")
+    assert "does not fit" in dialog.findChild(QLabel, "value_dialog.fits").text()
+    assert not dialog.findChild(object, "value_dialog.apply").isEnabled()
+    dialog.text.setPlainText("[3, 4]")
+    dialog.finish()
+    assert tutorial.workspace.document.feeds["data:0"].array.tolist() == [3.0, 4.0]
+
+
+def test_editing_an_initial_value(tutorial: Driver) -> None:
+    tutorial.workspace.select(["c"])
+    tutorial.key("Ctrl+E")
+    dialog = found(tutorial, ValueDialog)
+    dialog.text.setPlainText("[0.5, nan]")
+    dialog.finish()
+    np.testing.assert_array_equal(
+        tutorial.workspace.document.initial["c"].array, np.array([0.5, np.nan], np.float32)
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "words", "line"),
+    [
+        ("def f(op, grad):\n  return (grad\n", "line 2", 2),
+        ("x = 1\n", "no function", 0),
+        ("", "no function", 0),
+        ("def f(op, grad):\n    return grad\n", "", 0),
+    ],
+)
+def test_syntax_is_checked_and_not_run(source: str, words: str, line: int) -> None:
+    text, at = syntax_problem(source)
+    assert words in text
+    assert at == line
+
+
+def test_a_wrong_line_is_marked_and_the_dialog_stays(tutorial: Driver) -> None:
+    tutorial.workspace.select(["e"])
+    tutorial.window.views.run("override", "")
+    chooser = found(tutorial, OverrideDialog)
+    assert chooser.gradient.currentText() == NEW
+    chooser.finish()
+    editor = found(tutorial, CodeDialog)
+    editor.code.setPlainText("def backprop(op, grad):\n    return (grad\n")
+    editor.finish()
+    assert editor.isVisible()
+    assert editor.code.extraSelections()[0].cursor.blockNumber() == 1
+    assert "line 2" in editor.findChild(QLabel, "code_dialog.wrong").text()
+
+
+def test_enter_and_tab_indent(tutorial: Driver) -> None:
+    tutorial.workspace.select(["e"])
+    tutorial.window.views.run("override", "")
+    found(tutorial, OverrideDialog).finish()
+    editor = found(tutorial, CodeDialog)
+    editor.code.setPlainText("")
+    QTest.keyClicks(editor.code, "def f(op, grad):")
+    QTest.keyClick(editor.code, Qt.Key.Key_Return)
+    QTest.keyClicks(editor.code, "if 1:")
+    QTest.keyClick(editor.code, Qt.Key.Key_Return)
+    QTest.keyClicks(editor.code, "pass")
+    QTest.keyClick(editor.code, Qt.Key.Key_Return)
+    QTest.keyClick(editor.code, Qt.Key.Key_Tab)
+    assert editor.code.toPlainText() == ("def f(op, grad):\n    if 1:\n        pass\n            ")
+
+
+def test_the_articles_override_by_hand(tutorial: Driver) -> None:
+    """From the tutorial: e becomes a Python function of c, k and d, and gets its own gradient."""
+    space = tutorial.workspace
+    space.select(["e"])
+    tutorial.window.views.run("pyfunc", "")
+    dialog = found(tutorial, PyFuncDialog)
+    names = [dialog.inputs.item(row).text() for row in range(dialog.inputs.count())]
+    assert names == ["data", "labels", "d"]
+    dialog.inputs.item(names.index("d")).setCheckState(Qt.CheckState.Checked)
+    dialog.finish()
+    tutorial.settle()
+    assert [str(ref) for ref in space.document.graph["e"].inputs] == ["c:0", "k:0", "d:0"]
+    tutorial.window.views.run("override", "")
+    found(tutorial, OverrideDialog).finish()
+    editor = found(tutorial, CodeDialog)
+    editor.name.setText("CustomAdd")
+    editor.code.setPlainText(
+        "def backprop(op, grad):\n"
+        "    c, k, d = op.inputs\n"
+        "    e = c + k\n"
+        "    return ((e + d) * grad, d * grad, e * grad)\n"
+    )
+    editor.finish()
+    assert space.document.code["CustomAdd"].kind is CodeKind.GRADIENT
+    assert space.trusted
+    tutorial.settle()
+    tutorial.key("F5")
+    gradient = space.gradient("c")
+    assert gradient is not None
+    np.testing.assert_allclose(gradient.head, [0.711478, -2.078167], rtol=1e-5)
+    tutorial.wait(lambda: space.table is not None, "the check")
+    assert space.table is not None
+    assert space.table.supports == "native"
+
+
+def test_a_template_has_the_right_number_of_inputs(tutorial: Driver) -> None:
+    graph = tutorial.workspace.document.graph
+    assert "c, k = op.inputs" in template(graph["e"])
+    assert syntax_problem(template(graph["e"])) == ("", 0)
+
+
+def test_asking_for_other_gradients(tutorial: Driver) -> None:
+    tutorial.window.views.run("request", "")
+    dialog = found(tutorial, RequestDialog)
+    assert (dialog.of.text(), dialog.wrt.text()) == ("loss", "c, k")
+    dialog.wrt.setText("c nowhere")
+    dialog.finish()
+    assert dialog.isVisible()
+    dialog.of.setText("a")
+    dialog.wrt.setText("d, k")
+    dialog.finish()
+    request = tutorial.workspace.document.request
+    assert [ref.short for ref in (*request.of, *request.wrt)] == ["a", "d", "k"]

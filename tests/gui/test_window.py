@@ -1,0 +1,263 @@
+"""The main window: title, banners, docks, status bar, themes, and what a bug looks like."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QTabBar
+
+from core.graph.model import Edge
+from core.host.messages import Stopped
+from gui import commands, errors, theme
+from gui.docks import PANELS
+from gui.driver import Driver
+from gui.main_window import MainWindow
+from gui.pill import Pill
+from gui.settings import settings
+from gui.status_bar import place_words, size_words
+from gui.toolbar import device_words
+from gui.workspace import Workspace
+
+
+def pill(driver: Driver, name: str) -> Pill:
+    found = driver.window.findChild(Pill, f"toolbar.{name}")
+    assert found is not None
+    return found
+
+
+def test_the_start_page_gives_way_to_the_canvas_and_comes_back(tutorial: Driver) -> None:
+    window = tutorial.window
+    assert window.canvas.isVisible()
+    assert not window.welcome.isVisible()
+    assert all(window.docks.by_id[p.id].panel.isVisible() for p in (PANELS[0], PANELS[2]))
+    tutorial.key("Ctrl+W")
+    assert window.welcome.isVisible()
+    assert not any(dock.isVisible() for dock in window.docks.by_id.values())
+
+
+def test_a_picture_on_the_start_page_opens_its_example(driver: Driver) -> None:
+    driver.wait(lambda: driver.window.is_drawn, "the pictures")
+    driver.click("welcome.example.gather")
+    driver.wait(lambda: driver.workspace.is_open, "the example")
+    assert driver.workspace.name == "gather.gradstep"
+
+
+def test_the_title_names_the_document_and_marks_edits(tutorial: Driver) -> None:
+    assert tutorial.window.windowTitle() == "tutorial.gradstep[*] · Gradstep"
+    commands.rename(tutorial.workspace, "d", "sum")
+    assert tutorial.window.isWindowModified()
+    assert tutorial.window.menu.name.text() == "tutorial.gradstep •"
+    tutorial.key("Ctrl+Z")
+    assert not tutorial.window.isWindowModified()
+
+
+def test_every_panel_can_be_shown(tutorial: Driver) -> None:
+    for place in PANELS:
+        dock = tutorial.window.docks.by_id[place.id]
+        tutorial.workspace.view_requested.emit("show", place.id)
+        tutorial.settle()
+        assert dock.panel.isVisible(), place.id
+
+
+def test_tabs_are_flat_and_named(tutorial: Driver) -> None:
+    tabs = [
+        bar.tabText(i)
+        for bar in tutorial.window.findChildren(QTabBar)
+        if bar.count() > 1  # Qt keeps bars of one tab for later, unseen
+        for i in range(bar.count())
+    ]
+    assert sorted(tabs) == sorted(place.title for place in PANELS)
+
+
+def test_problems_are_counted_on_their_tab(tutorial: Driver) -> None:
+    dock = tutorial.window.docks.by_id["problems"]
+    assert dock.windowTitle() == "Problems"
+    commands.add_node(tutorial.workspace, "Tanh", (0.0, 0.0))
+    tutorial.settle()
+    assert dock.windowTitle().startswith("Problems ")
+
+
+def test_menus_that_depend_on_the_machine(tutorial: Driver) -> None:
+    """Each is filled when it opens, and its rows do what they say."""
+    menu = tutorial.window.menu
+    for submenu, text in (
+        (menu._run_on, "tf-gpu (emulated)"),
+        (menu._compare_with, "cupy (emulated)"),
+        (menu._keep, "up to 1 GB"),
+    ):
+        submenu.aboutToShow.emit()
+        (row,) = [action for action in submenu.actions() if action.text() == text]
+        row.trigger()
+        tutorial.settle()
+    assert tutorial.workspace.device == "emulate:tf-gpu"
+    assert "emulated" in tutorial.window.status.device.text()
+    assert settings().compare_with == "emulate:cupy"
+    assert settings().recording_limit == 1 << 30
+    menu._panels.aboutToShow.emit()
+    assert len(menu._panels.actions()) == len(PANELS)
+    menu._recent.aboutToShow.emit()
+    assert not menu._recent.actions()[0].isEnabled()
+
+
+def test_reset_layout_brings_every_dock_back(tutorial: Driver) -> None:
+    docks = tutorial.window.docks
+    before = {id: tutorial.window.dockWidgetArea(dock) for id, dock in docks.by_id.items()}
+    docks.by_id["timeline"].setFloating(True)
+    docks.by_id["outline"].hide()
+    docks._move(docks.by_id["inspector"], before["timeline"])
+    tutorial.window.actions_.run("view.reset_layout")
+    tutorial.settle()
+    after = {id: tutorial.window.dockWidgetArea(dock) for id, dock in docks.by_id.items()}
+    assert after == before
+    assert not docks.by_id["timeline"].isFloating()
+    assert docks.by_id["outline"].isVisible()
+
+
+def test_the_layout_is_remembered(tutorial: Driver, qtbot: Any, examples: Path) -> None:
+    tutorial.window.docks.by_id["outline"].hide()
+    tutorial.window.docks.by_id["palette"].hide()
+    tutorial.window.discard()
+    window = MainWindow(Workspace())
+    again = Driver(window)
+    window.workspace.start()
+    again.open(examples / "tutorial.gradstep")
+    hidden = {
+        id for id, dock in window.docks.by_id.items() if not dock.toggleViewAction().isChecked()
+    }
+    window.discard()
+    assert hidden == {"outline", "palette"}
+
+
+def test_the_status_bar_says_where_and_changes_colour(tutorial: Driver) -> None:
+    status = tutorial.window.status
+    assert status.state.text() == "Ready"
+    assert status.property("stopped") is False
+    tutorial.key("F10")
+    assert status.state.text() == "Stopped after step"
+    assert status.property("stopped") is True
+    assert "/" in status.place.text()
+    assert "forward ↓" in status.place.text()
+    assert "CPU (NumPy)" in status.device.text()
+    assert "of 2 GB" in status.recording.text()
+    assert status.zoom.text().startswith("zoom ")
+
+
+def test_the_recording_limit_reaches_the_engine(tutorial: Driver) -> None:
+    commands.keep_recorded(tutorial.workspace, 256 << 20)
+    tutorial.settle()
+    assert tutorial.workspace.stop is not None
+    assert tutorial.workspace.stop.recorded_limit == 256 << 20
+    assert tutorial.window.status.recording.text().endswith("of 256 MB")
+
+
+def test_stopping_at_a_breakpoint_says_so(tutorial: Driver) -> None:
+    tutorial.workspace.select(["e"])
+    tutorial.key("F9")
+    tutorial.key("F5")
+    assert tutorial.window.status.state.text() == "Stopped at breakpoint"
+
+
+def test_the_phase_is_lit_and_its_pill_goes_there(tutorial: Driver) -> None:
+    assert pill(tutorial, "forward").isChecked()
+    tutorial.click("toolbar.backward")
+    assert tutorial.workspace.stop is not None
+    assert tutorial.workspace.stop.phase == "backward"
+    assert pill(tutorial, "backward").isChecked()
+    assert not pill(tutorial, "forward").isChecked()
+
+
+def test_the_override_pill_switches_it(driver: Driver, examples: Path) -> None:
+    driver.open(examples / "override_add.gradstep")
+    override = pill(driver, "override.0")
+    assert override.text() == "override: e → CustomAdd"
+    assert override.isChecked()
+    driver.click("toolbar.override.0")
+    assert not driver.workspace.document.request.overrides[0].enabled
+    assert not override.isChecked()
+    driver.key("Ctrl+Z")
+    assert override.isChecked()
+
+
+def test_s_stops_the_gradient_on_the_selected_wire(tutorial: Driver) -> None:
+    tutorial.workspace.select([], Edge("e", 0))
+    tutorial.window.canvas.setFocus()
+    tutorial.key("S")
+    assert Edge("e", 0) in tutorial.workspace.document.request.stopped_edges
+    assert pill(tutorial, "stop_gradient").isChecked()
+    gradient = tutorial.workspace.gradient("c")
+    assert gradient is not None
+    tutorial.key("S")
+    assert not tutorial.workspace.document.request.stopped_edges
+
+
+def test_comparing_from_the_toolbar_shows_its_panel(driver: Driver, examples: Path) -> None:
+    driver.open(examples / "gather.gradstep")
+    assert pill(driver, "compare").text() == "Compare: CPU ↔ tf-gpu (emulated)"
+    driver.click("toolbar.compare")
+    driver.wait(lambda: bool(driver.workspace.comparisons), "the comparison")
+    assert driver.window.docks.by_id["device_diff"].isVisible()
+
+
+def test_an_error_is_shown_until_something_works(tutorial: Driver) -> None:
+    tutorial.workspace.message.emit("error", "It did not work")
+    banner = tutorial.window.banners.message
+    assert banner.isVisible()
+    tutorial.key("F10")
+    assert not banner.isVisible()
+    tutorial.workspace.message.emit("info", "By the way")
+    assert not banner.isVisible()
+    assert tutorial.window.status.place.text() == "By the way"
+
+
+@pytest.mark.parametrize("choice", ["light", "dark"])
+def test_themes_dress_everything_and_are_remembered(tutorial: Driver, choice: str) -> None:
+    tutorial.window.actions_.run(f"view.{choice}")
+    tutorial.settle()
+    assert settings().theme == choice
+    wanted = theme.named(choice)
+    assert tutorial.workspace.theme is wanted
+    image = tutorial.window.canvas.grab().toImage()
+    assert image.pixelColor(2, 2).lightness() == pytest.approx(wanted.background.lightness(), abs=8)
+
+
+def test_every_control_has_a_name_for_screen_readers(tutorial: Driver) -> None:
+    silent = [
+        button.objectName() or type(button).__name__
+        for button in tutorial.window.findChildren(QAbstractButton)
+        if not button.accessibleName()
+        and not button.text()
+        and not button.objectName().startswith("qt_")
+        and not isinstance(button.parent(), QTabBar | QLineEdit)  # Qt's own
+    ]
+    assert silent == []
+
+
+def test_a_bug_goes_to_the_log_and_says_one_line(
+    tutorial: Driver, caplog: pytest.LogCaptureFixture
+) -> None:
+    said: list[str] = []
+    reporter = errors.Reporter(said.append, tutorial.window)
+    try:
+        raise ZeroDivisionError("what a pity")
+    except ZeroDivisionError as error:
+        reporter.report(type(error), error, error.__traceback__)
+    tutorial.settle()
+    assert len(said) == 1
+    assert "ZeroDivisionError: what a pity" in said[0]
+    assert "\n" not in said[0]
+    assert "Traceback" in caplog.text
+
+
+def test_words_of_the_status_bar() -> None:
+    stop = Stopped(reason="step", run=1, step=12, runs=2, phase="backward")
+    assert place_words(stop, 22) == "run 2 · step 12 / 22 · backward ↑"
+    assert [size_words(n) for n in (0, 1023, 3174, 2 << 30)] == ["0 B", "1023 B", "3.1 KB", "2 GB"]
+    assert device_words("emulate:tf-gpu") == "tf-gpu (emulated)"
+    assert device_words("gpu:native") == "GPU (native)"
+
+
+def test_the_status_bar_is_not_empty_of_names(tutorial: Driver) -> None:
+    names = {label.objectName() for label in tutorial.window.status.findChildren(QLabel)}
+    assert {"status.state", "status.place", "status.device", "status.recording"} <= names
