@@ -7,6 +7,7 @@ from pathlib import Path
 
 from core.cli.main import main
 from core.host.devices import DeviceServices
+from core.io.document import Document
 
 
 class Gradstep:
@@ -27,6 +28,12 @@ class Gradstep:
         from gui.app import shot
 
         shot(path, out, step=step, theme=theme, size=size)
+
+    def picture(self, document: Document, suffix: str) -> bytes:
+        from gui.picture import picture
+
+        data: bytes = picture(document, suffix)
+        return data
 
     def tour(self, folder: Path) -> int:
         from gui.app import tour

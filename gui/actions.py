@@ -47,6 +47,9 @@ FILE = (
            "save", when.can_save, "File", 2),
     Action("file.save_as", "Save as…", window("save_as"), "Write the document to another file",
            ("Ctrl+Shift+S",), "", when.is_open, "File", 2),
+    Action("file.export", "Export…", window("export"),
+           "Write the graph as a picture, a GraphDef, Python or Graphviz", ("Ctrl+Shift+E",), "",
+           when.is_open, "File", 2),
     Action("file.quit", "Quit", window("quit"), "Close the window", ("Ctrl+Q",), "",
            when.always, "File", 3),
 )  # fmt: skip

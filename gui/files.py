@@ -19,6 +19,10 @@ from gui.workspace import Workspace
 
 FILTER = "Graphs (*.gradstep *.pb *.pbtxt);;All files (*)"
 
+_EXPORTS = (
+    "Pictures (*.png *.svg);;TensorFlow GraphDef (*.pb *.pbtxt);;Python (*.py);;Graphviz (*.dot)"
+)
+
 
 class Files(QObject):
     """The window's file commands. Each returns whether it went through."""
@@ -84,7 +88,28 @@ class Files(QObject):
         if not text:
             return False
         path = Path(text)
-        return self._write(path if path.suffix else path.with_suffix(".gradstep"))
+        own = path.suffix == ".gradstep"
+        return self._write(path if own else path.with_name(f"{path.name}.gradstep"))
+
+    def export(self, picture: Callable[[str], bytes]) -> bool:
+        """Write the graph in another format, or as a picture: `picture(suffix)` is its file."""
+        from core.io import atomic, export
+
+        start = str(Path(self._workspace.name).with_suffix(".png"))
+        text, _ = QFileDialog.getSaveFileName(self._window, "Export", start, _EXPORTS)
+        if not text:
+            return False
+        suffix = Path(text).suffix.lower()
+        try:
+            pixels = suffix in (".png", ".svg")
+            document = self._workspace.document
+            data = picture(suffix) if pixels else export.to_bytes(document, suffix)
+            atomic.replace_file(text, data)
+        except GradstepError as error:
+            self._workspace.complain(error)
+            return False
+        self._workspace.message.emit("info", f"Exported to {text}")
+        return True
 
     def close(self) -> bool:
         """Show the start page."""

@@ -32,6 +32,7 @@ class Views:
             "open": lambda target: window.files.open(Path(target) if target else None),
             "save": lambda _: window.files.save(),
             "save_as": lambda _: window.files.save_as(),
+            "export": lambda _: window.files.export(window.canvas.as_picture),
             "close": lambda _: window.files.close(),
             "quit": lambda _: window.close(),
             "show": window.docks.show,

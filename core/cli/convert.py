@@ -5,28 +5,34 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from core.cli.ports import Answer, Application
+from core.cli.ports import PICTURES, Answer, Application
 from core.cli.values import usage
+from core.io.atomic import replace_file
 from core.io.export import WRITERS, to_bytes, unknown_format, write
 from core.io.open import read
+
+KNOWN = (*WRITERS, *PICTURES)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of `gradstep convert`."""
     parser.add_argument("file", metavar="IN", help=".gradstep, .pb or .pbtxt")
-    parser.add_argument("out", metavar="OUT", help=f"{', '.join(WRITERS)}, or - for the screen")
+    parser.add_argument("out", metavar="OUT", help=f"{', '.join(KNOWN)}, or - for the screen")
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
     """Write OUT. Nothing in the document is run, so it need not be trusted, and op types that
     Gradstep lacks are passed on."""
     suffix = Path(args.out).suffix.lower()
-    if args.out != "-" and suffix not in WRITERS:
-        error = unknown_format(suffix)
+    if args.out != "-" and suffix not in KNOWN:
+        error = unknown_format(suffix, KNOWN)
         raise usage(error.message, error.hint)
     document = read(args.file, allow_unknown=True)
     if args.out == "-":
         text = to_bytes(document, ".py").decode().rstrip("\n")
         return Answer({"text": text}, text)
-    write(args.out, document)
+    if suffix in PICTURES:
+        replace_file(args.out, app.picture(document, suffix))
+    else:
+        write(args.out, document)
     return Answer({"written": args.out}, f"wrote {args.out}")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from core.host.devices import DeviceServices
+from core.io.document import Document
 
 
 class Application(Protocol):
@@ -22,8 +23,14 @@ class Application(Protocol):
     def shot(self, path: Path, out: Path, step: int, theme: str, size: tuple[int, int]) -> None:
         """Save a picture of the window after `step` steps. Raises GradstepError."""
 
+    def picture(self, document: Document, suffix: str) -> bytes:
+        """The document's graph as a ".png" or ".svg" file. Raises GradstepError."""
+
     def tour(self, folder: Path) -> int:
         """Play the tutorial through the window, pictures into `folder`; the exit status."""
+
+
+PICTURES = (".png", ".svg")
 
 
 @dataclass(frozen=True)

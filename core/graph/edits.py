@@ -120,7 +120,7 @@ def relabel(graph: Graph, name_of: Callable[[str], str]) -> Graph:
 
 
 def duplicate(graph: Graph, names: Iterable[str]) -> tuple[Graph, dict[str, str]]:
-    """Copy operations with the wires among them; wires from outside are kept. Returns old -> new."""
+    """Copy operations with the wires among them and from outside. Returns old name -> new."""
     chosen = set(names)
     copies: dict[str, str] = {}
     for op in [op for op in graph if op.name in chosen]:

@@ -153,7 +153,7 @@ class Operation:
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """Operations by name, in the order of their creation. Compared by identity; see changes.diff."""
+    """Operations by name, in order of creation. Compared by identity; see changes.diff."""
 
     operations: Mapping[str, Operation] = field(default_factory=dict)
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from core.errors import GradstepError
 from core.io.atomic import replace_file
 from core.io.document import Document
 
-_LATER = (".onnx", ".svg", ".png")
+_LATER = (".onnx",)
 
 
 def write(path: str | os.PathLike[str], document: Document) -> None:
@@ -65,10 +65,10 @@ WRITERS: dict[str, Callable[[Document], bytes]] = {
 }
 
 
-def unknown_format(suffix: str) -> GradstepError:
-    """The error for a suffix that nothing is written as, or not yet."""
+def unknown_format(suffix: str, known: Iterable[str] = WRITERS) -> GradstepError:
+    """The error for a suffix that nothing is written as, or not yet; `known` are those that are."""
     if suffix in _LATER:
         message = f"Gradstep does not write {suffix} files yet; it comes in a later version"
     else:
         message = f"Gradstep does not write {suffix or 'files without a suffix'}"
-    return GradstepError(message, kind="ValueError", hint=f"it writes {', '.join(WRITERS)}")
+    return GradstepError(message, kind="ValueError", hint=f"it writes {', '.join(known)}")

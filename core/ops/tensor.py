@@ -115,7 +115,7 @@ class Tensor:
 
 
 class OpView:
-    """An operation as gradient functions see it: TensorFlow's `op.inputs`, `op.outputs`, `op.type`."""
+    """An operation as gradient functions see it: TensorFlow's `op.inputs`, `op.outputs`…"""
 
     __slots__ = ("builder", "operation")
 
@@ -141,7 +141,7 @@ class OpView:
         return [Tensor(self.builder, self.operation.output(i)) for i in range(count)]
 
     def get_attr(self, name: str) -> Any:
-        """The attribute's value or its declared default. Raises GradstepError when it has neither."""
+        """The attribute's value or its declared default. Raises GradstepError without either."""
         definition = lookup(self.type, self.name)
         if name in definition.attrs:
             return definition.attr(self.operation, name)

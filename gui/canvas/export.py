@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
-from PySide6.QtCore import QRectF, QSizeF
+from PySide6.QtCore import QBuffer, QIODevice, QRectF, QSizeF
 from PySide6.QtGui import QImage, QPainter
 
 from core.errors import GradstepError
@@ -17,26 +15,27 @@ from gui.theme import Theme
 
 MARGIN = 32.0  # scene units around the graph
 MOST = 16_000  # pixels to a side
+SUFFIXES = (".png", ".svg")
 
 
-def save(path: Path, arrays: SceneArrays, facts: Facts, theme: Theme, scale: float = 2.0) -> None:
-    """Write the whole graph to `path`; its suffix says how. Raises GradstepError.
+def to_bytes(
+    suffix: str, arrays: SceneArrays, facts: Facts, theme: Theme, scale: float = 2.0
+) -> bytes:
+    """The whole graph as a ".png" or ".svg" file. Raises GradstepError for another suffix.
 
     scale: pixels per scene unit of a PNG, made smaller for a graph that would be too large.
     """
-    if path.suffix.lower() == ".svg":
-        written = _svg(path, arrays, facts, theme)
-    elif path.suffix.lower() == ".png":
-        written = image(arrays, facts, theme, scale).save(str(path))
-    else:
+    if suffix not in SUFFIXES:
         raise GradstepError(
-            f"a picture cannot be written as '{path.suffix}'", kind="FileError",
-            hint="use .png or .svg",
-        )  # fmt: skip
-    if not written:
-        raise GradstepError(
-            f"{path} could not be written", kind="FileError", hint="choose another folder"
+            f"a picture cannot be written as '{suffix}'", kind="FileError", hint="use .png or .svg"
         )
+    memory = QBuffer()
+    memory.open(QIODevice.OpenModeFlag.WriteOnly)
+    if suffix == ".svg":
+        _svg(memory, arrays, facts, theme)
+    else:
+        image(arrays, facts, theme, scale).save(memory, "PNG")
+    return bytes(memory.data().data())
 
 
 def image(arrays: SceneArrays, facts: Facts, theme: Theme, scale: float = 2.0) -> QImage:
@@ -52,20 +51,18 @@ def image(arrays: SceneArrays, facts: Facts, theme: Theme, scale: float = 2.0) -
     return result
 
 
-def _svg(path: Path, arrays: SceneArrays, facts: Facts, theme: Theme) -> bool:
+def _svg(memory: QBuffer, arrays: SceneArrays, facts: Facts, theme: Theme) -> None:
     from PySide6.QtSvg import QSvgGenerator
 
     area = _area(arrays)
     generator = QSvgGenerator()
-    generator.setFileName(str(path))
+    generator.setOutputDevice(memory)
     generator.setSize(area.size().toSize())
     generator.setViewBox(QRectF(area.topLeft(), QSizeF(area.size())))
     generator.setTitle("Gradstep graph")
-    painter = QPainter()
-    if not painter.begin(generator):
-        return False
+    painter = QPainter(generator)
     _paint(painter, area, arrays, facts, theme, 1.0)
-    return bool(painter.end())
+    painter.end()
 
 
 def _area(arrays: SceneArrays) -> QRectF:

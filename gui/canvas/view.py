@@ -12,7 +12,18 @@ from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView, QToolTip
 from core.graph.model import Edge
 from core.layout.boxes import GRID
 from gui import commands
-from gui.canvas import adding, gestures, hit, keyboard, keys, pressing, scopes, speech, tips
+from gui.canvas import (
+    adding,
+    export,
+    gestures,
+    hit,
+    keyboard,
+    keys,
+    pressing,
+    scopes,
+    speech,
+    tips,
+)
 from gui.canvas.arrays import SceneArrays
 from gui.canvas.camera import NOTCH, Camera
 from gui.canvas.dropping import OpDrop
@@ -59,6 +70,10 @@ class GraphView(QGraphicsView):
         """Show the whole graph."""
         left, top, right, bottom = self.arrays.extent
         self.camera.frame(QRectF(left, top, right - left, bottom - top))
+
+    def as_picture(self, suffix: str) -> bytes:
+        """The whole graph, as it looks now, as a ".png" or ".svg" file."""
+        return export.to_bytes(suffix, self.arrays, self.stage.facts, self.workspace.theme)
 
     def fit_selection(self) -> None:
         chosen = sorted(self.stage.facts.selected)

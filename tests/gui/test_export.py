@@ -1,0 +1,68 @@
+"""Exporting: pictures and other formats from the window, and pictures without one."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QFileDialog
+
+from core.io.open import read
+from gui.driver import Driver
+
+ROOT = Path(__file__).parents[2]
+OVERRIDE = ROOT / "assets/examples/override_add.gradstep"
+
+
+@pytest.mark.parametrize("name", ["graph.png", "graph.svg"])
+def test_convert_writes_pictures(tmp_path: Path, name: str) -> None:
+    """In a process of its own: it makes an application without a display."""
+    out = tmp_path / name
+    command = [sys.executable, "main.py", "convert", str(OVERRIDE), str(out)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    if out.suffix == ".png":
+        assert QImage(str(out)).width() > 1000
+    else:
+        assert "CustomAdd" in out.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.svg", "a.pb", "a.py", "a.dot"])
+def test_the_window_exports(
+    driver: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    out = tmp_path / name
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *args: (str(out), ""))
+    driver.open(OVERRIDE)
+    window = driver.window
+    assert window.files.export(window.canvas.as_picture)
+    assert out.stat().st_size > 100
+    if name == "a.pb":
+        assert "e" in read(out).graph
+
+
+def test_a_format_that_is_not_known_says_so(
+    driver: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    window = driver.window
+    driver.open(OVERRIDE)
+    window.workspace.message.connect(lambda level, text: said.append(text))
+    out = tmp_path / "a.docx"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *args: (str(out), ""))
+    assert not window.files.export(window.canvas.as_picture)
+    assert ".docx" in said[-1]
+    assert not out.exists()
+
+
+def test_save_as_always_writes_a_document(
+    driver: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *args: (str(tmp_path / "g.pb"), ""))
+    driver.open(OVERRIDE)
+    assert driver.window.files.save_as()
+    assert (tmp_path / "g.pb.gradstep").exists()
+    assert not (tmp_path / "g.pb").exists()
