@@ -7,7 +7,7 @@ connects. Every operation made remembers the forward operation it belongs to.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -73,6 +73,7 @@ class _Reverse:
         self.gradients: dict[TensorRef, TensorRef] = {}
         self.passed: set[TensorRef] = set()
         self.path = self._path()
+        self.live = self._below(differentiable_only=True)
         with self.builder.scope("gradients"):
             self._seed()
             for name in reversed(self.graph.order):
@@ -85,22 +86,32 @@ class _Reverse:
 
     def _path(self) -> set[str]:
         """Operations that lie between some `wrt` and some `of`, ends included."""
+        return self._below() & _data_ancestors(self.graph, [ref.op for ref in self.request.of])
+
+    def _below(self, differentiable_only: bool = False) -> set[str]:
+        """Operations that some `wrt` leads to, ends included; differentiable_only: through
+        tensors that can carry a gradient."""
         below: set[str] = set()
         stack = [ref.op for ref in self.request.wrt]
         while stack:
             name = stack.pop()
-            if name not in below:
-                below.add(name)
-                stack.extend(edge.op for edge in self.graph.consumers[name])
-        return below & _data_ancestors(self.graph, [ref.op for ref in self.request.of])
+            if name in below:
+                continue
+            below.add(name)
+            for edge in self.graph.consumers[name]:
+                source = self.graph.source(edge)
+                assert source is not None
+                if not differentiable_only or self.builder.type_of(source).dtype.is_differentiable:
+                    stack.append(edge.op)
+        return below
 
     def _seed(self) -> None:
         for number, ref in enumerate(self.request.of):
             y = self.builder.get(ref)
-            if not (y.dtype.is_floating or y.dtype.is_complex):
+            if not y.dtype.is_floating:
                 raise GradstepError(
-                    f"'{ref.short}' has element type {y.dtype.value}; only real or complex "
-                    "floating-point tensors can be differentiated",
+                    f"'{ref.short}' has element type {y.dtype.value}; only real floating-point "
+                    "tensors can be differentiated",
                     kind="TypeError",
                     node=ref.op,
                 )
@@ -111,8 +122,8 @@ class _Reverse:
     def _through(self, op: Operation) -> None:
         with self.builder.belonging_to(op.name, Phase.BACKWARD):
             grads = self._arrived(op)
-            if all(g is None for g in grads) or not op.inputs:
-                return
+            if all(g is None for g in grads) or not _follows(op, self.path):
+                return  # its rule is not wanted: nothing asked for lies before it
             with self.builder.scope(f"{op.name}_grad"):
                 results = self._apply(op, self._complete(op, grads))
                 self._pass_on(op, results)
@@ -138,12 +149,15 @@ class _Reverse:
         return grads
 
     def _complete(self, op: Operation, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
-        """Zeros in place of None where another output of the same operation has a gradient."""
+        """Zeros in place of None where another output of the same operation has a gradient. Who
+        asks for that output's gradient gets them, as in TensorFlow, not None."""
         full = list(grads)
         for index, grad in enumerate(grads):
             output = self.builder.get(op.output(index))
             if grad is None and (output.dtype.is_floating or output.dtype.is_complex):
-                full[index] = self.builder.one("ZerosLike", output)
+                zeros = full[index] = self.builder.one("ZerosLike", output)
+                if output.ref in self.request.wrt and _follows(op, self.live):
+                    self.gradients[output.ref] = zeros.ref
         return full
 
     def _apply(self, op: Operation, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
@@ -253,6 +267,11 @@ class _Reverse:
                 with self.builder.belonging_to(ref.op, Phase.BACKWARD):
                     zero = self.builder.one("ZerosLike", self.builder.get(ref))
                 self.gradients[ref] = zero.ref
+
+
+def _follows(op: Operation, names: Set[str]) -> bool:
+    """Whether `op` takes a tensor of one of the named operations."""
+    return any(ref is not None and ref.op in names for ref in op.inputs)
 
 
 def _data_ancestors(graph: Graph, names: Sequence[str]) -> set[str]:

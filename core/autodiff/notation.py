@@ -125,7 +125,15 @@ _SIGNS = {
     ast.FloorDiv: ("//", 2),
     ast.Mod: ("mod", 2),
 }
-_COMPARISONS = {ast.Gt: ">", ast.Lt: "<", ast.GtE: "≥", ast.LtE: "≤", ast.Eq: "=", ast.NotEq: "≠"}
+_COMPARISONS = {
+    ast.Gt: ">",
+    ast.Lt: "<",
+    ast.GtE: "≥",
+    ast.LtE: "≤",
+    ast.Eq: "=",
+    ast.NotEq: "≠",
+    ast.IsNot: "≠",
+}
 
 
 class _Renderer(ast.NodeVisitor):

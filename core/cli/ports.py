@@ -20,8 +20,9 @@ class Application(Protocol):
     def window(self, path: Path | None) -> int:
         """Show the window, on a document if a path is given; the exit status."""
 
-    def shot(self, path: Path, out: Path, step: int, theme: str, size: tuple[int, int]) -> None:
-        """Save a picture of the window after `step` steps. Raises GradstepError."""
+    def shot(self, path: Path | None, out: Path, **look: Any) -> None:
+        """Save a picture of the window, on a document if a path is given. look: step, theme, size,
+        scale, select, show and compare, as in gui.shot. Raises GradstepError."""
 
     def picture(self, document: Document, suffix: str) -> bytes:
         """The document's graph as a ".png" or ".svg" file. Raises GradstepError."""

@@ -10,20 +10,35 @@ from core.cli.ports import Answer, Application
 from core.cli.values import usage
 from core.io.open import read
 
+START = "-"
+LISTS = (
+    ("--select", "NODE", "a node to select"),
+    ("--show", "PANEL", "a panel to bring to the front: gradients, device_diff, …"),
+    ("--compare", "DEVICE", "a device to compare with, such as emulate:tf-gpu"),
+)
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of `gradstep shot`."""
-    parser.add_argument("file", metavar="FILE", help=".gradstep, .pb or .pbtxt")
+    parser.add_argument(
+        "file", metavar="FILE", help=f".gradstep, .pb, .pbtxt, or {START} (start page)"
+    )
     parser.add_argument("out", metavar="OUT.png", type=Path)
     parser.add_argument("--step", metavar="N", type=int, default=0, help="steps to take first")
     parser.add_argument("--theme", metavar="T", choices=("light", "dark"), default="dark")
     parser.add_argument("--size", metavar="WxH", type=arguments.size, default=(1600, 1000))
+    parser.add_argument("--scale", metavar="F", type=float, default=1.0, help="pixels per point")
+    for name, metavar, words in LISTS:
+        parser.add_argument(name, metavar=metavar, action="append", default=[], help=words)
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
     """Write the picture. Raises GradstepError before a window is made for a bad file."""
     if args.out.suffix.lower() != ".png":
         raise usage(f"a shot is a .png, not {args.out.suffix or 'a file without a suffix'}")
-    read(args.file)
-    app.shot(Path(args.file), args.out, args.step, args.theme, args.size)
+    path = None if args.file == START else Path(args.file)
+    if path is not None:
+        read(path)
+    names = ("step", "theme", "size", "scale", "select", "show", "compare")
+    app.shot(path, args.out, **{name: getattr(args, name) for name in names})
     return Answer({"shot": str(args.out)}, f"wrote {args.out}")

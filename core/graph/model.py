@@ -253,14 +253,22 @@ def _topological(graph: Graph) -> tuple[str, ...]:
     return tuple(order)
 
 
+_LONGEST_LOOP = 12  # operations named in full
+
+
 def _cycle_error(stuck: list[str], waiting: Mapping[str, set[str]]) -> GradstepError:
-    inside = set(stuck)
+    inside, seen = set(stuck), {stuck[0]: 0}
     path = [stuck[0]]
-    while path[-1] not in path[:-1]:
-        path.append(next(n for n in sorted(waiting[path[-1]]) if n in inside))
-    loop = path[path.index(path[-1]) :]
+    while True:
+        before = min(waiting[path[-1]] & inside)
+        path.append(before)
+        if before in seen:
+            break
+        seen[before] = len(seen)
+    loop = path[seen[before] :]
+    shown = loop if len(loop) <= _LONGEST_LOOP else [*loop[:4], "…", *loop[-3:]]
     return GradstepError(
-        "the graph has a cycle: " + " ← ".join(loop),
+        "the graph has a cycle: " + " ← ".join(shown),
         kind="InvalidArgumentError",
         node=loop[0],
         hint="remove one of these wires",

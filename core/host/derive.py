@@ -17,7 +17,12 @@ from core.graph.problems import Problem
 from core.host.evaluator import VARIABLES
 from core.host.given import fitting_feeds, fitting_initial
 from core.host.overrides import unmatched
-from core.host.soundness import broken_operations, refuse_broken, without_cycles
+from core.host.soundness import (
+    broken_operations,
+    refuse_broken,
+    refuse_cyclic,
+    without_cycles,
+)
 from core.host.targets import run_targets
 from core.host.user_code import Function, Print, functions_of, to_stderr
 from core.io.document import CodeKind, Document
@@ -94,6 +99,7 @@ def _with_gradients(
     of = tuple(ref for ref in request.of if ref.op in program.graph)
     program = replace(program, fetches=(*of, *program.fetches))
     try:
+        refuse_cyclic((*request.of, *request.wrt), document.graph, program.graph)
         refuse_broken((*request.of, *request.wrt), broken)
         sound = Graph.of(op for op in program.graph if op.name not in broken)
         rules = of_kind(document, functions, CodeKind.GRADIENT)

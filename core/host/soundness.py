@@ -29,6 +29,18 @@ def broken_operations(graph: Graph, problems: Iterable[Problem]) -> dict[str, Pr
     return blame
 
 
+def refuse_cyclic(refs: Iterable[TensorRef], whole: Graph, sound: Graph) -> None:
+    """Raise GradstepError for the first of `refs` that `without_cycles` left out."""
+    for ref in refs:
+        if ref.op in whole and ref.op not in sound:
+            raise GradstepError(
+                f"there is no gradient of '{ref.op}', which is part of a cycle or follows one",
+                kind="ValueError",
+                node=ref.op,
+                hint="take the cycle apart first",
+            )
+
+
 def refuse_broken(refs: Iterable[TensorRef], broken: Mapping[str, Problem]) -> None:
     """Raise GradstepError for the first of `refs` that stands on a broken operation."""
     for ref in refs:
@@ -44,11 +56,18 @@ def refuse_broken(refs: Iterable[TensorRef], broken: Mapping[str, Problem]) -> N
 
 def _ordered(graph: Graph) -> set[str]:
     """Operations that can be put in order: no cycle is above them."""
+    missing = {op.name: {p for p in predecessors(op) if p in graph} for op in graph}
+    followers: dict[str, list[str]] = {name: [] for name in missing}
+    for name, before in missing.items():
+        for other in before:
+            followers[other].append(name)
     done: set[str] = set()
-    waiting = list(graph)
-    while True:
-        ready = [op for op in waiting if all(p in done or p not in graph for p in predecessors(op))]
-        if not ready:
-            return done
-        done.update(op.name for op in ready)
-        waiting = [op for op in waiting if op.name not in done]
+    ready = [name for name, before in missing.items() if not before]
+    while ready:
+        name = ready.pop()
+        done.add(name)
+        for follower in followers[name]:
+            missing[follower].discard(name)
+            if not missing[follower]:
+                ready.append(follower)
+    return done

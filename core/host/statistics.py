@@ -41,7 +41,7 @@ def _norm(values: np.ndarray[Any, Any]) -> float:
     """The Euclidean norm, scaled so that large elements do not overflow."""
     wide = np.abs(values.astype(np.float64))
     largest = float(wide.max())
-    if largest == 0.0:
-        return 0.0
+    if largest == 0.0 or not np.isfinite(largest):  # a complex modulus may overflow
+        return largest
     with np.errstate(over="ignore", under="ignore"):
         return float(largest * np.sqrt(np.square(wide / largest).sum()))

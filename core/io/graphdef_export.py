@@ -96,7 +96,9 @@ def _with_types(op: Operation, inference: Inference) -> Operation:
         if key not in op.attrs
     }
     if op.type == "Const" and "dtype" not in op.attrs:
-        found["dtype"] = DType.of(op.attrs["value"].array.dtype)
+        found["dtype"] = DType.of(definition.attr(op, "value").array.dtype)
+    if op.type == "VarHandleOp" and not op.attrs.get("shared_name"):
+        found["shared_name"] = op.name  # without one, all handles are one variable there
     known = {key: value for key, value in found.items() if value is not None}
     return replace(op, attrs={**op.attrs, **known})
 

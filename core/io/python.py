@@ -88,17 +88,21 @@ def _call(op: Operation, document: Document) -> str:
     name = f"name={op.name!r}"
     if op.type == "Placeholder":
         shape = _value(op.attrs.get("shape", Shape(None)))
-        return f"tf1.placeholder({_value(op.attrs['dtype'])}, {shape}, {name})"
+        return f"tf1.placeholder({_value(_attr(op, 'dtype'))}, {shape}, {name})"
     if op.type == "Const":
-        return f"tf.constant({_value(op.attrs['value'])}, {name})"
+        return f"tf.constant({_value(_attr(op, 'value'))}, {name})"
     if op.type == "VariableV2" and op.name in document.initial:
         return f"tf1.Variable({_value(document.initial[op.name])}, {name}, use_resource=False)"
     if op.type in ("PyFunc", "PyFuncStateless"):
         item = document.code.get(str(op.attrs.get("token")))
         function = "None" if item is None else _function_name(item.source)
         inputs = ", ".join(_input(ref, op) for ref in op.inputs)
-        return f"tf1.py_func({function}, [{inputs}], {_value(op.attrs['Tout'])}, {name})"
+        return f"tf1.py_func({function}, [{inputs}], {_value(_attr(op, 'Tout'))}, {name})"
     return f"tf.raw_ops.{op.type}({', '.join([*_arguments(op, lookup(op.type, op.name)), name])})"
+
+
+def _attr(op: Operation, name: str) -> Any:
+    return lookup(op.type, op.name).attr(op, name)
 
 
 def _arguments(op: Operation, definition: OpDef) -> Iterable[str]:

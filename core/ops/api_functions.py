@@ -82,6 +82,8 @@ def squeeze(x: TensorLike, axis: Axes = None) -> Tensor:
 
 
 def concat(values: Sequence[TensorLike], axis: int) -> Tensor:
+    if len(values) == 1:
+        return call("Identity", values[0])
     return call("ConcatV2", *values, np.array(axis, np.int32))
 
 

@@ -26,7 +26,8 @@ def positive(axis: int, rank: int) -> int:
 
 
 def reduced(axes: Iterable[int], rank: int) -> tuple[int, ...]:
-    """Reduction axes counted from the front, each once. Raises GradstepError."""
+    """Reduction axes counted from the front. Raises GradstepError for one that is not there, and
+    for one that is named twice."""
     found: list[int] = []
     for axis in axes:
         if not -rank <= axis < rank:
@@ -34,8 +35,12 @@ def reduced(axes: Iterable[int], rank: int) -> tuple[int, ...]:
                 f"Invalid reduction dimension {axis} for input with {rank} dimension(s)",
                 hint=_span(rank),
             )
-        if axis % rank not in found:
-            found.append(axis % rank)
+        if axis % rank in found:
+            raise GradstepError(
+                f"Invalid reduction arguments: Axes contains duplicate dimension: {axis % rank}",
+                hint="name each axis once",
+            )
+        found.append(axis % rank)
     return tuple(found)
 
 
@@ -57,6 +62,8 @@ def reduced_shape(shape: Shape, axes: Any, keep_dims: bool) -> Shape:
 
 def reduction(ctx: InferContext) -> TensorType:
     """Type rule of `reduce(input, axes) {keep_dims}`."""
+    if (ctx.types[1].shape.rank or 0) > 1:
+        raise ctx.fail(f"{ctx.op.type} needs a vector of axes, not shape {ctx.types[1].shape}")
     shape = reduced_shape(ctx.types[0].shape, ctx.constant(1), ctx.attr("keep_dims"))
     return TensorType(ctx.types[0].dtype, shape)
 

@@ -51,6 +51,7 @@ for _type, _ufunc, _sign, _words in (
         broadcasts=True,
         samples=binary(),
         doc=f"Whether {_words}, elementwise with broadcasting.",
+        differs="incompatible_shape_error is taken as true, whatever it says",
     )
 
 

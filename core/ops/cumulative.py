@@ -6,11 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from core.graph.dtypes import TensorType
 from core.ops.axes import positive
 from core.ops.builder import OpView, Tensor, call
 from core.ops.host import integer
-from core.ops.table import Sample, op
-from core.ops.type_rules import numeric, unref
+from core.ops.table import InferContext, Sample, op
+from core.ops.type_rules import numeric, unref, want_rank
+
+
+def _accumulated(ctx: InferContext) -> TensorType:
+    want_rank(ctx, 1, 0)
+    return unref(ctx)
 
 
 def _running(name: str, neutral: int) -> Any:
@@ -61,7 +67,7 @@ op(
     attrs={"exclusive": False, "reverse": False},
     type_attrs={"T": "x", "Tidx": "axis"},
     formula="running(cumsum, x, axis, exclusive, reverse, 0)",
-    infer=numeric(unref),
+    infer=numeric(_accumulated),
     kernel=_running("cumsum", 0),
     gradient=lambda op, g: (call("Cumsum", g, op.inputs[1], **_flags(op)), None),
     samples=_samples,
@@ -75,7 +81,7 @@ op(
     attrs={"exclusive": False, "reverse": False},
     type_attrs={"T": "x", "Tidx": "axis"},
     formula="running(cumprod, x, axis, exclusive, reverse, 1)",
-    infer=numeric(unref),
+    infer=numeric(_accumulated),
     kernel=_running("cumprod", 1),
     gradient=_cumprod_gradient,
     samples=_samples,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from core.errors import GradstepError
 from core.graph.dtypes import DType, TensorType
 from core.ops.builder import OpView, Tensor, call
 from core.ops.flow import copy_to
@@ -151,6 +152,8 @@ op(
 
 
 def _sigmoid(xp: Any, x: Any) -> Any:
+    if x.dtype.kind == "c":
+        return 1.0 / (1.0 + xp.exp(-x))
     # e^-|x| never overflows; both branches have the same denominator.
     small = xp.exp(-xp.abs(x))
     return xp.where(x >= 0, xp.ones_like(small), small) / (1.0 + small)
@@ -202,11 +205,24 @@ def _cast_gradient(op: OpView, g: Tensor) -> Tensor | None:
     source, target = op.inputs[0].dtype, op.outputs[0].dtype
     if not all(kind.is_floating or kind.is_complex for kind in (source, target)):
         return None
+    if source.is_complex:  # the other rules do not conjugate
+        raise GradstepError(
+            f"gradients of {source.value} tensors are not available",
+            kind="UnimplementedError",
+            hint="stop the gradient there, or override it",
+        )
     return call("Cast", g, DstT=source)
 
 
+def _cast(xp: Any, x: Any, *, DstT: DType) -> Any:  # noqa: N803
+    target = DType(DstT).numpy
+    if x.dtype.kind == "c" and target.kind in "fiu":
+        x = xp.real(x)
+    return x.astype(target)
+
+
 def _cast_out(xp: Any, x: Any, *, DstT: DType, out: Any) -> Any:  # noqa: N803
-    return copy_to(xp, x.astype(DType(DstT).numpy), out=out)
+    return copy_to(xp, _cast(xp, x, DstT=DstT), out=out)
 
 
 op(
@@ -217,7 +233,7 @@ op(
     type_attrs={"SrcT": "x"},
     formula="astype(x, DstT)",
     infer=_cast_type,
-    kernel=lambda xp, x, *, DstT: x.astype(DType(DstT).numpy),  # noqa: N803
+    kernel=_cast,
     out_kernel=_cast_out,
     gradient=_cast_gradient,
     samples=lambda rng: [
@@ -225,6 +241,8 @@ op(
         for to in (DType.FLOAT64, DType.INT32, DType.BOOL)
     ],
     arithmetic="exact",
-    doc="The same values in another element type; towards integers, rounded to zero.",
+    doc="The same values in another element type; towards integers, rounded to zero; from complex "
+    "numbers, the real part.",
+    differs="no gradient flows back into complex tensors",
     kinks="None through any integer or boolean type",
 )

@@ -76,10 +76,18 @@ def _unless_zero(xp: Any, dy: Any, value: Any) -> Any:
     return xp.where(dy == 0, xp.zeros_like(dy), value)
 
 
+def _conjugate(xp: Any, y: Any) -> Any:
+    return xp.conj(y) if y.dtype.kind == "c" else y
+
+
 def _sqrt_second(op: OpView, g: Tensor) -> Pair:
     y = op.inputs[0]
     scaled = g / y
     return -scaled * op.outputs[0], 0.5 * scaled
+
+
+def _sqrt_grad(xp: Any, y: Any, dy: Any) -> Any:
+    return _unless_zero(xp, dy, 0.5 * dy / _conjugate(xp, y))
 
 
 op(
@@ -89,7 +97,7 @@ op(
     type_attrs={"T": "y"},
     formula="where(dy == 0, 0, 0.5 * dy / y)",
     infer=floats,
-    kernel=lambda xp, y, dy: _unless_zero(xp, dy, 0.5 * dy / y),
+    kernel=_sqrt_grad,
     gradient=_sqrt_second,
     samples=equal_shapes(2),
     doc="The gradient of Sqrt, from its output y and the gradient dy; 0 where dy is 0.",
@@ -101,6 +109,11 @@ def _rsqrt_second(op: OpView, g: Tensor) -> Pair:
     return -1.5 * g * dy * call("Square", y), call("RsqrtGrad", y, g)
 
 
+def _rsqrt_grad(xp: Any, y: Any, dy: Any) -> Any:
+    y = _conjugate(xp, y)
+    return _unless_zero(xp, dy, -0.5 * (dy * y) * (y * y))
+
+
 op(
     "RsqrtGrad",
     inputs="y dy",
@@ -108,7 +121,7 @@ op(
     type_attrs={"T": "y"},
     formula="where(dy == 0, 0, -0.5 * (dy * y) * (y * y))",
     infer=floats,
-    kernel=lambda xp, y, dy: _unless_zero(xp, dy, -0.5 * (dy * y) * (y * y)),
+    kernel=_rsqrt_grad,
     gradient=_rsqrt_second,
     samples=equal_shapes(2),
     doc="The gradient of Rsqrt, from its output y and the gradient dy; 0 where dy is 0.",
@@ -120,6 +133,11 @@ def _reciprocal_second(op: OpView, g: Tensor) -> Pair:
     return g * -2.0 * dy * y, call("ReciprocalGrad", y, g)
 
 
+def _reciprocal_grad(xp: Any, y: Any, dy: Any) -> Any:
+    y = _conjugate(xp, y)
+    return _unless_zero(xp, dy, -y * y * dy)
+
+
 op(
     "ReciprocalGrad",
     inputs="y dy",
@@ -127,7 +145,7 @@ op(
     type_attrs={"T": "y"},
     formula="where(dy == 0, 0, -y * y * dy)",
     infer=floats,
-    kernel=lambda xp, y, dy: _unless_zero(xp, dy, -y * y * dy),
+    kernel=_reciprocal_grad,
     gradient=_reciprocal_second,
     samples=equal_shapes(2),
     doc="The gradient of Reciprocal, from its output y and the gradient dy; 0 where dy is 0.",

@@ -23,7 +23,7 @@ from core.ops.indexing import (
 from core.ops.known import shape_of
 from core.ops.rules import TF_CPU, Rules
 from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import wrong_type
+from core.ops.type_rules import want_rank, wrong_type
 
 
 def _want_indices(ctx: InferContext, index: int) -> None:
@@ -35,6 +35,7 @@ def _want_indices(ctx: InferContext, index: int) -> None:
 def _gathered(ctx: InferContext) -> TensorType:
     params, indices, axis = ctx.types[0], ctx.types[1], ctx.constant(2)
     _want_indices(ctx, 1)
+    want_rank(ctx, 2, 0)
     if params.shape.dims is None or indices.shape.dims is None or axis is None:
         return TensorType(params.dtype)
     at = positive(integer(axis), len(params.shape.dims))
@@ -56,14 +57,15 @@ def _gather(
     xp: Any, params: Any, indices: Any, axis: Any, *, batch_dims: int, rules: Rules = TF_CPU
 ) -> Any:
     at = positive(integer(axis), params.ndim)
-    size = params.shape[at]
+    size, batch = params.shape[at], _batch(batch_dims, indices.ndim)
+    shape = params.shape[:at] + indices.shape[batch:] + params.shape[at + 1 :]
+    if 0 in shape:  # nothing to take: no system looks at the indices then
+        return xp.zeros(shape, dtype=params.dtype)
     safe, outside = resolve(xp, indices, size, rules.gather, rules.negative_ok)
     if rules.gather == "raise":
         check(xp, outside, lambda place: _not_in(indices, place, size))
         outside = None
-    batch = _batch(batch_dims, indices.ndim)
     if size == 0:
-        shape = params.shape[:at] + indices.shape[batch:] + params.shape[at + 1 :]
         return xp.full(shape, fill_value(params.dtype, rules.gather), dtype=params.dtype)
     fill = fill_value(params.dtype, rules.gather)
     if batch == 0:
@@ -178,13 +180,24 @@ def _gather_nd(
     depth = indices.shape[-1]
     rows, outside = flat_rows(xp, indices, params.shape[:depth], policy, rules.negative_ok)
     if policy == "raise":
+        if rows.size and params.size == 0:
+            raise _nothing_to_gather(params.shape)
         name = "GatherNd" if op is None else op.name
         check(xp, outside, lambda place: _no_such_row(indices, place, params.shape, name))
     fill = fill_value(params.dtype, policy)
     if 0 in params.shape[:depth]:
         return xp.full(rows.shape + params.shape[depth:], fill, dtype=params.dtype)
-    values = xp.take(params.reshape((-1, *params.shape[depth:])), rows, axis=0)
+    count = int(np.prod(params.shape[:depth], dtype=np.int64))
+    values = xp.take(params.reshape((count, *params.shape[depth:])), rows, axis=0)
     return values if policy == "raise" else blanked(xp, values, outside, fill)
+
+
+def _nothing_to_gather(shape: tuple[int, ...]) -> GradstepError:
+    return GradstepError(
+        "Requested more than 0 entries, but params is empty.  "
+        f"Params shape: [{','.join(map(str, shape))}]",
+        hint="give it rows to pick from, or no indices",
+    )
 
 
 def _no_such_row(

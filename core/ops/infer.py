@@ -12,6 +12,7 @@ from core.errors import GradstepError
 from core.graph.dtypes import TensorType
 from core.graph.model import Constant, Graph, Operation, TensorRef
 from core.graph.problems import Problem
+from core.ops.attribute_kinds import check_attributes
 from core.ops.table import InferContext, find, lookup
 
 _SMALL = 64  # elements; larger constants are never shapes, axes or sizes
@@ -48,11 +49,12 @@ class Inferrer:
         refs = [ref for ref in op.inputs if ref is not None]
         try:
             definition.arity(len(refs))
+            check_attributes(definition, op)
             types = [self._type(ref) for ref in refs]
             context = InferContext(definition, op, types, lambda i: self.constants.get(refs[i]))
             result = definition.infer(context)
-        except GradstepError as error:
-            raise error.at(op.name) from None
+        except Exception as error:
+            raise _located(error, op) from None
         outputs = result if isinstance(result, tuple) else (result,)
         for index, kind in enumerate(outputs):
             self.types[TensorRef(op.name, index)] = kind
@@ -102,6 +104,20 @@ def infer(graph: Graph) -> Inference:
             problems.append(Problem.of(error, _code(op, error)))
             broken.add(name)
     return Inference(inferrer.types, inferrer.constants, tuple(problems))
+
+
+def _located(error: Exception, op: Operation) -> GradstepError:
+    """What a type rule failed with, at `op`. Of a constant or an attribute that no rule foresaw,
+    Python's own complaint."""
+    if isinstance(error, GradstepError):
+        return error.at(op.name)
+    text = " ".join(str(error).split()) or type(error).__name__
+    return GradstepError(
+        f"{op.type} cannot be typed: {text}",
+        kind="ValueError",
+        node=op.name,
+        hint="check its attributes and constant inputs",
+    )
 
 
 def _code(op: Operation, error: GradstepError) -> str:

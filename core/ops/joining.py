@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, Shape, TensorType
 from core.ops.axes import positive
 from core.ops.builder import OpView, Tensor, call, call_many
@@ -15,13 +16,14 @@ from core.ops.known import constant_of, shape_of
 from core.ops.samples import ints
 from core.ops.shapes import one_dtype
 from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import merged
+from core.ops.type_rules import merged, want_rank
 
 
 def _joined(ctx: InferContext) -> TensorType:
     values = ctx.types[:-1]
-    if not values:
-        raise ctx.fail("ConcatV2 needs at least one value")
+    if len(values) < 2:
+        raise ctx.fail(f"ConcatV2 needs at least two values and an axis, not {len(values)}")
+    want_rank(ctx, len(values), 0)
     dtype, axis = one_dtype(ctx, values), ctx.constant(len(values))
     rank = next((len(v.shape.dims) for v in values if v.shape.dims is not None), None)
     if rank is None:
@@ -60,8 +62,6 @@ def _concat_out(xp: Any, *inputs: Any, out: Any) -> Any:
 
 def _pieces(op: OpView, g: Tensor) -> list[Tensor | None]:
     *values, axis = op.inputs
-    if len(values) == 1:
-        return [g, None]
     at = constant_of(axis)
     shapes = [v.shape for v in values]
     if at is None or not all(s.is_static for s in shapes):
@@ -83,9 +83,8 @@ def _offsets(axis: int, shapes: list[tuple[int, ...]]) -> list[np.ndarray]:
 
 
 def _concat_samples(rng: np.random.Generator) -> list[Sample]:
-    shapes = [((2, 3), (1, 3), 0), ((2, 1), (2, 3), -1)]
-    pairs = [Sample((rng.normal(size=a), rng.normal(size=b), np.int32(at))) for a, b, at in shapes]
-    return [*pairs, Sample((rng.normal(size=3), np.int32(0)))]
+    shapes = [((2, 3), (1, 3), 0), ((2, 1), (2, 3), -1), ((3,), (0,), 0)]
+    return [Sample((rng.normal(size=a), rng.normal(size=b), np.int32(at))) for a, b, at in shapes]
 
 
 op(
@@ -104,8 +103,19 @@ op(
 
 
 def _concat_offset(xp: Any, *inputs: Any) -> Any:
-    axis, *shapes = inputs
-    return tuple(xp.asarray(o) for o in _offsets(integer(axis), [integers(s) for s in shapes]))
+    axis, shapes = integer(inputs[0]), [integers(s) for s in inputs[1:]]
+    at = positive(axis, len(shapes[0]))
+    for number, shape in enumerate(shapes):
+        if _without(shape, at) != _without(shapes[0], at):
+            raise GradstepError(
+                f"All dimensions except {at} must match. Input {number} has shape {list(shape)} "
+                f"and doesn't match input 0 with shape {list(shapes[0])}."
+            )
+    return tuple(xp.asarray(o) for o in _offsets(at, shapes))
+
+
+def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    return shape[:axis] + shape[axis + 1 :]
 
 
 op(

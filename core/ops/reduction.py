@@ -14,7 +14,7 @@ from core.ops.host import integer, integers, is_integer
 from core.ops.known import constant_of, reshape_like, shape_of
 from core.ops.samples import ints
 from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import numeric
+from core.ops.type_rules import numeric, want_rank
 
 
 def _samples(rng: np.random.Generator) -> list[Sample]:
@@ -54,10 +54,18 @@ def _count(x: Any, axes: Any) -> int:
 
 
 def _mean(xp: Any, x: Any, axes: Any, *, keep_dims: bool) -> Any:
-    total, count = _sum(xp, x, axes, keep_dims=keep_dims), _count(x, axes)
-    if is_integer(x):  # rounded to zero, as C divides
-        return xp.trunc(total / count).astype(x.dtype)
-    return total / count
+    count = _count(x, axes)
+    if is_integer(x):
+        return _integer_mean(xp, x, axes, count, keep_dims)
+    return _sum(xp, x, axes, keep_dims=keep_dims) / count
+
+
+def _integer_mean(xp: Any, x: Any, axes: Any, count: int, keep_dims: bool) -> Any:
+    """Added up in 64 bits and rounded to zero, as C divides; 0 of nothing."""
+    wide = x.astype(np.uint64 if x.dtype.kind == "u" else np.int64)
+    total, count = _sum(xp, wide, axes, keep_dims=keep_dims), max(count, 1)
+    towards_zero = total // count + ((total < 0) & (total % count != 0))
+    return towards_zero.astype(x.dtype)
 
 
 def _mean_gradient(op: OpView, g: Tensor) -> tuple[Tensor, None]:
@@ -211,6 +219,7 @@ op(
 
 
 def _argmax_type(ctx: InferContext) -> TensorType:
+    want_rank(ctx, 1, 0)
     shape = reduced_shape(ctx.types[0].shape, ctx.constant(1), False)
     return TensorType(DType(ctx.attr("output_type")), shape)
 

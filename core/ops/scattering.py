@@ -16,7 +16,7 @@ from core.ops.known import zeros_like
 from core.ops.rules import TF_CPU, Rules
 from core.ops.samples import ints
 from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import numeric, sized_by, wrong_type
+from core.ops.type_rules import numeric, sized_by, want_rank, wrong_type
 
 
 def _want_indices(ctx: InferContext, index: int) -> None:
@@ -30,14 +30,32 @@ def _scattered(ctx: InferContext) -> TensorType:
     dims = ctx.constant(2)
     if dims is None:
         return TensorType(ctx.types[1].dtype, sized_by(ctx.types[2].shape))
-    shape, depth = Shape(integers(dims)), _depth(ctx.types[0].shape)
-    if depth is not None and depth > len(integers(dims)):
-        raise ctx.fail(f"indices of depth {depth} do not fit shape {shape}")
-    return TensorType(ctx.types[1].dtype, shape)
+    sizes = integers(dims)
+    _check_scatter(ctx.types[0].shape, ctx.types[1].shape, sizes)
+    return TensorType(ctx.types[1].dtype, Shape(sizes))
 
 
-def _depth(shape: Shape) -> int | None:
-    return shape.dims[-1] if shape.dims else None
+def _check_scatter(indices: Shape, updates: Shape, sizes: tuple[int, ...]) -> None:
+    """Updates are [*indices.shape[:-1], *sizes[depth:]], depth being the last size of indices.
+    Raises GradstepError when they cannot be."""
+    if min(sizes, default=0) < 0:
+        raise GradstepError(f"{list(sizes)} is not a shape: sizes are not negative")
+    if indices.rank == 0:
+        raise GradstepError("ScatterNd needs indices of rank 1 or more")
+    if indices.dims is None or indices.dims[-1] is None:
+        return
+    depth = indices.dims[-1]
+    if depth > len(sizes):
+        raise GradstepError(f"indices of depth {depth} do not fit shape {Shape(sizes)}")
+    wanted = Shape((*indices.dims[:-1], *sizes[depth:]))
+    try:
+        wanted.merge(updates)
+    except ValueError:
+        raise GradstepError(
+            f"updates of shape {updates} do not fit indices of shape {indices} into shape "
+            f"{Shape(sizes)}",
+            hint=f"they must be {wanted}",
+        ) from None
 
 
 def _scatter_nd(
@@ -50,6 +68,7 @@ def _scatter_nd(
     rules: Rules = TF_CPU,
 ) -> Any:
     dims = integers(shape)
+    _check_scatter(Shape(indices.shape), Shape(updates.shape), dims)
     policy = "zero" if bad_indices_policy == "IGNORE" else rules.scatter
     depth = indices.shape[-1]
     rows, outside = flat_rows(xp, indices, dims[:depth], policy, rules.negative_ok)
@@ -66,7 +85,7 @@ def sum_rows(xp: Any, values: Any, rows: Any, dropped: Any, count: int) -> Any:
     if count == 0 or rows.size == 0:
         return total
     kept = blanked(xp, values, dropped, 0)
-    xp.add.at(total, rows.reshape(-1), kept.reshape((-1, *inner)))
+    xp.add.at(total, rows.reshape(-1), kept.reshape((rows.size, *inner)))
     return total
 
 
@@ -106,6 +125,11 @@ op(
 def _segmented(ctx: InferContext) -> TensorType:
     data, ids, count = ctx.types[0].shape, ctx.types[1].shape, ctx.constant(2)
     _want_indices(ctx, 1)
+    want_rank(ctx, 2, 0)
+    if count is not None and integer(count) < 0:
+        raise ctx.fail(
+            f"Dimension size, given by scalar input 2 must be non-negative but is {count}"
+        )
     if data.dims is None or ids.dims is None:
         return TensorType(ctx.types[0].dtype)
     rank = len(ids.dims)
@@ -122,7 +146,7 @@ def _segmented(ctx: InferContext) -> TensorType:
 def _segment_sum(xp: Any, data: Any, ids: Any, num_segments: Any, *, rules: Rules = TF_CPU) -> Any:
     count = integer(num_segments)
     rows, dropped = resolve(xp, ids, count, rules.scatter, rules.negative_ok)
-    if rules.scatter == "raise":  # negative ones are dropped in silence
+    if rules.scatter == "raise" and data.size:  # negative ones are dropped in silence
         check(xp, ids >= count, lambda place: _no_such_segment(ids, place, count))
     return sum_rows(xp, data, rows, dropped, count)
 
@@ -179,20 +203,31 @@ op(
 
 def _one_hot_type(ctx: InferContext) -> TensorType:
     _want_indices(ctx, 0)
+    for index in (1, 2, 3):
+        want_rank(ctx, index, 0)
     shape, depth = ctx.types[0].shape, ctx.constant(1)
     if ctx.types[2].dtype != ctx.types[3].dtype:
         raise wrong_type(ctx, ctx.types[3].dtype, "on and off values of one element type")
+    axis = ctx.attr("axis")
+    rank = axis if shape.rank is None else shape.rank
+    if not -1 <= axis <= rank:
+        raise ctx.fail(f"Expected axis to be -1 or between [0, {rank + 1}), but got {axis}")
     if shape.dims is None:
         return TensorType(ctx.types[2].dtype)
     dims = list(shape.dims)
-    axis = ctx.attr("axis")
-    dims.insert(len(dims) if axis == -1 else axis, None if depth is None else integer(depth))
+    dims.insert(len(dims) if axis == -1 else axis, None if depth is None else _depth(depth))
     return TensorType(ctx.types[2].dtype, Shape(tuple(dims)))
+
+
+def _depth(depth: Any) -> int:
+    if integer(depth) < 0:
+        raise GradstepError(f"depth must be non-negative, got: {integer(depth)}")
+    return integer(depth)
 
 
 def _one_hot(xp: Any, indices: Any, depth: Any, on: Any, off: Any, *, axis: int) -> Any:
     at = indices.ndim if axis == -1 else axis
-    places = xp.arange(integer(depth)).reshape((-1,) + (1,) * (indices.ndim - at))
+    places = xp.arange(_depth(depth)).reshape((-1,) + (1,) * (indices.ndim - at))
     return xp.where(xp.expand_dims(indices, at) == places, on, off)
 
 

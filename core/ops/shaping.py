@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -31,24 +32,33 @@ def _reshaped(ctx: InferContext) -> TensorType:
 
 def _fitted(have: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, ...]:
     """`wanted` with its -1 worked out. Raises GradstepError when the element counts differ."""
-    count = int(np.prod(have, dtype=np.int64))
+    count = math.prod(have)
     if wanted.count(-1) > 1 or min(wanted, default=0) < -1:
         raise GradstepError(f"{list(wanted)} is not a shape: one size at most may be -1")
-    rest = int(np.prod([d for d in wanted if d != -1], dtype=np.int64))
     if -1 in wanted:
-        if rest == 0 or count % rest:
-            raise GradstepError(
-                f"Input to reshape is a tensor with {count} values, but the requested shape "
-                f"requires a multiple of {rest}",
-                hint=f"its shape is {list(have)}",
-            )
-        return tuple(count // rest if d == -1 else d for d in wanted)
+        return tuple(_missing(have, wanted) if d == -1 else d for d in wanted)
+    rest = math.prod(wanted)
     if rest != count:
         raise GradstepError(
             f"Input to reshape is a tensor with {count} values, but the requested shape has {rest}",
             hint=f"its shape is {list(have)}, the requested one {list(wanted)}",
         )
     return wanted
+
+
+def _missing(have: tuple[int, ...], wanted: tuple[int, ...]) -> int:
+    """The size that -1 stands for. Where `wanted` has a size of 0, sizes of 0 are left out of
+    both products, as TensorFlow does."""
+    empty = 0 in wanted
+    count = math.prod(d for d in have if d or not empty)
+    rest = math.prod(d for d in wanted if d > 0)
+    if count % rest or (empty and 0 not in have):
+        raise GradstepError(
+            f"Input to reshape is a tensor with {math.prod(have)} values, but the requested shape "
+            f"requires a multiple of {0 if empty else rest}",
+            hint=f"its shape is {list(have)}",
+        )
+    return count // rest
 
 
 op(
@@ -78,18 +88,20 @@ def _transposed(ctx: InferContext) -> TensorType:
 
 
 def _order(perm: tuple[int, ...], rank: int) -> tuple[int, ...]:
-    if sorted(perm) != list(range(rank)):
+    order = tuple(axis + rank if axis < 0 else axis for axis in perm)
+    if sorted(order) != list(range(rank)):
         raise GradstepError(
             f"transpose expects a permutation of {list(range(rank))}, not {list(perm)}",
             hint="perm names every axis of the input once",
         )
-    return perm
+    return order
 
 
 def _transposed_back(op: OpView, g: Tensor) -> tuple[Tensor, None]:
     perm = constant_of(op.inputs[1])
     if perm is not None:
-        return call("Transpose", g, np.argsort(perm).astype(np.int32)), None
+        order = _order(integers(perm), len(perm))
+        return call("Transpose", g, np.argsort(order).astype(np.int32)), None
     return call("Transpose", g, call("InvertPermutation", op.inputs[1])), None
 
 
@@ -109,6 +121,19 @@ op(
     arithmetic="exact",
     doc="The axes in another order.",
 )
+
+
+def _inverse(xp: Any, x: Any) -> Any:
+    values, seen = integers(x), set[int]()
+    for place, value in enumerate(values):
+        if not 0 <= value < len(values):
+            raise GradstepError(f"{value} is not between 0 and {len(values)}", index=(place,))
+        if value in seen:
+            raise GradstepError(f"{value} is duplicated in the input.", index=(place,))
+        seen.add(value)
+    return xp.argsort(x).astype(x.dtype)
+
+
 op(
     "InvertPermutation",
     inputs="x",
@@ -116,11 +141,17 @@ op(
     type_attrs={"T": "x"},
     formula="argsort(x)",
     infer=lambda ctx: ctx.types[0],
-    kernel=lambda xp, x: xp.argsort(x).astype(x.dtype),
+    kernel=_inverse,
     differentiable=False,
     samples=lambda rng: [Sample((ints(2, 0, 1),))],
     doc="The permutation that undoes x.",
 )
+
+
+def _new_axis(dim: Any, rank: int) -> int:
+    if dim.size != 1:
+        raise GradstepError("'dim' input must be a tensor with a single value")
+    return positive(integer(dim), rank + 1)
 
 
 def _expanded(ctx: InferContext) -> TensorType:
@@ -130,7 +161,7 @@ def _expanded(ctx: InferContext) -> TensorType:
     dims = list(source.shape.dims)
     if dim is None:
         return TensorType(source.dtype, Shape((None,) * (len(dims) + 1)))
-    dims.insert(positive(integer(dim.reshape(())), len(dims) + 1), 1)
+    dims.insert(_new_axis(dim, len(dims)), 1)
     return TensorType(source.dtype, Shape(tuple(dims)))
 
 
@@ -140,7 +171,7 @@ op(
     type_attrs={"T": "input", "Tdim": "dim"},
     formula="expand_dims(input, axes(dim))",
     infer=_expanded,
-    kernel=lambda xp, x, dim: xp.expand_dims(x, positive(integer(dim.reshape(())), x.ndim + 1)),
+    kernel=lambda xp, x, dim: xp.expand_dims(x, _new_axis(dim, x.ndim)),
     gradient=lambda op, g: (reshape_like(g, op.inputs[0]), None),
     samples=lambda rng: [
         Sample((rng.normal(size=(2, 3)), np.array(axis, np.int32))) for axis in (0, 1, -1)
@@ -164,7 +195,7 @@ def _ones(dims: tuple[int | None, ...], chosen: tuple[int, ...]) -> tuple[int, .
     """Axes to drop: `chosen`, which must be of size 1, or all that are."""
     if not chosen:
         return tuple(i for i, d in enumerate(dims) if d == 1)
-    axes = tuple(positive(i, len(dims)) for i in chosen)
+    axes = tuple(dict.fromkeys(positive(i, len(dims)) for i in chosen))
     for axis in axes:
         if dims[axis] not in (None, 1):
             raise GradstepError(

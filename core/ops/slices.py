@@ -30,6 +30,8 @@ class Spec(NamedTuple):
 def python_index(dims: Sequence[int | None], spec: Spec) -> Index:
     """The index that cuts `spec` out of an array of sizes `dims` (None: not known yet). Raises
     GradstepError for an element outside, and for more entries than axes."""
+    if sum(spec.ellipsis_mask >> i & 1 for i in range(len(spec.begin))) > 1:
+        raise GradstepError("Multiple ellipses in slice spec not allowed")
     special = spec.ellipsis_mask | spec.new_axis_mask
     spare = len(dims) - sum(1 for i in range(len(spec.begin)) if not special >> i & 1)
     if spare < 0:
@@ -52,11 +54,15 @@ def _entry(spec: Spec, i: int, spare: int, axis: int, dims: Sequence[int | None]
         return [slice(None)] * spare
     if spec.new_axis_mask & bit:
         return [None]
+    if spec.strides[i] == 0:
+        raise GradstepError(f"strides[{i}] must be non-zero", hint="use 1, or -1 to go backwards")
     if spec.shrink_axis_mask & bit:
+        if spec.strides[i] < 0:
+            raise GradstepError("only stride 1 allowed on non-range indexing.", index=(axis,))
         return [_element(spec.begin[i], dims[axis], axis)]
     begin = None if spec.begin_mask & bit else spec.begin[i]
     end = None if spec.end_mask & bit else spec.end[i]
-    return [_range(begin, end, spec.strides[i])]
+    return [slice(begin, end, spec.strides[i])]
 
 
 def _element(at: int, size: int | None, axis: int) -> int:
@@ -67,12 +73,6 @@ def _element(at: int, size: int | None, axis: int) -> int:
             hint=f"elements go from {-size} to {size - 1}",
         )
     return at
-
-
-def _range(begin: int | None, end: int | None, stride: int) -> slice:
-    if stride == 0:
-        raise GradstepError("strides must be non-zero", hint="use 1, or -1 to go backwards")
-    return slice(begin, end, stride)
 
 
 def cut_shape(dims: Sequence[int | None], index: Index) -> Shape:

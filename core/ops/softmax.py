@@ -21,8 +21,15 @@ def _with_classes(ctx: InferContext) -> TensorType:
     return unref(ctx)
 
 
+def _largest(xp: Any, logits: Any) -> Any:
+    """The largest logit of each row; of rows without classes, anything."""
+    if logits.size == 0:
+        return xp.zeros((*logits.shape[:-1], 1), dtype=logits.dtype)
+    return xp.max(logits, axis=-1, keepdims=True)
+
+
 def _shifted(xp: Any, logits: Any) -> Any:
-    return logits - xp.max(logits, axis=-1, keepdims=True)
+    return logits - _largest(xp, logits)
 
 
 def _softmax(xp: Any, logits: Any) -> Any:
@@ -31,7 +38,7 @@ def _softmax(xp: Any, logits: Any) -> Any:
 
 
 def _softmax_out(xp: Any, logits: Any, *, out: Any) -> Any:
-    xp.subtract(logits, xp.max(logits, axis=-1, keepdims=True), out=out)
+    xp.subtract(logits, _largest(xp, logits), out=out)
     xp.exp(out, out=out)
     return xp.multiply(out, 1.0 / xp.sum(out, axis=-1, keepdims=True), out=out)
 
@@ -51,7 +58,7 @@ def _log_softmax_gradient(op: OpView, g: Tensor) -> Tensor:
 
 
 def _logits(rng: np.random.Generator) -> list[Sample]:
-    return [Sample((rng.normal(size=shape),)) for shape in ((3,), (2, 3), (2, 2, 3))]
+    return [Sample((rng.normal(size=shape),)) for shape in ((3,), (2, 3), (2, 2, 3), (2, 0))]
 
 
 op(

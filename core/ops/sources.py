@@ -10,12 +10,12 @@ from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from core.graph.model import Constant
 from core.ops.builder import call
-from core.ops.host import integers
+from core.ops.host import integers, is_integer
 from core.ops.known import all_axes
 from core.ops.samples import unary
 from core.ops.shapes import one_dtype
 from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import sized_by, unref, wrong_type
+from core.ops.type_rules import sized_by, unref, want_rank, wrong_type
 
 
 def _declared(ctx: InferContext) -> TensorType:
@@ -48,15 +48,23 @@ op(
 
 
 def _fill(xp: Any, dims: Any, value: Any) -> Any:
-    return xp.array(xp.broadcast_to(value, integers(dims)))
+    return xp.array(xp.broadcast_to(value, _filled_shape(dims)))
+
+
+def _filled_shape(dims: Any) -> tuple[int, ...]:
+    sizes = integers(dims)
+    if min(sizes, default=0) < 0:
+        raise GradstepError(f"Fill dimensions must be >= 0, not {list(sizes)}")
+    return sizes
 
 
 def _filled(ctx: InferContext) -> TensorType:
     dims = ctx.constant(0)
     if ctx.types[1].shape.rank not in (None, 0):
         raise ctx.fail(f"Fill needs a scalar value, not shape {ctx.types[1].shape}")
+    want_rank(ctx, 0, 1)
     if dims is not None:
-        return TensorType(ctx.types[1].dtype, Shape(integers(dims)))
+        return TensorType(ctx.types[1].dtype, Shape(_filled_shape(dims)))
     return TensorType(ctx.types[1].dtype, sized_by(ctx.types[0].shape))
 
 
@@ -120,13 +128,17 @@ op(
 )
 
 
+_MOST = 2**63 - 1  # elements, as TensorFlow limits them
+
+
 def _range(xp: Any, start: Any, limit: Any, delta: Any) -> Any:
-    first, last, step = start.item(), limit.item(), delta.item()
-    count = _count(first, last, step)
+    count = _count(start, limit, delta)
     return xp.asarray(start) + xp.asarray(delta) * xp.arange(count).astype(start.dtype)
 
 
-def _count(first: float, last: float, step: float) -> int:
+def _count(start: Any, limit: Any, delta: Any) -> int:
+    """How many elements there are from `start` to before `limit`, arrays of rank 0."""
+    first, last, step = start.item(), limit.item(), delta.item()
     if step == 0:
         raise GradstepError("Requires delta != 0: 0", hint="use 1 or -1")
     if (step > 0) != (first <= last) and first != last:
@@ -135,17 +147,27 @@ def _count(first: float, last: float, step: float) -> int:
             f"Requires start {word} limit when delta {sign} 0: {first}/{last}",
             hint="change the sign of delta, or swap start and limit",
         )
-    return int(np.ceil(abs((last - first) / step)))
+    if is_integer(start):
+        return int(-(-abs(last - first) // abs(step)))
+    with np.errstate(all="ignore"):  # in the element type's own precision, as TensorFlow counts
+        count = float(np.ceil(np.abs((limit - start) / delta)))
+    if not count <= _MOST:
+        raise GradstepError(
+            f"Requires ((limit - start) / delta) <= {_MOST}", hint="use finite numbers"
+        )
+    return int(count)
 
 
 def _ranged(ctx: InferContext) -> TensorType:
     dtype = one_dtype(ctx)
     if dtype.is_complex or not (dtype.is_integer or dtype.is_floating):
         raise wrong_type(ctx, dtype, "real numbers")
+    for index in range(3):
+        want_rank(ctx, index, 0)
     ends = [ctx.constant(i) for i in range(3)]
     if any(e is None for e in ends):
         return TensorType(dtype, Shape.of(None))
-    return TensorType(dtype, Shape.of(_count(*(e.item() for e in ends))))
+    return TensorType(dtype, Shape.of(_count(*ends)))
 
 
 op(

@@ -91,7 +91,7 @@ def _padded(ctx: InferContext) -> TensorType:
 
 
 def _pad(xp: Any, x: Any, paddings: Any) -> Any:
-    return xp.pad(x, [tuple(pair) for pair in paddings.tolist()])
+    return xp.pad(x, [tuple(pair) for pair in paddings.tolist()] or 0)
 
 
 def _unpadded(op: OpView, g: Tensor) -> tuple[Tensor, None]:
@@ -159,16 +159,20 @@ op(
 
 
 def _reduction_axes(a: tuple[int, ...], b: tuple[int, ...]) -> list[int]:
-    """Axes of the result along which `a` was broadcast against `b`."""
+    """Axes of the result along which `a` was broadcast against `b`. As in TensorFlow, of two
+    shapes that differ, an axis of size 1 in both counts as well: summing over it is harmless."""
+    if a == b:
+        return []
     rank = max(len(a), len(b))
-    left = (1,) * (rank - len(a)) + a
-    right = (1,) * (rank - len(b)) + b
-    extra = range(rank - len(a))
-    return [i for i in range(rank) if i in extra or (left[i] == 1 and right[i] != 1)]
+    return [i for i, d in enumerate((1,) * (rank - len(a)) + a) if d == 1]
 
 
 def _gradient_args(xp: Any, s0: Any, s1: Any) -> Any:
     a, b = integers(s0), integers(s1)
+    try:
+        broadcast_shapes(Shape(a), Shape(b))
+    except ValueError as error:
+        raise GradstepError(str(error)) from None
     axes = _reduction_axes(a, b), _reduction_axes(b, a)
     return tuple(xp.asarray(np.array(found, s0.dtype)) for found in axes)
 

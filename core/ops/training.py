@@ -10,26 +10,47 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.dtypes import TensorType
+from core.graph.dtypes import Shape, TensorType
 from core.ops.shapes import one_dtype
 from core.ops.table import InferContext, Sample, op
 from core.ops.type_rules import merged, want_rank
 
 
 def _updates(count: int) -> Any:
-    """Type rule for `count` variables first, one gradient last, and scalars between."""
+    """Type rule for `count` ref variables first, one gradient last, and scalars between."""
 
     def rule(ctx: InferContext) -> TensorType:
-        first = ctx.types[0]
-        shape = first.shape
-        one_dtype(ctx)
-        for kind in (*ctx.types[1:count], ctx.types[-1]):
-            shape = merged(ctx, shape, kind.shape)
-        for index in range(count, len(ctx.types) - 1):
-            want_rank(ctx, index, 0)
-        return TensorType(first.dtype, shape, ref=True)
+        return TensorType(one_dtype(ctx), _updated_shape(ctx, count), ref=True)
 
     return rule
+
+
+def _resource_updates(count: int) -> Any:
+    """The same for resource variables, whose handles tell no element type."""
+
+    def rule(ctx: InferContext) -> tuple[TensorType, ...]:
+        one_dtype(ctx, ctx.types[count:])
+        _updated_shape(ctx, count)
+        return ()
+
+    return rule
+
+
+def _updated_shape(ctx: InferContext, count: int) -> Shape:
+    shape = ctx.types[0].shape
+    for kind in (*ctx.types[1:count], ctx.types[-1]):
+        shape = merged(ctx, shape, kind.shape)
+    for index in range(count, len(ctx.types) - 1):
+        want_rank(ctx, index, 0)
+    return shape
+
+
+def _descend(xp: Any, var: Any, alpha: Any, delta: Any) -> Any:
+    return var - delta * alpha
+
+
+def _descend_samples(rng: np.random.Generator) -> list[Sample]:
+    return [Sample((rng.normal(size=3), np.array(0.1), rng.normal(size=3)))]
 
 
 op(
@@ -40,13 +61,28 @@ op(
     type_attrs={"T": "var"},
     formula="var - delta * alpha",
     infer=_updates(1),
-    kernel=lambda xp, var, alpha, delta: var - delta * alpha,
+    kernel=_descend,
     stateful=True,
     aliases=0,
     writes=(0,),
     differentiable=False,
-    samples=lambda rng: [Sample((rng.normal(size=3), np.array(0.1), rng.normal(size=3)))],
+    samples=_descend_samples,
     doc="One step of gradient descent.",
+)
+op(
+    "ResourceApplyGradientDescent",
+    inputs="var alpha delta",
+    outputs="",
+    attrs={"use_locking": False},
+    type_attrs={"T": "delta"},
+    formula="var - delta * alpha",
+    infer=_resource_updates(1),
+    kernel=_descend,
+    stateful=True,
+    writes=(0,),
+    differentiable=False,
+    samples=_descend_samples,
+    doc="One step of gradient descent on a resource variable.",
 )
 
 
@@ -81,17 +117,19 @@ def _adam_samples(rng: np.random.Generator) -> list[Sample]:
     return [Sample(draw(), {"use_nesterov": nesterov}) for nesterov in (False, True)]
 
 
+_ADAM_FORMULA = (
+    "var - lr * sqrt(1 - beta2_power) / (1 - beta1_power) * "
+    "adam_step(m, beta1, grad, use_nesterov) / "
+    "(sqrt(v + (grad**2 - v) * (1 - beta2)) + epsilon)"
+)
+
 op(
     "ApplyAdam",
     inputs="&var &m &v beta1_power beta2_power lr beta1 beta2 epsilon grad",
     outputs="out",
     attrs={"use_locking": False, "use_nesterov": False},
     type_attrs={"T": "var"},
-    formula=(
-        "var - lr * sqrt(1 - beta2_power) / (1 - beta1_power) * "
-        "adam_step(m, beta1, grad, use_nesterov) / "
-        "(sqrt(v + (grad**2 - v) * (1 - beta2)) + epsilon)"
-    ),
+    formula=_ADAM_FORMULA,
     infer=_updates(3),
     kernel=_adam,
     stateful=True,
@@ -100,4 +138,19 @@ op(
     differentiable=False,
     samples=_adam_samples,
     doc="One step of Adam on var and its two moments.",
+)
+op(
+    "ResourceApplyAdam",
+    inputs="var m v beta1_power beta2_power lr beta1 beta2 epsilon grad",
+    outputs="",
+    attrs={"use_locking": False, "use_nesterov": False},
+    type_attrs={"T": "grad"},
+    formula=_ADAM_FORMULA,
+    infer=_resource_updates(3),
+    kernel=_adam,
+    stateful=True,
+    writes=(0, 1, 2),
+    differentiable=False,
+    samples=_adam_samples,
+    doc="One step of Adam on a resource variable and its two moments.",
 )

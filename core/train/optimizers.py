@@ -1,20 +1,22 @@
 """Update operations for trained variables, named and ordered as TensorFlow 1's optimizers do.
 
 The rules are TensorFlow's ApplyGradientDescent and ApplyAdam (Adam with its epsilon outside the
-bias correction: Kingma & Ba, 2015, just before section 2.1). Hyper-parameters are float32 whatever
-the variables are, as in TensorFlow.
+bias correction: Kingma & Ba, 2015, just before section 2.1), for resource variables
+ResourceApplyGradientDescent and ResourceApplyAdam. Hyper-parameters are float32 whatever the
+variables are, as in TensorFlow.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
-from core.graph.model import Operation, Phase
+from core.graph.model import Operation, Phase, TensorRef
 from core.ops.builder import GraphBuilder, Tensor
 
 Pair = tuple[str, Tensor]  # variable, gradient of the loss with respect to it
@@ -66,6 +68,7 @@ class _Update:
         self.slots: dict[str, tuple[str, ...]] = {}
         self.initial: dict[str, np.ndarray] = {}
         self._hyper = hyper
+        self._reads: dict[TensorRef, Tensor] = {}  # ref variable of a power -> its one read
         self._done: list[str] = []  # operations that update something
         with builder.scope("train") as scope:
             self._scope = scope
@@ -79,10 +82,15 @@ class _Update:
         with self.builder.scope(self._scope, exact=True):
             return [self.builder.constant(np.float32(self._hyper[n]), name=n) for n in names]
 
-    def power(self, of: str) -> tuple[Tensor, Tensor]:
-        """A new variable that starts as the hyper-parameter `of`, and a read of it."""
-        variable = self._variable(f"{of}_power", np.array(self._hyper[of], np.float32))
-        return variable, self.builder.one("Identity", variable, name=f"{variable.ref.op}/read")
+    def power(self, of: str, like: str) -> Tensor:
+        """A new variable of the kind of variable `like`, that starts as the hyper-parameter
+        `of`."""
+        start = np.array(self._hyper[of], np.float32)
+        variable = self._variable(f"{of}_power", start, self.builder.operation(like).type)
+        if variable.dtype is not DType.RESOURCE:
+            read = self.builder.one("Identity", variable, name=f"{variable.ref.op}/read")
+            self._reads[variable.ref] = read
+        return variable
 
     def slot(self, variable: str, name: str) -> Tensor:
         """A new variable of zeros, shaped and typed like `variable`."""
@@ -100,9 +108,9 @@ class _Update:
         self.slots[variable] = (*self.slots.get(variable, ()), slot.ref.op)
         return slot
 
-    def apply(self, type: str, variable: str, *inputs: Tensor) -> None:
-        """The operation that updates `variable`. Scalars among `inputs` that are not of its
-        element type are cast to it, as TensorFlow does."""
+    def apply(self, type: str, variable: str, slots: Sequence[Tensor], *values: Tensor) -> None:
+        """The operation that updates `variable` and its `slots`. Among `values`, powers are read,
+        and scalars that are not of the variable's element type cast to it, as TensorFlow does."""
         target = self.builder.operation(variable)
         dtype = DType(target.attrs["dtype"])
         full_type = f"Resource{type}" if target.type == "VarHandleOp" else type
@@ -110,28 +118,30 @@ class _Update:
             self.builder.scope(self._scope, exact=True),
             self.builder.scope(f"update_{variable}") as scope,
         ):
-            given = [self._cast(x, dtype) for x in inputs]
-            self.builder.op(full_type, self.builder.get(target.output()), *given, name=full_type)
+            given = [self._cast(self._read(x, full_type), dtype) for x in values]
+        inputs = (target.output(), *(x.ref for x in (*slots, *given)))
+        self._add(f"{scope}/{full_type}", full_type, inputs=inputs)
         self._done.append(f"{scope}/{full_type}")
 
-    def assign_product(self, power: Tensor, read: Tensor, factor: Tensor) -> str:
+    def assign_product(self, power: Tensor, factor: Tensor) -> str:
         """power *= factor, once all variables are updated; the operation's name."""
-        with self.builder.scope(self._scope, exact=True):
-            with self.builder.control_dependencies(self._done):
-                product = self.builder.one("Mul", read, factor, name="mul")
-            assign = self.builder.one("Assign", power, product, use_locking=False)
-        return assign.ref.op
+        builder, last = self.builder, self._done
+        with builder.scope(self._scope, exact=True):
+            if power.ref in self._reads:
+                product = builder.op(
+                    "Mul", self._reads[power.ref], factor, name="mul", control_inputs=last
+                )
+                return builder.one("Assign", power, *product, use_locking=False).ref.op
+            read = builder.op("ReadVariableOp", power, dtype=DType.FLOAT32, control_inputs=last)
+            product = builder.op("Mul", *read, factor, name="mul")
+            name = builder.unique("AssignVariableOp")
+        attrs = {"dtype": DType.FLOAT32, "validate_shape": True}
+        self._add(name, "AssignVariableOp", inputs=(power.ref, product[0].ref), attrs=attrs)
+        return name
 
     def finish(self, *more: str) -> None:
         """The operation that stands for all updates, named as the scope."""
-        everything = Operation(
-            name=self._scope,
-            type="NoOp",
-            control_inputs=tuple(sorted((*self._done, *more))),
-            origin=self.builder.origin,
-            phase=Phase.UPDATE,
-        )
-        self.builder.add(everything)
+        self._add(self._scope, "NoOp", control_inputs=tuple(sorted((*self._done, *more))))
 
     def result(self) -> Updates:
         return Updates((self._scope,), self.slots, self.initial)
@@ -142,10 +152,22 @@ class _Update:
         self.initial[made.ref.op] = value
         return made
 
+    def _read(self, x: Tensor, scope: str) -> Tensor:
+        """The value of a power; any other tensor as it is."""
+        if x.dtype is not DType.RESOURCE:
+            return self._reads.get(x.ref, x)
+        with self.builder.scope(scope, exact=True):
+            return self.builder.one("ReadVariableOp", x, dtype=DType.FLOAT32)
+
     def _cast(self, x: Tensor, dtype: DType) -> Tensor:
-        if x.dtype == dtype or x.shape.rank != 0 or x.ref.op in self.initial:
+        if x.dtype == dtype or x.shape.rank != 0:
             return x
         return self.builder.one("Cast", x, DstT=dtype)
+
+    def _add(self, name: str, type: str, **parts: Any) -> None:
+        """An operation of exactly this name."""
+        origin, phase = self.builder.origin, self.builder.phase
+        self.builder.add(Operation(name, type, origin=origin, phase=phase, **parts))
 
 
 def _gradient_descent(update: _Update, pairs: Sequence[Pair]) -> None:
@@ -153,28 +175,24 @@ def _gradient_descent(update: _Update, pairs: Sequence[Pair]) -> None:
     for variable, gradient in pairs:
         update.belongs(variable)
         rate = rate or update.hyper("learning_rate")
-        update.apply("ApplyGradientDescent", variable, *rate, gradient)
+        update.apply("ApplyGradientDescent", variable, (), *rate, gradient)
     update.finish()
 
 
 def _adam(update: _Update, pairs: Sequence[Pair]) -> None:
     """Every variable's step shares the hyper-parameters and powers, made with the first."""
     shared: list[Tensor] = []
-    powers: list[tuple[Tensor, Tensor]] = []
+    powers: list[Tensor] = []
     for variable, gradient in pairs:
         update.belongs(variable)
         slots = [update.slot(variable, "Adam") for _ in range(2)]
         if not powers:
-            powers = [update.power("beta1"), update.power("beta2")]
+            powers = [update.power(of, like=variable) for of in ("beta1", "beta2")]
             shared = update.hyper("learning_rate", "beta1", "beta2", "epsilon")
-        reads = [read for _, read in powers]
-        update.apply("ApplyAdam", variable, *slots, *reads, *shared, gradient)
-    (power1, read1), (power2, read2) = powers
-    update.belongs(power1.ref.op)
-    _, beta1, beta2, _ = shared
-    update.finish(
-        update.assign_product(power1, read1, beta1), update.assign_product(power2, read2, beta2)
-    )
+        update.apply("ApplyAdam", variable, slots, *powers, *shared, gradient)
+    update.belongs(powers[0].ref.op)
+    _, *betas, _ = shared
+    update.finish(*(update.assign_product(*pair) for pair in zip(powers, betas, strict=True)))
 
 
 _Add = Callable[[_Update, Sequence[Pair]], None]

@@ -11,6 +11,7 @@ import pytest
 from core.autodiff.differentiate import differentiate
 from core.autodiff.request import GradientRequest, Override, OverrideKind
 from core.errors import GradstepError
+from core.graph.dtypes import DType
 from core.graph.model import Edge, Graph, Phase, TensorRef
 from core.ops.builder import GraphBuilder
 from tests.support.networks import Arrays, evaluate, network
@@ -191,3 +192,50 @@ def test_second_derivatives_come_from_differentiating_again() -> None:
     [value] = evaluate(second.graph, [second.gradients[TensorRef("x")]], {TensorRef("x"): at})
     t = np.tanh(at)
     np.testing.assert_allclose(value, -2 * t * (1 - t * t), rtol=1e-5)
+
+
+def unpacked(builder: GraphBuilder) -> tuple[TensorRef, TensorRef]:
+    """x[0] and x[1] of a placeholder x; the loss takes only the second."""
+    x = builder.placeholder("x", "float32", (2,))
+    first, second = builder.op("Unpack", x, name="both", num=2)
+    builder.one("Square", second, name="loss")
+    return first.ref, second.ref
+
+
+def test_an_output_beside_the_path_has_zeros_as_in_tensorflow(point: Arrays) -> None:
+    b = GraphBuilder()
+    first, second = unpacked(b)
+    asked = GradientRequest((TensorRef("loss"),), (first, second, TensorRef("x")))
+    values = gradient(b.build(), asked, {TensorRef("x"): np.float32([3, 4])})
+    np.testing.assert_array_equal(np.hstack([v for v in values if v is not None]), [0, 8, 0, 8])
+
+
+def test_and_none_where_nothing_before_it_is_asked_for() -> None:
+    b = GraphBuilder()
+    first, second = unpacked(b)
+    derived = differentiate(b.build(), GradientRequest((TensorRef("loss"),), (first, second)))
+    assert set(derived.gradients) == {TensorRef("loss"), second}
+
+
+def test_the_rule_of_an_operation_is_wanted_only_where_something_lies_before_it() -> None:
+    b = GraphBuilder()
+    x = b.placeholder("x", "float32", (2,))
+    b.one("Square", b.one("Exp", x, name="y"), name="loss")
+    unknown = (Override("NoSuchGradient", "y", OverrideKind.OP),)
+    to_y = replace(GradientRequest.to("loss", "y"), overrides=unknown)
+    assert TensorRef("y") in differentiate(b.build(), to_y).gradients
+    with pytest.raises(GradstepError, match="NoSuchGradient"):
+        differentiate(b.build(), replace(GradientRequest.to("loss", "x"), overrides=unknown))
+
+
+def test_complex_tensors_are_refused_not_differentiated_wrongly() -> None:
+    b = GraphBuilder()
+    x = b.placeholder("x", "float32", (2,))
+    z = b.one("Square", b.one("Cast", x, DstT=DType.COMPLEX64), name="z")
+    b.one("Cast", z, name="loss", DstT=DType.FLOAT32)
+    with pytest.raises(GradstepError, match="only real floating-point") as caught:
+        differentiate(b.build(), GradientRequest.to("z", "x"))
+    assert (caught.value.kind, caught.value.node) == ("TypeError", "z")
+    with pytest.raises(GradstepError, match="gradients of complex64 tensors") as caught:
+        differentiate(b.build(), GradientRequest.to("loss", "x"))
+    assert caught.value.node == "loss"

@@ -70,3 +70,9 @@ def test_huge_elements_have_a_finite_norm() -> None:
     stats = summarize(np.array([3e200, 4e200]))
     assert stats is not None
     assert stats.norm == pytest.approx(5e200)
+
+
+def test_a_complex_modulus_that_overflows_is_infinite() -> None:
+    stats = summarize(np.array([1.3e308 + 1.3e308j]))
+    assert stats is not None
+    assert stats.norm == math.inf

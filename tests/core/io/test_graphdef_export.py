@@ -10,7 +10,7 @@ import pytest
 from core.autodiff.request import GradientRequest, Override, OverrideKind
 from core.engine.session import Session
 from core.errors import GradstepError
-from core.graph.dtypes import DType
+from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Edge, Graph, Operation, TensorRef
 from core.host.derive import derive
 from core.io import graphdef, graphdef_export
@@ -143,3 +143,12 @@ def test_python_functions_keep_no_attribute_that_tensorflow_lacks() -> None:
     assert "shapes" not in graph["e"].attrs
     assert "_output_shapes" in graph["e"].attrs
     assert graph["e"].gradient_op_type == "CustomAdd"
+
+
+def test_two_resource_variables_stay_two() -> None:
+    b = GraphBuilder()
+    for name in ("a", "b"):
+        b.one("VarHandleOp", name=name, dtype=DType.FLOAT32, shape=Shape(()))
+    proto = graphdef_export.to_graphdef(Document(graph=b.build()))
+    names = [node.attr["shared_name"].s for node in proto.node]
+    assert names == [b"a", b"b"]  # TensorFlow takes all without a name for one variable

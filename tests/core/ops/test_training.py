@@ -28,25 +28,27 @@ def apply(type: str, *inputs: Any) -> tuple[np.ndarray, ...]:
     return results
 
 
+@pytest.mark.parametrize("type", ["ApplyAdam", "ResourceApplyAdam"])
 @pytest.mark.parametrize(
     ("run", "rate", "epsilon"),
     [("Adam(0.1)", 0.1, 1e-8), ("Adam(0.001,eps=0.1) (tutorial)", 0.001, 0.1)],
 )
-def test_adam(run: str, rate: float, epsilon: float) -> None:
+def test_adam(type: str, run: str, rate: float, epsilon: float) -> None:
     var, m, v = START, np.zeros_like(START), np.zeros_like(START)
     power1, power2 = beta1, beta2 = single(0.9), single(0.999)
     for gradient, step in zip(GRADIENTS, RUNS["runs"][f"{run}/float32/ref"]["steps"], strict=True):
         hyper = (power1, power2, single(rate), beta1, beta2, single(epsilon))
-        var, m, v = apply("ApplyAdam", var, m, v, *hyper, gradient)
+        var, m, v = apply(type, var, m, v, *hyper, gradient)
         power1, power2 = power1 * beta1, power2 * beta2
         slots = step["slots"]
         for found, wanted in ((var, step["w"]), (m, slots["m"]), (v, slots["v"])):
             assert found.tobytes() == oracle.array(wanted).tobytes()
 
 
-def test_gradient_descent() -> None:
+@pytest.mark.parametrize("type", ["ApplyGradientDescent", "ResourceApplyGradientDescent"])
+def test_gradient_descent(type: str) -> None:
     var = START
     steps = RUNS["runs"]["GradientDescent(0.1)/float32/ref"]["steps"]
     for gradient, step in zip(GRADIENTS, steps, strict=True):
-        (var,) = apply("ApplyGradientDescent", var, single(0.1), gradient)
+        (var,) = apply(type, var, single(0.1), gradient)
         assert var.tobytes() == oracle.array(step["w"]).tobytes()
