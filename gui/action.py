@@ -85,6 +85,10 @@ def is_busy(workspace: Workspace) -> bool:
     return workspace.engine_state == "busy"
 
 
+def has_scopes(workspace: Workspace) -> bool:
+    return any("/" in op.name for op in workspace.document.graph)
+
+
 def any_selected(workspace: Workspace) -> bool:
     return bool(workspace.selection)
 

@@ -50,6 +50,7 @@ def _choose_platform(windowless: bool) -> None:
             hint="./dev run starts a virtual one; `gradstep shot` and the other commands need none",
         )
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    os.environ.setdefault("QT_LOGGING_RULES", "default.warning=false")  # it has no size hints
 
 
 def new_window(

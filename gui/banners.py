@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 
 from gui import commands
 from gui.autosave import Recovered
@@ -13,6 +13,12 @@ from gui.banner import Banner
 from gui.workspace import Workspace
 
 LEVELS = {"error": ("problem", "problem"), "warning": ("current", "warning")}
+
+PATIENCE = 3000  # milliseconds that a command may take until the way out of it is shown
+SLOW = "This takes long. F6 stops at the next step; a function that never returns is ended by \
+restarting the engine, which comes back to the step before it."
+STOPPED = "The engine process has stopped. Nothing in the document is lost; restarting comes back \
+to the same step."
 
 
 class Banners(QObject):
@@ -47,6 +53,8 @@ class Banners(QObject):
         workspace.file_changed.connect(self._trust)
         for signal in (workspace.stopped, workspace.document_opened, workspace.document_changed):
             signal.connect(self.message.hide)
+        self._patience = QTimer(self, singleShot=True, interval=PATIENCE)
+        self._patience.timeout.connect(lambda: self.engine.say(SLOW, "current", "warning"))
         self._engine(workspace.engine_state)
         self._trust()
 
@@ -68,12 +76,13 @@ class Banners(QObject):
 
     def _engine(self, state: str) -> None:
         if state == "dead":
-            self.engine.say(
-                "The engine process has stopped. Nothing in the document is lost; restarting comes "
-                "back to the same step."
-            )
+            self.engine.say(STOPPED, "problem", "problem")
         else:
             self.engine.hide()
+        if state == "busy":
+            self._patience.start()
+        else:
+            self._patience.stop()
 
     def _trust(self) -> None:
         if self._workspace.trusted:

@@ -52,6 +52,7 @@ PANELS = (
     Place("tensor", "Tensor", BOTTOM, "gui.panels.tensor", "TensorPanel"),
     Place("device_diff", "Device diff", BOTTOM, "gui.panels.device_diff", "DeviceDiffPanel"),
     Place("breakpoints", "Breakpoints", BOTTOM, "gui.panels.breakpoints", "BreakpointsPanel"),
+    Place("output", "Output", BOTTOM, "gui.panels.output", "OutputPanel"),
 )
 
 
@@ -70,6 +71,10 @@ class Dock(QDockWidget):
         self._nothing = QWidget()
         self.visibilityChanged.connect(self._fill)
         self.topLevelChanged.connect(lambda _: self.fit_title())
+
+    @property
+    def is_made(self) -> bool:
+        return self._frame.panel is not None
 
     @property
     def panel(self) -> QWidget:
@@ -150,6 +155,14 @@ class Docks(QObject):
         if shown and not (self.layout and self._window.restoreState(self.layout, STATE_VERSION)):
             self._place()
         self.tidy()
+
+    def prepare_one(self) -> bool:
+        """Make one panel that is not made yet; whether there was one."""
+        for dock in self.by_id.values():
+            if not dock.is_made:
+                _ = dock.panel
+                return True
+        return False
 
     def current_layout(self) -> QByteArray | None:
         """Where everything stands, to be restored at the next start."""

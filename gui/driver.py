@@ -15,7 +15,8 @@ from core.errors import GradstepError
 from gui.main_window import MainWindow
 
 PATIENCE = 60.0  # seconds; for a machine that is busy with other things
-SETTLED = 0.05  # seconds in which nothing may start any more
+SETTLED = 0.05  # seconds in which nothing may start any more,
+ROUNDS = 3  # and of the event loop: on a busy machine one may take longer than that
 
 
 class Driver:
@@ -67,12 +68,13 @@ class Driver:
 
     def settle(self) -> None:
         """Wait until the engine has answered everything and all is painted."""
-        quiet = time.monotonic()
-        end = quiet + PATIENCE
-        while time.monotonic() - quiet < SETTLED:
+        end = time.monotonic() + PATIENCE
+        quiet, rounds = time.monotonic(), 0  # since when, and for how many rounds, it was idle
+        while rounds < ROUNDS or time.monotonic() - quiet < SETTLED:
             QApplication.processEvents()
+            rounds += 1
             if not self.workspace.is_idle:
-                quiet = time.monotonic()
+                quiet, rounds = time.monotonic(), 0
             if quiet > end:
                 raise GradstepError("the engine does not answer", kind="DeadlineExceededError")
             time.sleep(0.005)

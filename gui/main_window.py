@@ -11,6 +11,7 @@ from PySide6.QtGui import (
     QDragEnterEvent,
     QDropEvent,
     QGuiApplication,
+    QShowEvent,
 )
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from gui.canvas.view import GraphView
 
 SIZE = (1600, 1000)
+AHEAD = 60  # milliseconds between the panels that are made while the start page is looked at
 
 
 class MainWindow(QMainWindow):
@@ -58,6 +60,8 @@ class MainWindow(QMainWindow):
         self._connect()
         self._restore()
         self._show_document()
+        self._prepare = QTimer(self, interval=AHEAD)
+        self._prepare.timeout.connect(self._prepare_next)
 
     # -- parts --------------------------------------------------------------------------------
 
@@ -113,7 +117,12 @@ class MainWindow(QMainWindow):
         workspace.file_changed.connect(self._show_name)
         workspace.theme_changed.connect(self._dress)
         workspace.message.connect(self._say)
-        for signal in (workspace.document_changed, workspace.program_changed, workspace.stopped):
+        for signal in (
+            workspace.document_changed,
+            workspace.program_changed,
+            workspace.stopped,
+            workspace.table_changed,
+        ):
             signal.connect(self._count_problems)
         self._tidy_soon = QTimer(self, singleShot=True, interval=0)
         self._tidy_soon.timeout.connect(self.docks.tidy)
@@ -131,7 +140,8 @@ class MainWindow(QMainWindow):
         self.toolbar.setVisible(is_open)
         if is_open:
             self.canvas.setFocus()
-            QTimer.singleShot(0, self.canvas.fit)  # once the docks around it have their sizes
+            # Once the docks around it have their sizes.
+            QTimer.singleShot(0, self.canvas.first_look)
         else:
             self.status.zoom.setText("")
         self._tidy_soon.start()
@@ -168,6 +178,14 @@ class MainWindow(QMainWindow):
         if settings().theme == "system":
             self.workspace.set_theme(theme.system())
 
+    def _prepare_next(self) -> None:
+        """Make what the first document will need, a piece at a time, so that it opens at once."""
+        if not self.welcome.is_drawn:
+            return
+        if not self.docks.prepare_one():
+            _ = self.canvas
+            self._prepare.stop()
+
     # -- from start to end ----------------------------------------------------------------------
 
     def offer_recovery(self) -> None:
@@ -199,6 +217,11 @@ class MainWindow(QMainWindow):
         """Close without asking; unsaved edits are lost."""
         self.workspace.undo_stack.setClean()
         self.close()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._canvas is None:
+            self._prepare.start()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if not self.files.may_leave():

@@ -31,7 +31,7 @@ class MenuBar(QMenuBar):
         self.setObjectName("menu_bar")
         self.setNativeMenuBar(False)
         self._workspace, self._docks = workspace, docks
-        self._title = self._corner("menu_bar.title", Qt.Corner.TopLeftCorner, (12, 4))
+        self._title = self._corner("menu_bar.title", Qt.Corner.TopLeftCorner, (12, 8))
         self._title.setFont(sans(strong=True))
         self._title.setText("Gradstep")
         self.name = self._corner("document_name", Qt.Corner.TopRightCorner, (8, 16))

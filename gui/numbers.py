@@ -85,12 +85,13 @@ def dims(shape: tuple[int, ...]) -> str:
 
 
 def summary(value: TensorValue) -> str:
-    """Shape, range and what is wrong: "64×32  -1.2 … 3.4  2 NaN"."""
+    """Shape, what is wrong, and range: "64×32  2 NaN  -1.2 … 3.4"."""
     parts = [dims(value.shape) if len(value.shape) != 1 else f"[{value.shape[0]}]"]
     stats = value.stats
+    parts += wrong(stats)
     if stats is not None and stats.minimum is not None and stats.maximum is not None:
         parts.append(f"{stats.minimum:.3g} … {stats.maximum:.3g}")
-    return "  ".join([*parts, *wrong(stats)])
+    return "  ".join(parts)
 
 
 def wrong(stats: Stats | None) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from core.errors import GradstepError
+from gui import commands
 from gui.app import application, new_window
 from gui.driver import Driver
 from gui.theme import named
@@ -22,13 +23,16 @@ def shot(
     size: tuple[int, int] = SIZE,
     scale: float = 1.0,
     select: Sequence[str] = (),
+    show: Sequence[str] = (),
+    compare: Sequence[str] = (),
     engine: Sequence[str] | None = None,
 ) -> None:
     """Write a PNG of the window.
 
     document: the file to open; None for the start page. step: plan steps to execute first; a
     breakpoint on the way does not stop it. theme: "dark", "light" or "system". scale: pixels per
-    logical pixel; it can be chosen once per process. Raises GradstepError.
+    logical pixel; it can be chosen once per process. select: operations. show: panels to bring to
+    the front, by their ids. compare: devices to compare with. Raises GradstepError.
     """
     os.environ.setdefault("QT_SCALE_FACTOR", f"{scale:g}")
     application(windowless=True)
@@ -41,7 +45,9 @@ def shot(
         if document is not None:
             _open(driver, Path(document), failures)
             _go_to(driver, step)
+            _compare(driver, compare, failures)
         driver.workspace.select(select)
+        _show(driver, show)
         driver.settle()
         driver.wait(lambda: window.is_drawn, "the pictures")
         driver.picture(Path(picture))
@@ -56,6 +62,27 @@ def _open(driver: Driver, path: Path, failures: list[str]) -> None:
     driver.open(path)
     if driver.workspace.program is None:
         raise GradstepError(failures[-1] if failures else "the engine did not take the document")
+
+
+def _compare(driver: Driver, devices: Sequence[str], failures: list[str]) -> None:
+    if not devices:
+        return
+    commands.compare(driver.workspace, devices)
+    driver.settle()
+    if not driver.workspace.comparisons:
+        raise GradstepError(failures[-1] if failures else "the devices could not be compared")
+
+
+def _show(driver: Driver, panels: Sequence[str]) -> None:
+    docks = driver.window.docks
+    for panel in panels:
+        if panel not in docks.by_id:
+            raise GradstepError(
+                f"there is no panel '{panel}'",
+                kind="LookupError",
+                hint=f"choose one of {', '.join(docks.by_id)}",
+            )
+        docks.show(panel)
 
 
 def _go_to(driver: Driver, step: int) -> None:

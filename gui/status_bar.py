@@ -110,11 +110,16 @@ class StatusBar(QStatusBar):
 
 
 def place_words(stop: Stopped, steps: int) -> str:
-    """ "step 12 / 22 · backward ↑", with the run once there are several."""
+    """ "next step 13 / 22 · backward ↑": the number that the timeline gives the step which runs
+    next. With the run once there are several."""
     arrow = {"forward": " ↓", "backward": " ↑"}.get(stop.phase, "")
     run = f"run {stop.run + 1} · " if stop.runs > 1 or stop.run else ""
     phase = f" · {stop.phase}{arrow}" if stop.phase else ""
-    return f"{run}step {stop.step} / {steps}{phase}"
+    if not steps:
+        return "nothing to run yet"
+    if stop.step >= steps:
+        return f"{run}all {steps} steps done"
+    return f"{run}next step {stop.step + 1} / {steps}{phase}"
 
 
 def recording_words(stop: Stopped) -> str:

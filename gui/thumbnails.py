@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QRectF, QSize
-from PySide6.QtGui import QPainter, QPixmap
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QPainter, QPixmap
 
 from core.io.document import Document
 from core.ops.infer import infer
@@ -12,10 +12,11 @@ from gui.canvas.arrays import SceneArrays
 from gui.canvas.painter import GraphPainter
 from gui.canvas.placement import complete, known
 from gui.canvas.visible import VisibleGraph
-from gui.theme import Theme
+from gui.theme import Theme, sans
 
-MARGIN = 24.0  # scene units
+MARGIN = 40.0  # scene units
 NEAR, FAR = 0.6, 0.2  # pixels per scene unit, as if seen from there
+NAME = 10  # pixels; the size of the names
 LARGEST = 0.8  # pixels per scene unit, for graphs of a few nodes
 
 
@@ -39,14 +40,31 @@ def thumbnail(document: Document, size: QSize, theme: Theme, ratio: float = 1.0)
         painter.scale(scale, scale)
         painter.translate(-area.center())
         _paint(painter, structure)
+        _write_names(painter, structure.arrays, theme)
     finally:
         painter.end()
     return result
 
 
 def _paint(painter: QPainter, structure: GraphPainter) -> None:
-    """Smooth curves, and boxes in the colours of their families: at this size no name is read."""
+    """Smooth curves, and boxes in the colours of their families."""
     boxes = np.ones(len(structure.arrays), dtype=bool)
     links = np.ones(len(structure.arrays.points), dtype=bool)
     structure.paint_some(painter, np.zeros_like(boxes), links, NEAR)
     structure.paint_some(painter, boxes, np.zeros_like(links), FAR)
+
+
+def _write_names(painter: QPainter, arrays: SceneArrays, theme: Theme) -> None:
+    """The names that fit into their boxes, small, at the size of the picture's own pixels."""
+    font = sans()
+    font.setPixelSize(NAME)
+    room = QFontMetrics(font)
+    painter.setPen(theme.text)
+    for box, rect in zip(arrays.visible.boxes, arrays.rects.tolist(), strict=True):
+        place = painter.transform().mapRect(QRectF(*rect))
+        if room.horizontalAdvance(box.id) <= place.width() - 6 and room.height() <= place.height():
+            painter.save()
+            painter.resetTransform()
+            painter.setFont(font)
+            painter.drawText(place.adjusted(2, 0, 0, 0), Qt.AlignmentFlag.AlignCenter, box.id)
+            painter.restore()

@@ -63,6 +63,9 @@ class ValueCache:
 
     def get(self, ref: str) -> TensorValue | None:
         """The value, or None while it is on its way; asks for it if nobody has."""
+        known = self._values.get(ref)
+        if known is not None:
+            return known
         name = str(TensorRef.parse(ref))
         if name not in self._values and name not in self._asked:
             self._read([name], self._stop, fresh=False)

@@ -48,6 +48,8 @@ class Views:
             "wire": lambda _: window.canvas.wire_by_name(),
             "next_wire": lambda _: window.canvas.next_wire(),
             "toggle_scope": lambda _: window.canvas.toggle_scope(),
+            "open_scopes": lambda _: window.canvas.stage.open_scopes(),
+            "collapse_scopes": lambda _: window.canvas.stage.collapse_scopes(),
             "minimap": lambda _: window.canvas.toggle_minimap(),
             "palette": lambda _: self._palette(),
             "find": lambda _: self._find(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from core.host.messages import (
     ErrorInfo,
     GradientTable,
     Message,
+    Output,
     ProgramInfo,
     Stopped,
 )
@@ -28,11 +30,13 @@ from core.ops.infer import Inference, infer
 from gui.background import Background
 from gui.bridge import EngineBridge
 from gui.debugger import Debugger
+from gui.first_view import folded
 from gui.theme import DARK, Theme
 from gui.undo import Edit
 from gui.values import TensorValue
 
 NOTHING = Inference({}, {}, ())
+PIECES = 5_000  # of printed text that are kept
 
 
 def _ignore(*args: object) -> None:
@@ -55,6 +59,7 @@ class Workspace(QObject):
     inference:      static types and problems of `document.graph`.
     selection:      names of the selected operations; selected_edge: the selected wire, or None.
     trusted:        whether the document's Python may run (True when it has none).
+    output:         what its Python printed since it was opened, piece by piece.
     undo_stack:     Qt's stack of edits; its clean state is the saved one.
     """
 
@@ -69,6 +74,7 @@ class Workspace(QObject):
     table_changed = Signal()
     compared = Signal()
     devices_changed = Signal()
+    printed = Signal(str)  # what the document's Python printed now
     theme_changed = Signal()
     message = Signal(str, str)  # level ("info", "warning" or "error"), one line of text
     view_requested = Signal(str, str)  # something only the window can do, to what
@@ -90,6 +96,7 @@ class Workspace(QObject):
         self.undo_stack = QUndoStack(self)
         self.bridge = EngineBridge(argv, self)
         self.debugger = Debugger(self.bridge, self)
+        self.output = deque[str](maxlen=PIECES)
         self._background = Background(self)
         self._round = 0  # edits are merged only within one round; see `edit`
         self._forward_signals()
@@ -155,7 +162,7 @@ class Workspace(QObject):
         from core.io.open import read
 
         def work() -> tuple[Document, Inference]:
-            document = read(path)
+            document = folded(read(path))
             return document, infer(document.graph)
 
         def loaded(result: tuple[Document, Inference]) -> None:
@@ -230,6 +237,7 @@ class Workspace(QObject):
     ) -> None:
         gone, came = frozenset(self.document.graph.operations), frozenset(document.graph.operations)
         self.undo_stack.clear()
+        self.output.clear()
         self.document, self.path, self.is_open = document, path, is_open
         self.inference = inference
         self.trusted = trust.is_trusted(document)
@@ -276,10 +284,16 @@ class Workspace(QObject):
         mine.devices_changed.connect(self.devices_changed)
         mine.failed.connect(self._say_failure)
         self.bridge.state_changed.connect(self.engine_changed)
+        self.bridge.event.connect(self._take_event)
         self.undo_stack.cleanChanged.connect(self.file_changed)
+
+    def _take_event(self, event: object) -> None:
+        if isinstance(event, Output):
+            self.output.append(event.text)
+            self.printed.emit(event.text)
 
     def _say_failure(self, error: ErrorInfo) -> None:
         self._say(error.message, error.hint)
 
     def _say(self, text: str, hint: str) -> None:
-        self.message.emit("error", f"{text}. {hint}" if hint else text)
+        self.message.emit("error", f"{text}. {hint[0].upper()}{hint[1:]}" if hint else text)

@@ -34,7 +34,9 @@ def missing_tensor(graph: Graph, ref: TensorRef) -> str | None:
     start = f"The name '{ref}' refers to a Tensor which does not exist. The operation, '{ref.op}', "
     if ref.op not in graph:
         return start + "does not exist in the graph."
-    count = sum(1 for other in declared(graph).types if other.op == ref.op)
+    types, count = declared(graph).types, 0
+    while TensorRef(ref.op, count) in types:
+        count += 1
     definition = find(graph[ref.op].type)
     broken = count == 0 and (definition is None or len(definition.outputs) > 0)
     if ref.index < count or broken:  # a broken operation is blamed for what is wrong with it

@@ -82,6 +82,15 @@ class Camera(QObject):
         self._set_scale(min(across, down, largest))
         self.look_at(rect.center())
 
+    def show(self, rect: QRectF) -> None:
+        """Have a rectangle in view: by a pan if there is room for it at this scale."""
+        seen = self.visible
+        margin = 2 * ROOM / self.scale
+        if rect.width() + margin < seen.width() and rect.height() + margin < seen.height():
+            self.reveal(rect)
+        else:
+            self.frame(rect)
+
     def reveal(self, rect: QRectF) -> None:
         """Pan as little as needed to have a rectangle in view."""
         seen = self.visible

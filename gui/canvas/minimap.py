@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 SIZE = QSize(152, 96)
 EDGE, PADDING = 12, 8  # pixels to the canvas's corner, and inside
-REST = 60  # milliseconds without a change until the overview is drawn again
+REST = 30  # milliseconds without a change until the overview is drawn again
 
 
 class Minimap(QWidget):

@@ -58,9 +58,10 @@ def gradient(workspace: Workspace, op: Operation) -> Reading:
 
 
 def of(found: TensorValue, tone: str, room: int = ROOM) -> Reading:
-    """A known tensor in a row."""
-    tone = "problem" if is_wrong(found) else tone
+    """A known tensor in a row. That numbers are missing is said in words."""
     text = brief(found, room)
+    if is_wrong(found):
+        return Reading(text, "problem")
     whole = found.array
     tiled = whole is not None and 1 < whole.size <= TILES and whole.dtype.kind in "fiu"
     if tiled and not text.startswith("[ "):

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
+from core.graph.scopes import parents
 from gui.canvas.arrays import SceneArrays
 from gui.canvas.visible import Box
 from gui.workspace import Workspace
 
 
-def toggle(workspace: Workspace, arrays: SceneArrays, selected: Collection[int]) -> None:
-    """Open the selected scopes; if there is none, collapse the scopes around selected nodes."""
+def toggle(workspace: Workspace, arrays: SceneArrays, selected: Collection[int]) -> set[str]:
+    """Open the selected scopes; if there is none, collapse the scopes around selected nodes.
+    Returns which."""
     boxes = [arrays.visible.boxes[i] for i in selected]
     closed = {box.id.rstrip("/") for box in boxes if box.is_scope}
     around = {box.id.rpartition("/")[0] for box in boxes if not box.is_scope} - {""}
@@ -20,6 +22,19 @@ def toggle(workspace: Workspace, arrays: SceneArrays, selected: Collection[int])
         _show(workspace, collapsed - closed, f"Open {_named(closed)}")
     elif around:
         _show(workspace, collapsed | around, f"Collapse {_named(around)}")
+    return closed or around
+
+
+def open_all(workspace: Workspace) -> None:
+    """No scope is one box."""
+    _show(workspace, frozenset(), "Open every scope")
+
+
+def collapse_all(workspace: Workspace) -> None:
+    """Every scope is one box; those inside others wait until the outer ones are opened."""
+    graph = workspace.document.graph
+    scopes = frozenset(scope for op in graph for scope in parents(op.name))
+    _show(workspace, scopes, "Collapse every scope")
 
 
 def open_box(workspace: Workspace, box: Box) -> None:
@@ -32,5 +47,7 @@ def _named(scopes: set[str]) -> str:
 
 
 def _show(workspace: Workspace, collapsed: frozenset[str], label: str) -> None:
+    if collapsed == workspace.document.view.collapsed:
+        return
     view = replace(workspace.document.view, collapsed=collapsed)
     workspace.edit(label, workspace.document.with_(view=view))

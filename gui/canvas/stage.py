@@ -11,7 +11,7 @@ from core.io.document import Document
 from core.layout import worker
 from gui import commands
 from gui.background import Background
-from gui.canvas import placement
+from gui.canvas import placement, scopes
 from gui.canvas.arrays import Point, SceneArrays
 from gui.canvas.facts import Facts
 from gui.canvas.hit import Port
@@ -28,7 +28,7 @@ class Stage(QObject):
 
     changed = Signal()  # arrays, and maybe facts
     facts_changed = Signal()
-    placed = Signal()  # a large graph got its places at last
+    placed = Signal()  # all is somewhere else: what was looked at is no guide
 
     def __init__(self, workspace: Workspace, parent: QObject) -> None:
         super().__init__(parent)
@@ -37,6 +37,7 @@ class Stage(QObject):
         self.facts = Facts(workspace, EMPTY.visible)
         self.laying_out = False
         self._document = Document()
+        self._placed: dict[str, Point] = {}  # the places that `arrays` were made of
         self._laid: dict[str, Point] = {}  # places that layout gave and no edit took over yet
         self._background = Background(self)
         workspace.document_changed.connect(self.rebuild)
@@ -53,8 +54,9 @@ class Stage(QObject):
         """Read the document again."""
         old, new = self._document, self.workspace.document
         self._document = new
-        if not _related(old.graph, new.graph):
-            self._laid = {}
+        refolded = old.view.collapsed != new.view.collapsed
+        if not _related(old.graph, new.graph) or (refolded and not new.view.positions):
+            self._laid = {}  # nobody arranged it: laid out anew
         visible = self._visible(old, new)
         found = {**self._laid, **new.view.positions}
         places = placement.known(visible, found)
@@ -65,13 +67,17 @@ class Stage(QObject):
         else:
             places = placement.complete(visible, places)
             self._laid.update(places)
+            if visible is self.arrays.visible and places == self._placed:
+                self._new_facts()
+                return
             arrays = SceneArrays.of(visible, places)
         self.facts = Facts(self.workspace, arrays.visible)
         self.show(arrays)
+        self._placed = places
 
     def show(self, arrays: SceneArrays) -> None:
         """Put other arrays in force: a drag does so before it becomes an edit."""
-        self.arrays = arrays
+        self.arrays, self._placed = arrays, {}
         self.changed.emit()
 
     def move(self, boxes: list[int], dx: float, dy: float) -> None:
@@ -96,6 +102,16 @@ class Stage(QObject):
             lambda places: self._take_arranged(visible, places),
             self.workspace.complain,
         )
+
+    def open_scopes(self) -> None:
+        """Show every operation in its own box, as an edit."""
+        scopes.open_all(self.workspace)
+        self.placed.emit()
+
+    def collapse_scopes(self) -> None:
+        """Show every scope as one box, as an edit."""
+        scopes.collapse_all(self.workspace)
+        self.placed.emit()
 
     def tensor(self, port: Port) -> TensorRef:
         """The tensor at an output port."""

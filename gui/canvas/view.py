@@ -19,6 +19,7 @@ from gui.canvas import (
     hit,
     keyboard,
     keys,
+    looking,
     pressing,
     scopes,
     speech,
@@ -58,7 +59,7 @@ class GraphView(QGraphicsView):
         self.minimap = Minimap(self)
         self._drops = OpDrop(self)
         self._connect()
-        self.fit()
+        self.first_look()
 
     @property
     def arrays(self) -> SceneArrays:
@@ -75,14 +76,16 @@ class GraphView(QGraphicsView):
         """The whole graph, as it looks now, as a ".png" or ".svg" file."""
         return export.to_bytes(suffix, self.arrays, self.stage.facts, self.workspace.theme)
 
+    def first_look(self) -> None:
+        """The whole graph, or where it begins if it is very large."""
+        looking.first_look(self)
+
     def fit_selection(self) -> None:
         chosen = sorted(self.stage.facts.selected)
         if not chosen:
             self.fit()
             return
-        rects = self.arrays.rects[chosen]
-        low, high = rects[:, :2].min(axis=0), (rects[:, :2] + rects[:, 2:]).max(axis=0)
-        self.camera.frame(QRectF(QPointF(*low), QPointF(*high)))
+        self.camera.frame(looking.around(self.arrays, chosen))
 
     def show_current(self) -> None:
         """Bring the node of the current step into view."""
@@ -139,7 +142,8 @@ class GraphView(QGraphicsView):
 
     def toggle_scope(self) -> None:
         """Collapse the scope around the selected node, or open the selected one."""
-        scopes.toggle(self.workspace, self.arrays, self.stage.facts.selected)
+        selected = self.stage.facts.selected
+        looking.look_into(self, scopes.toggle(self.workspace, self.arrays, selected))
 
     def inspect(self) -> None:
         """Go to the inspector."""
@@ -198,7 +202,9 @@ class GraphView(QGraphicsView):
             where = self.viewport().mapToGlobal(self._pointer)
             self.open_menu(adding.operations(self.workspace, at), where)
         elif found.box is not None and self.arrays.visible.boxes[found.box].is_scope:
-            scopes.open_box(self.workspace, self.arrays.visible.boxes[found.box])
+            box = self.arrays.visible.boxes[found.box]
+            scopes.open_box(self.workspace, box)
+            looking.look_into(self, {box.id.rstrip("/")})
         elif found.box is not None:
             self.inspect()
 
@@ -265,8 +271,8 @@ class GraphView(QGraphicsView):
         workspace, stage = self.workspace, self.stage
         stage.changed.connect(self._show_stage)
         stage.facts_changed.connect(self._show_facts)
-        workspace.document_opened.connect(self.fit)
-        stage.placed.connect(self.fit)
+        workspace.document_opened.connect(self.first_look)
+        stage.placed.connect(self.first_look)
         workspace.stopped.connect(self._follow)
         workspace.theme_changed.connect(self._show_theme)
         self.camera.settled.connect(self.viewport().update)

@@ -167,7 +167,8 @@ def _box_id(name: str, collapsed: Collection[str]) -> str:
 
 
 def _scope_box(id: str, members: list[str]) -> Box:
-    return Box(id, f"{len(members)} ops", COMPUTE, 1, 1, False, False, tuple(members))
+    count = f"{len(members)} op{'s' if len(members) > 1 else ''}"
+    return Box(id, count, COMPUTE, 1, 1, False, False, tuple(members))
 
 
 def _operation_box(

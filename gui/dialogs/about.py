@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QDialogButtonBox, QLabel, QWidget
 
 from gui import icons
@@ -34,6 +35,7 @@ class AboutDialog(Dialog):
         self.add_text("A desktop debugger for backpropagation.")
         self.add_text(CREDITS, "muted")
         box = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        box.button(QDialogButtonBox.StandardButton.Close).setIcon(QIcon())
         box.rejected.connect(self.reject)
         self.column.addWidget(box)
         self.resize(380, 220)

@@ -11,6 +11,7 @@ from core.host.messages import DeviceInfo
 from gui.panels.diff_model import device_label
 
 _GROUPS = (("gpu", "measured here"), ("cpu", "this processor"), ("emulated", "emulated by rule"))
+ACTION = "device_diff.device."
 
 
 class DeviceChoice(QPushButton):
@@ -42,10 +43,16 @@ class DeviceChoice(QPushButton):
                 self._add(device)
         self._say()
 
+    def follow(self, names: Sequence[str]) -> None:
+        """Tick the devices that were compared with, from wherever that was asked for."""
+        for action in self._menu.actions():
+            if action.isCheckable():
+                action.setChecked(action.objectName().removeprefix(ACTION) in names)
+
     def _add(self, device: DeviceInfo) -> None:
         text = f"{device_label(device.name)}   {device.text}"
         action = self._menu.addAction(text)
-        action.setObjectName(f"device_diff.device.{device.name}")
+        action.setObjectName(f"{ACTION}{device.name}")
         action.setCheckable(True)
         action.setEnabled(device.available)
         action.setChecked(device.name in self.chosen)

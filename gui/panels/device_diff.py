@@ -35,7 +35,7 @@ class DeviceDiffPanel(Panel):
         self.column.addWidget(self.remarks)
         self.column.addWidget(self.table, 1)
         self.table.chosen.connect(self._select)
-        workspace.compared.connect(self.refresh)
+        workspace.compared.connect(self._show_comparisons)
         workspace.program_changed.connect(self.refresh)
         workspace.message.connect(self.refresh)  # a comparison that failed has said so there
         workspace.selection_changed.connect(self._follow_selection)
@@ -93,6 +93,18 @@ class DeviceDiffPanel(Panel):
         self.column.setStretch(1, 0 if comparisons else 1)
         self._follow_selection()
         self.show_content()
+
+    def _show_comparisons(self) -> None:
+        """Another comparison: show what it is with, and the first node that differs."""
+        comparisons = self.workspace.comparisons
+        if comparisons:
+            self.devices.follow([c.right for c in comparisons])
+        self.refresh()
+        first = next((c.first_divergence for c in comparisons if c.first_divergence), "")
+        row = self.model.row_of(first)
+        if row >= 0:
+            middle = self.table.ScrollHint.PositionAtCenter
+            self.table.scrollTo(self.model.index(row, 0), middle)
 
     def _remarks(self, comparisons: list[Comparison]) -> list[str]:
         """What is emulated and from which source, and what is dangerous; before a comparison,

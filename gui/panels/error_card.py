@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from core.host.messages import ErrorInfo
@@ -57,15 +59,30 @@ class ErrorCard(QWidget):
         self.tiles.show_head(value.head, value.shape, [tuple(error.index or ())])
 
     def _links(self, error: ErrorInfo) -> list[LinkSpec]:
-        ref = blamed_tensor(self._workspace.document.graph, error)
+        graph = self._workspace.document.graph
+        ref = blamed_tensor(graph, error)
         links: list[LinkSpec] = []
         if ref is not None:
             text = self.tr("Go to {}").format(ref.op)
             links.append((text, "inspector.error.go", lambda: self._workspace.select([ref.op])))
+        node = error.node or ""
+        if node in graph and graph[node].type == "Placeholder":
+            text = self.tr("Feed {}…").format(node)
+            links.append((text, "inspector.error.feed", partial(self._feed, node)))
+        if error.type == "UntrustedCodeError":
+            text = self.tr("Review and trust…")
+            links.append((text, "inspector.error.trust", self._review))
         compare = self.tr("Compare devices")
         if error.index:
             links.append((compare, "inspector.error.compare", self._compare))
         return links
+
+    def _feed(self, name: str) -> None:
+        self._workspace.select([name])
+        self._workspace.view_requested.emit("value", "")
+
+    def _review(self) -> None:
+        self._workspace.view_requested.emit("trust", "")
 
     def _compare(self) -> None:
         self._workspace.view_requested.emit("show", "device_diff")

@@ -110,7 +110,8 @@ class Card(QAbstractButton):
     def _two_lines(self, painter: QPainter, width: float) -> str:
         """As much of the note's first sentence as two lines hold."""
         words, room = first_sentence(self._note), int(1.85 * width)
-        return painter.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, room)
+        cut = painter.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, room)
+        return words if cut == words else cut.rpartition(" ")[0].rstrip(",;:(") + " …"
 
 
 class RecentFile(QAbstractButton):

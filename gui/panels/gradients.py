@@ -24,7 +24,7 @@ class GradientsPanel(Panel):
         super().__init__(workspace, "gradients")
         self.model = GradientModel()
         self.table = FlatTable(
-            lambda: workspace.theme, self.model, "gradients.table", (88, 72, 72, 72, 24), 0
+            lambda: workspace.theme, self.model, "gradients.table", (88, 72, 72, 72, 32), 0
         )
         self.table.setAccessibleName(self.title)
         self.missing = MissingGradients(workspace)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt
@@ -12,6 +13,9 @@ from gui.panels import painting
 from gui.theme import BODY, GRID, Theme, mono, sans
 
 ThemeSource = Callable[[], Theme]
+
+BREAK = "\u200b"  # of no width; a line may end there
+_LONG = re.compile(r"[\w./:]{24,}")
 
 
 class Text(QWidget):
@@ -122,6 +126,13 @@ class Wrapped(QLabel):
         self.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self.setMinimumWidth(0)
         self.restyle()
+
+    def setText(self, text: str) -> None:
+        """Also a long name without a space must not make the panel wider than it is."""
+        super().setText(_LONG.sub(lambda word: BREAK.join(word.group()), text))
+
+    def text(self) -> str:
+        return super().text().replace(BREAK, "")
 
     def restyle(self) -> None:
         """Take the colour from the theme anew."""

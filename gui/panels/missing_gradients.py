@@ -13,6 +13,8 @@ from gui.panels.labels import Link, SectionHeader, Text, Wrapped
 from gui.theme import GRID, Theme, mono
 from gui.workspace import Workspace
 
+MOST = 12  # lines; a broken network can miss hundreds
+
 
 def missing_gradients(workspace: Workspace) -> list[TensorRef]:
     """What the document asks the gradient of, and gets None for."""
@@ -45,8 +47,12 @@ class MissingGradients(QWidget):
             header = SectionHeader(self._theme, self.tr("No gradient"))
             header.set_texts(self.tr("No gradient"), self.tr("None is not zero"))
             self._column.addWidget(header)
-        for ref in missing:
+        for ref in missing[:MOST]:
             self._add(ref)
+        if len(missing) > MOST:
+            rest = Text(self._theme, "muted")
+            rest.set_text(self.tr("and {} more").format(len(missing) - MOST))
+            self._column.addWidget(rest)
 
     def _theme(self) -> Theme:
         return self._workspace.theme

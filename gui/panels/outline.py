@@ -33,6 +33,7 @@ class OutlinePanel(Panel):
         self.column.setSpacing(GRID)
         self.column.addLayout(search_row(self.filter))
         self.column.addWidget(self.tree, 1)
+        self._shown: tuple[object, ...] = (None,) * 4  # what the rows were made of
         self._soon = QTimer(self, singleShot=True, interval=0)
         self._soon.timeout.connect(self.rebuild)
         self._connect()
@@ -74,11 +75,13 @@ class OutlinePanel(Panel):
                 )
             )
             return
-        words = self.filter.text()
-        space = self.workspace
-        rows = outline_rows(space.document, space.inference, space.program, words)
-        self.tree.set_rows(rows, forced_open=bool(words))
-        self.tree.select_names(space.selection)
+        words, space = self.filter.text(), self.workspace
+        shown = (space.document.graph, space.document.request, space.program, words)
+        if any(a is not b for a, b in zip(shown, self._shown, strict=True)):
+            self._shown = shown  # a move, a value or a breakpoint changes no row
+            rows = outline_rows(space.document, space.inference, space.program, words)
+            self.tree.set_rows(rows, forced_open=bool(words))
+            self.tree.select_names(space.selection)
         self.show_content()
 
     def _follow_selection(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from core.graph.problems import Problem
-from core.host.messages import ErrorInfo, ProgramInfo
+from core.host.messages import ErrorInfo, GradientTable, ProgramInfo
 from gui.workspace import Workspace
 
 
@@ -25,7 +25,8 @@ def current_problems(workspace: Workspace) -> list[ProblemRow]:
     """What is wrong in the workspace now."""
     error = workspace.stop.error if workspace.stop is not None else None
     drawn = workspace.inference.problems
-    return problem_rows(drawn, workspace.program, error, workspace.failure)
+    rows = problem_rows(drawn, workspace.program, error, workspace.failure)
+    return rows + _wrong_gradients(workspace.table)
 
 
 def problem_rows(
@@ -36,6 +37,17 @@ def problem_rows(
     found += [_of_error(error) for error in (program.problems if program is not None else ())]
     found += [ProblemRow(p.node, p.text, p.fix, p.severity) for p in drawn]
     return list(_once(found))
+
+
+def _wrong_gradients(table: GradientTable | None) -> list[ProblemRow]:
+    """What the last check of the gradients found, as warnings: the network runs all the same."""
+    return [
+        ProblemRow(
+            node.node, f"{node.gradient} is not its gradient: {node.text}", node.fix, "warning"
+        )
+        for node in (table.nodes if table is not None else ())
+        if not node.agrees
+    ]
 
 
 def _of_error(error: ErrorInfo) -> ProblemRow:

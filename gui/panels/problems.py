@@ -111,7 +111,12 @@ class ProblemsPanel(Panel):
         self.column.addWidget(self.list)
         self.list.clicked.connect(self._go)
         self.list.activated.connect(self._go)
-        for signal in (workspace.document_changed, workspace.program_changed, workspace.stopped):
+        for signal in (
+            workspace.document_changed,
+            workspace.program_changed,
+            workspace.stopped,
+            workspace.table_changed,
+        ):
             signal.connect(self.refresh)
         self.refresh()
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from PySide6.QtCore import QAbstractItemModel, QMimeData, QModelIndex, QPersistentModelIndex, Qt
@@ -79,6 +80,15 @@ class RowTreeModel(QAbstractItemModel):
         """Every row with its index, parents first."""
         for number, row in enumerate(self._rows):
             yield row, self._index(number)
+
+    def ranges(self, names: Collection[str]) -> Iterator[tuple[QModelIndex, QModelIndex]]:
+        """The rows of these names as runs of neighbours: first and last of each."""
+        for siblings in self._children.values():
+            runs = groupby(siblings, key=lambda number: self._rows[number].name in names)
+            for wanted, run in runs:
+                if wanted:
+                    first, *more = run
+                    yield self._index(first), self._index(more[-1] if more else first)
 
     def _index(self, number: int) -> QModelIndex:
         if number < 0:

@@ -147,10 +147,10 @@ class RowTree(QTreeView):
         wanted = set(names)
         chosen = QItemSelection()
         first: QModelIndex | None = None
-        for row, index in self.rows.indexes() if wanted else ():
-            if row.name in wanted:
-                chosen.select(index, index)
-                first = first or index
+        for start, end in self.rows.ranges(wanted) if wanted else ():
+            chosen.select(start, end)
+            if first is None or start.internalId() < first.internalId():
+                first = start
         self._quiet = True
         self.selectionModel().select(chosen, QItemSelectionModel.SelectionFlag.ClearAndSelect)
         if first is not None:
@@ -161,6 +161,9 @@ class RowTree(QTreeView):
 
     def current_row(self) -> Row | None:
         return self.rows.row_at(self.currentIndex())
+
+    def drawBranches(self, painter: QPainter, rect: QRect, index: Index) -> None:
+        """Nothing: the fold arrow is at the right end of the row."""
 
     # -- the user ----------------------------------------------------------------------------
 

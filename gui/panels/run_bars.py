@@ -53,7 +53,7 @@ class RunBars(QWidget):
         self._run, self._step, self._reached = run, step, list(reached)
         self._first = min(max(self._first, run - _MOST + 1), run)
         self._first = max(min(self._first, len(reached) - _MOST), 0)
-        self.setAccessibleDescription(f"run {run + 1}, step {step} of {self.steps}")
+        self.setAccessibleDescription(f"run {run + 1}, {step} of {self.steps} steps done")
         self.updateGeometry()
         self.update()
 

@@ -157,7 +157,7 @@ def facts(value: TensorValue | None) -> str:
         )
         parts += [f"{name} {numbers.scalar(float(x))}" for name, x in named if x is not None]
         parts += numbers.wrong(stats)
-        parts += [f"{stats.zeros} zeros"] if stats.zeros else []
+        parts += [f"{stats.zeros} zero{'s' if stats.zeros > 1 else ''}"] if stats.zeros else []
     return "  ".join(parts)
 
 

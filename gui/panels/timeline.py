@@ -89,7 +89,7 @@ class TimelinePanel(Panel):
         if stop is None or self.workspace.program is None:
             return
         self._note_reached(stop.runs, stop.run, stop.step)
-        self.model.move_to(stop.step)
+        self.model.move_to(stop.step, stop.error.message if stop.error is not None else "")
         self.bars.show_position(stop.run, stop.step, self._reached)
         self._show_current()
 

@@ -24,6 +24,7 @@ class TimelineModel(CellModel):
         self.rows: Sequence[StepRow] = ()
         self.step = 0
         self.current = 0  # number of the row that runs next
+        self.error = ""  # why it failed, if it did
 
     def show(self, rows: Sequence[StepRow]) -> None:
         self.beginResetModel()
@@ -31,9 +32,9 @@ class TimelineModel(CellModel):
         self.current = row_at(rows, self.step)
         self.endResetModel()
 
-    def move_to(self, step: int) -> None:
-        """The debugger has executed `step` steps."""
-        self.step = step
+    def move_to(self, step: int, error: str = "") -> None:
+        """The debugger has executed `step` steps; `error`: why the next one failed."""
+        self.step, self.error = step, error
         self.current = row_at(self.rows, step)
         self.changed()
 
@@ -52,12 +53,15 @@ class TimelineModel(CellModel):
         if column == OPERATION:
             return Cell(f"{item.node} ({item.type})", tone, code=True, fill=fill)
         if column == TEXT:
-            return Cell(self._text(item, here), tone, fill=fill)
+            failed = here and bool(self.error)
+            return Cell(self._text(item, here), "problem" if failed else tone, fill=fill)
         return Cell(*self._result(item, here, future), code=True, fill=fill)
 
     def _text(self, item: StepRow, here: bool) -> str:
         if not here:
             return item.text
+        if self.error:
+            return f"failed: {self.error}"
         if item.start < self.step:
             return f"inside, {self.step - item.start} of {item.stop - item.start} done: {item.text}"
         return f"about to run {item.custom}(op, grad)" if item.custom else f"next: {item.text}"

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication
 
@@ -50,7 +49,6 @@ def driver(qtbot: Any, qapp: Any) -> Iterator[Driver]:
     yield Driver(window)
     window.discard()
     window.deleteLater()
-    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)  # nothing else sends them
     QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 

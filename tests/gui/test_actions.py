@@ -14,7 +14,9 @@ from gui.driver import Driver
 from gui.theme import ASSETS
 
 # Answered by a dialog of Qt's, by a question, or by the end of the window: tested elsewhere.
-ELSEWHERE = {"file.open", "file.save", "file.save_as", "file.quit", "edit.rename", "help.log"}
+ELSEWHERE = {
+    "file.open", "file.save", "file.save_as", "file.export", "file.quit", "edit.rename", "help.log",
+}  # fmt: skip
 
 
 def test_ids_are_unique_and_named_by_menu() -> None:

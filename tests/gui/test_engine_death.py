@@ -92,6 +92,9 @@ def test_the_window_lives_while_a_function_sleeps(driver: Driver, examples: Path
     driver.workspace.control("continue_")
     driver.wait(lambda: driver.workspace.engine_state == "busy", "the function to run")
     driver.wait(driver.window.actions_["run.pause"].isEnabled, "Pause to be possible")
+    slow = driver.window.banners.engine
+    driver.wait(slow.isVisible, "the way out to be shown")
+    assert "restarting the engine" in slow.label.text()
     started = time.monotonic()
     commands.add_node(driver.workspace, "Tanh", (0.0, 0.0), "t")
     driver.workspace.select(["t"])
@@ -102,3 +105,4 @@ def test_the_window_lives_while_a_function_sleeps(driver: Driver, examples: Path
     driver.settle()
     assert time.monotonic() - started < 15
     assert driver.workspace.engine_state == "ready"
+    assert not slow.isVisible()

@@ -56,7 +56,7 @@ def test_fewer_decimals_before_fewer_elements() -> None:
 def test_large_tensors_show_shape_and_range_and_what_is_wrong() -> None:
     stats = Stats(minimum=-1.25, maximum=3.5, mean=0.1, norm=9.0, nans=2)
     value = known(np.zeros((64, 32), np.float32), stats)
-    assert brief(value) == "64×32  -1.25 … 3.5  2 NaN"
+    assert brief(value) == "64×32  2 NaN  -1.25 … 3.5"
     assert is_wrong(value)
 
 

@@ -252,7 +252,7 @@ def test_a_bug_goes_to_the_log_and_says_one_line(
 
 def test_words_of_the_status_bar() -> None:
     stop = Stopped(reason="step", run=1, step=12, runs=2, phase="backward")
-    assert place_words(stop, 22) == "run 2 · step 12 / 22 · backward ↑"
+    assert place_words(stop, 22) == "run 2 · next step 13 / 22 · backward ↑"
     assert [size_words(n) for n in (0, 1023, 3174, 2 << 30)] == ["0 B", "1023 B", "3.1 KB", "2 GB"]
     assert device_words("emulate:tf-gpu") == "tf-gpu (emulated)"
     assert device_words("gpu:native") == "GPU (native)"

@@ -208,6 +208,19 @@ def test_a_failed_step_marks_the_element(bench: Any, show: Callable[..., Any], q
     assert bench.space.selection == ("indices",)
 
 
+def test_an_unfed_placeholder_offers_to_be_fed(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    panel = opened(bench, show, "tutorial", "labels")
+    bench.space.edit("Empty", bench.space.document.with_(feeds={}))
+    bench.run("continue_")
+    bench.space.select([])
+    with qtbot.waitSignal(bench.space.view_requested) as asked:
+        click(qtbot, find(qtbot, panel, Link, "inspector.error.feed"))
+    assert asked.args == ["value", ""]
+    assert bench.space.selection == (bench.space.stop.error.node,)
+
+
 def test_wires_and_derived_operations_are_shown_too(
     bench: Any, show: Callable[..., Any], qtbot: Any
 ) -> None:
@@ -241,3 +254,15 @@ def test_the_theme_changes_in_place(bench: Any, show: Callable[..., Any], qtbot:
     dark = panel.grab().toImage()
     bench.space.set_theme(LIGHT)
     assert panel.grab().toImage() != dark
+
+
+def test_a_long_name_does_not_widen_the_panel(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    panel = opened(bench, show, "tutorial", "a")
+    before = panel.value.minimumSizeHint().width()
+    name = "a_name_of_" + 50 * "z"
+    commands.rename(bench.space, "a", name)
+    bench.space.debugger.flush()
+    qtbot.waitUntil(lambda: name in panel.value.note.text())
+    assert panel.value.minimumSizeHint().width() < before + 40

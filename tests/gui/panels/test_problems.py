@@ -55,3 +55,18 @@ def test_long_texts_wrap(bench: Any, show: Callable[..., Any]) -> None:
     wide = panel.list.visualRect(panel.model.index(0)).height()
     panel.resize(180, 400)
     assert panel.list.visualRect(panel.model.index(0)).height() > wide
+
+
+def test_a_wrong_gradient_is_listed_once_it_was_checked(
+    bench: Any, show: Callable[..., Any]
+) -> None:
+    bench.open("override_add")
+    bench.space.trust()
+    panel = show(ProblemsPanel(bench.space))
+    commands.check_gradients(bench.space)
+    (row,) = panel.model.rows
+    assert (row.node, row.severity) == ("e", "warning")
+    assert row.text.startswith("CustomAdd is not its gradient")
+    commands.use_native_gradient(bench.space, "e")
+    bench.space.debugger.flush()
+    assert panel.model.rows == []

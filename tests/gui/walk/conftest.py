@@ -1,0 +1,13 @@
+"""A user in front of the window as it starts: the start page, a real engine process."""
+
+from __future__ import annotations
+
+import pytest
+
+from gui.driver import Driver
+from tests.support.window import User
+
+
+@pytest.fixture
+def user(driver: Driver) -> User:
+    return User(driver.window)
