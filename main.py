@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 from core.cli.main import main
 from core.host.devices import DeviceServices
@@ -24,10 +25,10 @@ class Gradstep:
         status: int = run_window(path)
         return status
 
-    def shot(self, path: Path, out: Path, step: int, theme: str, size: tuple[int, int]) -> None:
+    def shot(self, path: Path | None, out: Path, **look: Any) -> None:
         from gui.app import shot
 
-        shot(path, out, step=step, theme=theme, size=size)
+        shot(path, out, **look)
 
     def picture(self, document: Document, suffix: str) -> bytes:
         from gui.picture import picture

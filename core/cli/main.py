@@ -44,6 +44,8 @@ def main(arguments: Sequence[str], app: Application) -> int:
         return 1
     except KeyboardInterrupt:
         return 130
+    except MemoryError:
+        return report_error(_too_large(), as_json)
     except Exception as error:
         if os.environ.get("GRADSTEP_TRACEBACK"):
             raise
@@ -101,6 +103,14 @@ def _version() -> str:
 
     project = Path(__file__).parents[2] / "pyproject.toml"
     return str(tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"])
+
+
+def _too_large() -> GradstepError:
+    return GradstepError(
+        "there is not enough memory for this",
+        kind="ResourceExhaustedError",
+        hint="use smaller tensors, or a machine with more memory",
+    )
 
 
 def _bug(error: Exception) -> GradstepError:

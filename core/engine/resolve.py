@@ -83,9 +83,9 @@ class Resolver:
 
     def _infer(self, op: Operation) -> tuple[TensorType, ...]:
         outputs = self._inferrer.infer(op)
-        for ref, kind in self.fed.items():
-            if ref.op == op.name:  # it runs for a control dependency; its readers see the feed
-                self._inferrer.types[ref] = kind
+        for ref in map(op.output, range(len(outputs))):
+            if ref in self.fed:  # it runs for a control dependency; its readers see the feed
+                self._inferrer.types[ref] = self.fed[ref]
                 self._inferrer.constants.pop(ref, None)
         return outputs
 

@@ -15,6 +15,7 @@ from core.io.graphdef_messages import message
 from core.io.graphdef_phases import with_phases
 from core.io.graphdef_roles import initializer, run_targets
 
+MAX_TEXT = 16 << 20  # bytes; reading text takes a hundred times its size in memory
 _HINT = "save it again with tf.io.write_graph, as a graph without functions"
 
 
@@ -38,6 +39,9 @@ def from_pbtxt(data: bytes, name: str = "", allow_unknown: bool = False) -> Docu
     """The document in a GraphDef written as text; otherwise like `from_pb`."""
     from google.protobuf import text_format
 
+    if len(data) > MAX_TEXT:
+        what = f"is {len(data) >> 20} MiB of text; the limit is {MAX_TEXT >> 20} MiB"
+        raise _bad(name, what, "save the graph as a binary GraphDef (.pb)")
     proto = message("GraphDef")()
     try:
         text_format.Parse(data.decode(), proto)
