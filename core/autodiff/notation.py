@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -107,12 +108,16 @@ class Notation:
         if definition is None or not definition.formula or len(operands) < len(op.inputs):
             return f"{op.type}({', '.join(operands)})"
         names = definition.arity(len(op.inputs))
-        return render(definition.formula, dict(zip(names, operands, strict=True)))
+        attrs = {name: definition.attr(op, name) for name in definition.attrs}
+        return render(definition.formula, dict(zip(names, operands, strict=True)), attrs)
 
 
-def render(formula: str, names: Mapping[str, str]) -> str:
-    """A formula of the op table with operands put in and mathematical signs: `x * y` -> `d ⊙ g`."""
-    return _Renderer(names).visit(ast.parse(formula, mode="eval").body)
+def render(formula: str, names: Mapping[str, str], attrs: Mapping[str, Any] | None = None) -> str:
+    """A formula of the op table with operands put in and mathematical signs: `x * y` -> `d ⊙ g`.
+
+    attrs: attributes by name; their values are put in, and decide what the formula leaves open.
+    """
+    return _Renderer(names, attrs or {}).visit(ast.parse(formula, mode="eval").body)
 
 
 _SIGNS = {
@@ -139,8 +144,9 @@ _COMPARISONS = {
 class _Renderer(ast.NodeVisitor):
     """Text of a formula. An operand that is itself an expression is put in brackets."""
 
-    def __init__(self, names: Mapping[str, str]) -> None:
-        self.names = names
+    def __init__(self, names: Mapping[str, str], attrs: Mapping[str, Any]) -> None:
+        self.names = {**{name: str(value) for name, value in attrs.items()}, **names}
+        self.attrs = attrs
 
     def visit(self, node: ast.AST) -> str:
         return str(super().visit(node))
@@ -167,7 +173,17 @@ class _Renderer(ast.NodeVisitor):
         sign = _COMPARISONS[type(node.ops[0])]
         return f"{self.visit(node.left)} {sign} {self.visit(node.comparators[0])}"
 
+    def visit_IfExp(self, node: ast.IfExp) -> str:
+        if isinstance(node.test, ast.Name) and node.test.id in self.attrs:
+            return self.visit(node.body if self.attrs[node.test.id] else node.orelse)
+        return self.generic_visit(node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> str:
+        return f"{self._inside(node.value, 3)}ᵀ" if node.attr == "T" else self.generic_visit(node)
+
     def visit_Call(self, node: ast.Call) -> str:
+        if isinstance(node.func, ast.Name) and node.func.id == "matmul":
+            return " · ".join(self._inside(a, 2) for a in node.args)
         arguments = [self.visit(a) for a in node.args]
         arguments += [f"{k.arg}={self.visit(k.value)}" for k in node.keywords]
         return f"{self.visit(node.func)}({', '.join(arguments)})"

@@ -50,7 +50,7 @@ def compile_item(item: CodeItem, trusted: bool, output: Print = to_stderr) -> Fu
         raise GradstepError(
             f"Python function '{item.name}' does not run: this document has not been trusted",
             kind="UntrustedCodeError",
-            hint="read the code, then choose Trust this document",
+            hint="read the code, then choose Review and trust…",
         )
     filename = f"<{item.name}>"
     name = _last_function(item, filename)

@@ -27,6 +27,18 @@ def test_formulas_are_written_with_mathematical_signs(formula: str, text: str) -
     assert render(formula, {"x": "a", "y": "b + c"}) == text
 
 
+def test_attributes_decide_what_a_formula_leaves_open() -> None:
+    build = GraphBuilder()
+    x, w = build.placeholder("x", shape=[2, 3]), build.placeholder("w", shape=[2, 4])
+    y = build.one("MatMul", x, w, transpose_a=True, name="y")
+    build.one("Sum", y, np.array([0, 1], np.int32), name="loss")
+    derived = differentiate(build.build(), GradientRequest.to("loss", "x", "w"))
+    notation = Notation(derived.graph, (TensorRef("loss"),), derived.gradients, derived.edges)
+    assert notation.step(derived.graph["y"]) == "y = xᵀ · w"
+    made = {notation.step(op) for op in derived.graph if op.type == "MatMul"}
+    assert made == {"y = xᵀ · w", "∂L/∂x = w · ∂L/∂yᵀ", "∂L/∂w = x · ∂L/∂y"}
+
+
 def tutorial_like() -> Notation:
     build = GraphBuilder()
     c, k, data = (build.placeholder(n, shape=[2]) for n in ("c", "k", "data"))
