@@ -14,7 +14,8 @@ from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.debug.session import DebugSession
 from core.debug.stop import Reason, Stop
 from core.errors import GradstepError
-from core.graph.model import TensorRef, unknown_name
+from core.graph.model import Phase, TensorRef, unknown_name
+from core.graph.scopes import parents
 from core.host.reports import program_info, stopped
 
 _LISTED = 4  # steps that `list` shows before and after the current one
@@ -120,17 +121,34 @@ class Console:
 
     def break_(self, rest: str) -> Reply:
         """`break [gradient|scope|type|phase] NAME [if EXPRESSION]`."""
-        place, _, condition = rest.partition(" if ")
-        words = place.split()
+        place, _, condition = f"{rest} ".partition(" if ")
+        first, _, name = place.strip().partition(" ")
         kind = BreakpointKind.OP
-        if len(words) == 2 and words[0] in {k.value for k in BreakpointKind}:
-            kind = BreakpointKind(words.pop(0))
-        if len(words) != 1:
+        if name and first in {k.value for k in BreakpointKind}:
+            kind, place = BreakpointKind(first), name
+        if not place.strip():
             raise _missing("break", "[gradient|scope|type|phase] NAME [if EXPRESSION]")
-        if kind in (BreakpointKind.OP, BreakpointKind.GRADIENT):
-            self.session.program.graph[words[0]]
-        self._set([*self._breakpoints, Breakpoint(words[0], kind, condition.strip())])
+        self._want_target(kind, place.strip())
+        self._set([*self._breakpoints, Breakpoint(place.strip(), kind, condition.strip())])
         return self.breakpoints()
+
+    def _want_target(self, kind: BreakpointKind, target: str) -> None:
+        """Raise GradstepError when nothing in the program is called `target`."""
+        graph = self.session.program.graph
+        if kind in (BreakpointKind.OP, BreakpointKind.GRADIENT):
+            graph[target]
+            return
+        known = {
+            BreakpointKind.TYPE: {op.type for op in graph},
+            BreakpointKind.PHASE: {phase.value for phase in Phase},
+            BreakpointKind.SCOPE: {scope for op in graph for scope in parents(op.name)},
+        }[kind]
+        if target.rstrip("/") not in known:
+            raise GradstepError(
+                f"there is no {kind.value} '{target}' in this graph",
+                kind="KeyError",
+                hint=unknown_name(target, sorted(known)).hint,
+            )
 
     def delete(self, rest: str) -> Reply:
         """`delete N`, by the number in the list; `delete` alone: all."""

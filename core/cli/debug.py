@@ -34,13 +34,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer | int:
-    """Run the script, or talk to the terminal until its end."""
+    """Run the script (with --json and without one, what stands on standard input), or talk to
+    the terminal until its end."""
     loaded = load(args)
     program = derive(loaded.document, loaded.functions)
     session = begin(program, app.devices().open_backend(args.device))
     console = Console(session, loaded.document.breakpoints)
-    if args.script is not None:
-        return run_script(console, script_lines(args.script), session.program.problems)
+    if args.script is not None or args.json:
+        lines = script_lines(sys.stdin.read() if args.script is None else args.script)
+        return run_script(console, lines, session.program.problems)
     for problem in session.program.problems:
         print(f"{problem.severity}: {_said(problem)}", file=sys.stderr)
     interact(console, input, print)

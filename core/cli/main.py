@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import io
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -33,19 +34,30 @@ VERBS: Mapping[str, Verb] = {
 
 def main(arguments: Sequence[str], app: Application) -> int:
     """Do what the arguments say; the exit status: 0, 1 (it failed) or 2 (bad usage)."""
+    _write_what_can_be_written()
+    try:
+        status = _answer(arguments, app)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        return _mute()  # whoever read our output has gone
+    except OSError as error:
+        return _cannot_go_on(error)
+    except KeyboardInterrupt:
+        return 130
+
+
+def _answer(arguments: Sequence[str], app: Application) -> int:
     as_json = "--json" in arguments
     try:
         return _dispatch(arguments, app)
     except GradstepError as error:
         return report_error(error, as_json)
-    except BrokenPipeError:
-        # Whoever read our output has gone; nothing more can be said, not even at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except KeyboardInterrupt:
-        return 130
     except MemoryError:
         return report_error(_too_large(), as_json)
+    except OSError:
+        raise
     except Exception as error:
         if os.environ.get("GRADSTEP_TRACEBACK"):
             raise
@@ -103,6 +115,26 @@ def _version() -> str:
 
     project = Path(__file__).parents[2] / "pyproject.toml"
     return str(tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"])
+
+
+def _write_what_can_be_written() -> None:
+    """A terminal without Unicode gets escapes, not an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _cannot_go_on(error: OSError) -> int:
+    """Files are read and written with errors of their own, so this is the answer itself."""
+    what = error.filename or "cannot write the answer"
+    print(f"gradstep: {what}: {error.strerror or error}", file=sys.stderr)
+    return _mute()
+
+
+def _mute() -> int:
+    """Nothing more can be said, not even at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 1
 
 
 def _too_large() -> GradstepError:

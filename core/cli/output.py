@@ -20,7 +20,7 @@ USAGE = "UsageError"  # the kind of an error that is about the command line itse
 def report(answer: Answer, as_json: bool) -> int:
     """Print an answer; the exit status."""
     if as_json:
-        print(json.dumps(finite(answer.data), ensure_ascii=False, allow_nan=False))
+        _print_json(finite(answer.data))
     elif answer.text:
         print(answer.text)
     return answer.status
@@ -29,10 +29,16 @@ def report(answer: Answer, as_json: bool) -> int:
 def report_error(error: GradstepError, as_json: bool) -> int:
     """Print an error; exit status 2 for bad usage, else 1."""
     if as_json:
-        print(json.dumps({"error": error_object(error)}, ensure_ascii=False))
+        _print_json({"error": error_object(error)})
     else:
         print(f"gradstep: {error_text(error)}", file=sys.stderr)
     return 2 if error.kind == USAGE else 1
+
+
+def _print_json(data: Any) -> None:
+    """One line; with escapes where the terminal has no Unicode."""
+    plain = "utf" not in (getattr(sys.stdout, "encoding", None) or "utf-8").lower()
+    print(json.dumps(data, ensure_ascii=plain, allow_nan=False))
 
 
 def error_object(error: GradstepError) -> dict[str, Any]:

@@ -68,6 +68,8 @@ def _fitting(ref: TensorRef, kind: TensorType | None, value: Any) -> np.ndarray:
 
 def _converted(ref: TensorRef, kind: TensorType | None, value: Any) -> np.ndarray:
     dtype = None if kind is None else kind.dtype.numpy
+    if kind is not None and kind.dtype is DType.STRING:
+        return _texts(ref, value)
     try:
         with np.errstate(all="ignore"):
             array = np.array(value, dtype=dtype)
@@ -86,6 +88,18 @@ def _converted(ref: TensorRef, kind: TensorType | None, value: Any) -> np.ndarra
             node=ref.op,
         )
     return array
+
+
+def _texts(ref: TensorRef, value: Any) -> np.ndarray:
+    array = np.array(value, dtype=object)
+    if all(isinstance(text, str | bytes) for text in array.ravel()):
+        return array
+    raise GradstepError(
+        "Unable to get element as bytes.",
+        kind="TypeError",
+        node=ref.op,
+        hint=f"'{ref.op}' holds text: feed it strings",
+    )
 
 
 def _python_shape(shape: Shape) -> str:

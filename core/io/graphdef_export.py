@@ -18,6 +18,7 @@ from core.io.graphdef_lowering import (
     with_requests,
 )
 from core.io.graphdef_messages import message
+from core.ops.attribute_kinds import check_attributes
 from core.ops.infer import Inference, infer
 from core.ops.table import OpDef, find
 
@@ -90,6 +91,7 @@ def _with_types(op: Operation, inference: Inference) -> Operation:
     definition = find(op.type)
     if definition is None:
         return op
+    check_attributes(definition, op)
     found = {
         key: _type_attr(op, definition, rule, inference)
         for key, rule in definition.type_attrs.items()

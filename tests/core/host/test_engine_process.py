@@ -233,7 +233,8 @@ def test_an_engine_that_cannot_be_started() -> None:
 
 def test_a_program_that_is_no_engine() -> None:
     """Such as ssh, when the remote shell greets with a banner."""
-    client = EngineClient([sys.executable, "-c", "print('Welcome to host!'); input()"])
+    banner = "import sys; print('Welcome to host!', flush=True); sys.stdin.buffer.read()"
+    client = EngineClient([sys.executable, "-c", banner])
     try:
         with pytest.raises(GradstepError, match="stream is broken"):
             client.call(m.Devices(), timeout=SLOW)
