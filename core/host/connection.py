@@ -85,7 +85,7 @@ class Connection:
     # -- the four threads ----------------------------------------------------------------------
 
     def _write(self) -> None:
-        with _pipe(self._process.stdin) as stream, suppress(OSError):
+        with suppress(OSError), _pipe(self._process.stdin) as stream:  # closing writes, too
             while True:
                 message, buffers, number = self._outbox.get()
                 if self._end is not None:
