@@ -91,6 +91,8 @@ class Notation:
     def _operand(self, ref: TensorRef, depth: int) -> str:
         if ref in self._of:
             return self.derivative(self._of[ref])
+        if ref.op not in self.graph:
+            return _last(ref)  # a wire from nowhere: the step will fail, and may be shown
         op = self.graph[ref.op]
         if op.type == "Const":
             return _constant(op)

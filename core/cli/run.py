@@ -43,6 +43,7 @@ def _plan(
 ) -> tuple[Session, list[str], tuple[str, ...]]:
     """A session on the graph that is needed, what to fetch, and what to run besides."""
     document = loaded.document
+    _ = document.graph.order  # a cycle is said first, whatever it keeps from running
     if names and all(TensorRef.parse(name).op in document.graph for name in names):
         return start(loaded, document.graph, backend, loaded.initial()), names, ()
     from core.host.derive import derive

@@ -91,8 +91,9 @@ def _call(op: Operation, document: Document) -> str:
         return f"tf1.placeholder({_value(_attr(op, 'dtype'))}, {shape}, {name})"
     if op.type == "Const":
         return f"tf.constant({_value(_attr(op, 'value'))}, {name})"
-    if op.type == "VariableV2" and op.name in document.initial:
-        return f"tf1.Variable({_value(document.initial[op.name])}, {name}, use_resource=False)"
+    if op.type in ("VariableV2", "VarHandleOp") and op.name in document.initial:
+        kind = f"use_resource={op.type == 'VarHandleOp'}"
+        return f"tf1.Variable({_value(document.initial[op.name])}, {name}, {kind})"
     if op.type in ("PyFunc", "PyFuncStateless"):
         item = document.code.get(str(op.attrs.get("token")))
         function = "None" if item is None else _function_name(item.source)
@@ -117,6 +118,8 @@ def _arguments(op: Operation, definition: OpDef) -> Iterable[str]:
     for key, value in op.attrs.items():
         if key in definition.attrs and key not in derived:
             yield f"{renamed.get(key, key)}={_value(value)}"
+    if op.type == "VarHandleOp" and "shared_name" not in op.attrs:
+        yield f"shared_name={op.name!r}"  # without one, all handles are one variable there
 
 
 def _input(ref: TensorRef | None, op: Operation) -> str:

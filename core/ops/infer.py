@@ -98,6 +98,11 @@ def infer(graph: Graph) -> Inference:
             )
             broken.add(name)
             continue
+        problems += [
+            Problem(name, "dangling", f"waits for '{other}', which does not exist", "remove that")
+            for other in op.control_inputs
+            if other not in graph
+        ]
         try:
             inferrer.infer(op)
         except GradstepError as error:

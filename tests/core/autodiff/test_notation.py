@@ -21,6 +21,7 @@ from core.ops.builder import GraphBuilder
         ("tanh(x)", "tanh(a)"),
         ("x / (x * x)", "a / (a ⊙ a)"),
         ("x > y", "a > b + c"),
+        ("x is not None", "a ≠ None"),
     ],
 )
 def test_formulas_are_written_with_mathematical_signs(formula: str, text: str) -> None:

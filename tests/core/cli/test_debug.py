@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import builtins
+import io
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from core.graph.model import Constant, Graph, Operation, TensorRef
+from core.io import store
+from core.io.document import Document
 from tests.core.cli.conftest import Cli
 from tests.examples.build import FOLDER
 
@@ -113,3 +118,49 @@ def test_the_terminal(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "error: there is no command 'nonsense'" in result.out
     assert "reverse_continue" in result.out
     assert "data  float32[2] [1., 2.]" in result.out
+
+
+def test_json_without_a_script_reads_the_commands_from_standard_input(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("step\nstep; back\nbogus\nstep\n"))
+    result = cli("debug", TUTORIAL, "--json")
+    assert result.status == 1
+    assert [c["command"] for c in result.json["commands"]] == ["step", "step", "back"]
+    assert result.json["error"]["message"] == "there is no command 'bogus'"
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ("type Mull", "no type 'Mull'"),
+        ("phase sideways", "no phase 'sideways'"),
+        ("scope gradientz", "no scope 'gradientz'"),
+        ("nope", "no operation named 'nope'"),
+        ("op of several words", "no operation named 'of several words'"),
+        ("", "break needs"),
+        ("a if value[", "cannot evaluate"),
+    ],
+)
+def test_a_breakpoint_on_nothing_is_refused(cli: Cli, target: str, words: str) -> None:
+    result = cli("debug", TUTORIAL, "--script", f"break {target}", "--json")
+    assert result.status == 1
+    assert words in result.json["error"]["message"]
+
+
+def test_breakpoints_of_every_kind(cli: Cli) -> None:
+    script = "break scope gradients/; break type Mul; break phase update; b gradient a if 1 > 0"
+    result = cli("debug", TUTORIAL, "--script", script, "--json")
+    assert result.status == 0
+    assert len(result.json["commands"][-1]["breakpoints"]) == 4
+
+
+def test_a_wire_from_nowhere_is_a_problem_and_no_traceback(cli: Cli, tmp_path: Path) -> None:
+    x = Operation("x", "Const", attrs={"value": Constant(np.float32(1))})
+    lost = Operation("y", "Add", (TensorRef("x"), TensorRef("zz")), ("ww",))
+    path = tmp_path / "lost.gradstep"
+    store.save(path, Document(graph=Graph.of([x, lost])))
+    result = cli("debug", path, "--script", "step; print x", "--json")
+    assert result.status == 1
+    assert "nothing to run" in result.json["error"]["message"]
+    assert "input zz:0 does not exist" in cli("check", path).out

@@ -8,10 +8,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from core.autodiff.request import GradientRequest
 from core.cli import main as cli_main
-from core.io import graphdef
+from core.graph.model import Constant, Graph, Operation, TensorRef
+from core.io import graphdef, store
+from core.io.document import Document
 from core.io.open import read
 from main import Gradstep
 from tests.core.cli.conftest import Cli
@@ -199,3 +203,39 @@ def test_a_first_word_that_is_neither_file_nor_command(
     result = cli(word)
     assert result.status == status
     assert said in result.err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("verb", [["run", str(TUTORIAL)], ["run", "nope.pb"]])
+@pytest.mark.parametrize("flags", [[], ["--json"]])
+def test_an_answer_that_cannot_be_written(verb: list[str], flags: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "main.py", *verb, *flags]
+        done = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") <= 2
+    assert done.stderr.startswith("gradstep: cannot ")
+
+
+def test_a_terminal_without_unicode_gets_escapes(tmp_path: Path) -> None:
+    path = tmp_path / "odd.gradstep"
+    value = {"value": Constant(np.float32(2))}
+    store.save(path, Document(graph=Graph.of([Operation("größe", "Const", attrs=value)])))
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    for flags in ([], ["--json"]):
+        command = [sys.executable, "main.py", "run", str(path), *flags]
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True)
+        if flags:
+            assert json.loads(done.stdout)["runs"][0]["fetches"]["größe"]["data"] == 2
+        else:
+            assert done.stdout.startswith(b"gr\\xf6\\xdfe")
+
+
+def test_a_cycle_is_named_where_it_keeps_a_graph_from_running(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "loop.gradstep"
+    loop = [Operation("a", "Neg", (TensorRef("b"),)), Operation("b", "Neg", (TensorRef("a"),))]
+    request = GradientRequest.to("b", "a")
+    store.save(path, Document(graph=Graph.of(loop), request=request))
+    for verb in ("run", "grad"):
+        assert "cycle: a ← b ← a" in cli(verb, path).err
+    assert "part of a cycle or follows one" in cli("check", path).out

@@ -149,3 +149,12 @@ def test_an_output_that_is_not_there_is_named(graph: Graph) -> None:
 def test_an_empty_graph_cannot_run() -> None:
     error = failure(Graph(), "x")
     assert error.message == RECORDED["empty_graph_run"]["message"]
+
+
+def test_numbers_are_no_text() -> None:
+    b = GraphBuilder()
+    b.one("Identity", b.placeholder("s", "string", (2,)), name="y")
+    session = Session(b.build())
+    assert session.run(["y"], {"s": ["a", b"b"]})[0].tolist() == ["a", b"b"]
+    with pytest.raises(GradstepError, match="Unable to get element as bytes"):
+        session.run(["y"], {"s": [1, 2]})

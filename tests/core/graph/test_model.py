@@ -94,3 +94,11 @@ def test_dtypes_know_which_can_be_differentiated() -> None:
     assert DType.of(np.int64) is DType.INT64
     with pytest.raises(TypeError, match="datetime"):
         DType.of("datetime64[s]")
+
+
+def test_a_long_cycle_is_not_named_in_full() -> None:
+    count = 5000
+    ops = [Operation(f"n{i}", "Neg", (TensorRef(f"n{(i + 1) % count}"),)) for i in range(count)]
+    with pytest.raises(GradstepError, match="cycle: n0 ← n1 ← n2 ← n3 ← … ") as caught:
+        Graph.of(ops).order  # noqa: B018
+    assert len(caught.value.message) < 100

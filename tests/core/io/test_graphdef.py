@@ -215,3 +215,9 @@ def _proto(*nodes: tuple[str, ...]) -> Any:
     for name, kind, *inputs in nodes:
         proto.node.add(name=name, op=kind, input=inputs)
     return proto
+
+
+def test_text_too_long_to_read_is_refused_before_it_takes_the_memory() -> None:
+    text = b'node { name: "a" op: "NoOp" }\n' + b"#" * graphdef.MAX_TEXT
+    with pytest.raises(GradstepError, match="of text; the limit is 16 MiB"):
+        graphdef.from_pbtxt(text, "x.pbtxt")

@@ -152,3 +152,10 @@ def test_two_resource_variables_stay_two() -> None:
     proto = graphdef_export.to_graphdef(Document(graph=b.build()))
     names = [node.attr["shared_name"].s for node in proto.node]
     assert names == [b"a", b"b"]  # TensorFlow takes all without a name for one variable
+
+
+def test_an_attribute_of_the_wrong_kind_is_refused() -> None:
+    for attrs, words in (({}, "'value' is missing"), ({"value": 3}, "must be a tensor, not 3")):
+        graph = Graph.of([Operation("a", "Const", attrs=attrs)])
+        with pytest.raises(GradstepError, match=words):
+            graphdef_export.to_pb(Document(graph=graph))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from core.errors import GradstepError
+from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Graph, Operation
 from core.io.document import Document
 from core.io.dot import to_dot
@@ -75,3 +76,18 @@ def _made(source: str) -> list[str]:
     calls: list[Any] = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Call)]
     named = [(c.lineno, k.value.value) for c in calls for k in c.keywords if k.arg == "name"]
     return [name for _, name in sorted(named)]
+
+
+def test_a_script_keeps_resource_variables_apart() -> None:
+    kind = {"dtype": DType.FLOAT32, "shape": Shape(())}
+    graph = Graph.of([Operation(name, "VarHandleOp", attrs=kind) for name in "ab"])
+    start = {"a": Constant(np.float32(2))}
+    text = to_python(Document(graph=graph, initial=start)).decode()
+    assert "tf1.Variable(np.array(2.0, np.float32), name='a', use_resource=True)" in text
+    assert "tf.raw_ops.VarHandleOp(dtype=tf.float32, shape=[], shared_name='b', name='b')" in text
+
+
+def test_an_operation_without_what_it_must_have_is_refused() -> None:
+    for type in ("Placeholder", "Const"):
+        with pytest.raises(GradstepError, match="is missing"):
+            to_python(Document(graph=Graph.of([Operation("a", type)])))
