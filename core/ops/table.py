@@ -54,6 +54,7 @@ class OpDef:
     outputs: tuple[str, ...]
     attrs: Mapping[str, Any]
     type_attrs: Mapping[str, str]
+    choices: Mapping[str, tuple[Any, ...]]
     formula: str
     infer: Infer
     kernel: Kernel | None
@@ -67,6 +68,7 @@ class OpDef:
     aliases: int | None
     writes: tuple[int, ...]
     family: str
+    python: tuple[str, ...]
     doc: str
     kinks: str
     differs: str
@@ -94,11 +96,22 @@ class OpDef:
     def attr(self, op: Operation, name: str) -> Any:
         """The attribute's value on `op`, or its declared default."""
         if name in op.attrs:
-            return op.attrs[name]
+            return self._chosen(op, name)
         default = self.attrs[name]
         if isinstance(default, type):
             raise GradstepError(f"attribute '{name}' is missing", kind="ValueError", node=op.name)
         return default
+
+    def _chosen(self, op: Operation, name: str) -> Any:
+        value, choices = op.attrs[name], self.choices.get(name)
+        if choices is not None and value not in choices:
+            allowed = ", ".join(repr(c) for c in choices)
+            raise GradstepError(
+                f"attribute '{name}' is {value!r}, which is not one of {allowed}",
+                kind="ValueError",
+                node=op.name,
+            )
+        return value
 
 
 class InferContext:
@@ -138,6 +151,7 @@ def op(
     outputs: str = "output",
     attrs: Mapping[str, Any] | None = None,
     type_attrs: Mapping[str, str] | None = None,
+    choices: Mapping[str, tuple[Any, ...]] | None = None,
     formula: str = "",
     infer: Infer,
     kernel: Kernel | None = None,
@@ -150,6 +164,7 @@ def op(
     stateful: bool = False,
     aliases: int | None = None,
     writes: tuple[int, ...] = (),
+    python: str = "",
     doc: str,
     kinks: str = "",
     differs: str = "",
@@ -164,6 +179,7 @@ def op(
     attrs:       name -> default value, or name -> Python type (or DType) when it must be given.
     type_attrs:  NodeDef attributes that follow from the inputs, for export: name -> "input" (its
                  dtype), "len(input)" (how many) or "=attr" (another attribute's value).
+    choices:     name -> the values an attribute may have, where they are few ("SAME", "VALID").
     formula:     text in the inputs' and attributes' names that evaluates to the kernel's value.
     infer:       rule from input types to output types; raises through `ctx.fail`.
     kernel:      `kernel(xp, *inputs, **wanted)` on arrays of the namespace `xp`; keyword-only
@@ -180,6 +196,8 @@ def op(
     aliases:     output 0 is the same buffer as this ref input (Identity of a variable, Assign).
     writes:      the ref or resource inputs whose variables this op updates; the kernel returns
                  their new values in this order (see the module's docstring).
+    python:      names of the function of `tf` that is this op and takes its inputs in order; what
+                 has arguments of its own is a function in core/ops/api.
     doc, kinks, differs: for people: one sentence; where the derivative jumps; where and why the
                  op is not TensorFlow's.
     samples:     inputs for the table's tests.
@@ -193,6 +211,7 @@ def op(
         outputs=tuple(outputs.split()),
         attrs=MappingProxyType(dict(attrs or {})),
         type_attrs=MappingProxyType(dict(type_attrs or {})),
+        choices=MappingProxyType(dict(choices or {})),
         formula=formula,
         infer=infer,
         kernel=kernel,
@@ -206,6 +225,7 @@ def op(
         aliases=aliases,
         writes=writes,
         family=_family_of_caller(),
+        python=tuple(python.split()),
         doc=doc,
         kinks=kinks,
         differs=differs,

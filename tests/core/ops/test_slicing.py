@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.graph.dtypes import Shape
-from core.ops.slices import Spec, cut_shape, python_index
+from core.ops.catalogue.arrays.slices import Spec, cut_shape, python_index
 
 PLACES = st.integers(-5, 5)
 STEPS = st.integers(-3, 3).filter(bool)

@@ -32,6 +32,7 @@ for _type, _ufunc, _sign, _words in _ORDERED:
         differentiable=False,
         broadcasts=True,
         samples=binary(),
+        python=_ufunc,
         doc=f"Whether {_words}, elementwise with broadcasting.",
     )
 for _type, _ufunc, _sign, _words in (
@@ -50,6 +51,7 @@ for _type, _ufunc, _sign, _words in (
         differentiable=False,
         broadcasts=True,
         samples=binary(),
+        python=_ufunc,
         doc=f"Whether {_words}, elementwise with broadcasting.",
         differs="incompatible_shape_error is taken as true, whatever it says",
     )
@@ -80,6 +82,7 @@ for _type, _ufunc, _sign, _words in (
         differentiable=False,
         broadcasts=True,
         samples=_flags(2),
+        python=_ufunc,
         doc=f"Whether {_words}, elementwise with broadcasting.",
     )
 op(
@@ -91,6 +94,7 @@ op(
     ufunc="logical_not",
     differentiable=False,
     samples=_flags(1),
+    python="logical_not",
     doc="Whether x does not hold.",
 )
 

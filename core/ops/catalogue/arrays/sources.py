@@ -84,6 +84,7 @@ op(
         + [Sample((np.zeros(0, np.int32), rng.uniform(-1, 1, ())))]
     ),
     arithmetic="exact",
+    python="fill",
     doc="A tensor of the given sizes, every element the same value.",
 )
 
@@ -110,6 +111,7 @@ op(
     differentiable=False,
     samples=unary(),
     arithmetic="exact",
+    python="zeros_like",
     doc="Zeros in the shape and element type of x.",
 )
 op(
@@ -124,6 +126,7 @@ op(
     differentiable=False,
     samples=unary(),
     arithmetic="exact",
+    python="ones_like",
     doc="Ones in the shape and element type of x.",
 )
 

@@ -7,7 +7,7 @@ from typing import Any
 from core.errors import GradstepError
 from core.graph.dtypes import DType, TensorType
 from core.ops.builder import OpView, Tensor, call
-from core.ops.flow import copy_to
+from core.ops.catalogue.control.flow import copy_to
 from core.ops.known import zeros_like
 from core.ops.samples import unary
 from core.ops.table import InferContext, Sample, op
@@ -23,6 +23,7 @@ op(
     ufunc="negative",
     gradient=lambda op, g: -g,
     samples=unary(),
+    python="negative",
     doc="The value with the opposite sign.",
 )
 op(
@@ -35,6 +36,7 @@ op(
     ufunc="absolute",
     gradient=lambda op, g: g * call("Sign", op.inputs[0]),
     samples=unary(0.5),
+    python="abs",
     doc="The absolute value.",
     kinks="the derivative at 0 is 0",
 )
@@ -48,6 +50,7 @@ op(
     ufunc="sign",
     gradient=lambda op, g: zeros_like(op.inputs[0]),
     samples=unary(0.5),
+    python="sign",
     doc="-1, 0 or 1, as x is negative, zero or positive.",
     kinks="the derivative is 0 everywhere: zeros, not None",
 )
@@ -61,6 +64,7 @@ op(
     ufunc="floor",
     differentiable=False,
     samples=unary(),
+    python="floor",
     doc="The largest whole number that is not above x.",
 )
 op(
@@ -73,6 +77,7 @@ op(
     ufunc="square",
     gradient=lambda op, g: g * (op.inputs[0] * 2.0),
     samples=unary(),
+    python="square",
     doc="x times x.",
 )
 op(
@@ -85,6 +90,7 @@ op(
     ufunc="sqrt",
     gradient=lambda op, g: call("SqrtGrad", op.outputs[0], g),
     samples=unary(0.5),
+    python="sqrt",
     doc="The square root.",
     kinks="the derivative at 0 is infinite, but a zero gradient stays zero there",
 )
@@ -98,6 +104,7 @@ op(
     kernel=lambda xp, x: 1.0 / xp.sqrt(x),
     gradient=lambda op, g: call("RsqrtGrad", op.outputs[0], g),
     samples=unary(0.5),
+    python="rsqrt",
     doc="One over the square root.",
 )
 op(
@@ -111,6 +118,7 @@ op(
     gradient=lambda op, g: call("ReciprocalGrad", op.outputs[0], g),
     samples=unary(0.5),
     arithmetic="rounded",
+    python="reciprocal",
     doc="One over x.",
 )
 op(
@@ -123,6 +131,7 @@ op(
     ufunc="exp",
     gradient=lambda op, g: g * op.outputs[0],
     samples=unary(),
+    python="exp",
     doc="e to the power of x.",
 )
 op(
@@ -135,6 +144,7 @@ op(
     ufunc="log",
     gradient=lambda op, g: g * call("Reciprocal", op.inputs[0]),
     samples=unary(0.5),
+    python="log",
     doc="The natural logarithm.",
 )
 op(
@@ -147,6 +157,7 @@ op(
     ufunc="tanh",
     gradient=lambda op, g: call("TanhGrad", op.outputs[0], g),
     samples=unary(),
+    python="tanh",
     doc="Hyperbolic tangent.",
 )
 
@@ -169,6 +180,7 @@ op(
     kernel=_sigmoid,
     gradient=lambda op, g: call("SigmoidGrad", op.outputs[0], g),
     samples=unary(),
+    python="sigmoid",
     doc="The logistic function.",
 )
 
@@ -189,6 +201,7 @@ op(
     gradient=lambda op, g: call("ReluGrad", g, op.outputs[0]),
     samples=unary(0.5),
     arithmetic="exact",
+    python="relu",
     doc="The positive part.",
     kinks="the derivative at 0 is 0",
 )

@@ -10,7 +10,7 @@ from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape, TensorType
 from core.ops.axes import positive
 from core.ops.builder import OpView, Tensor, call
-from core.ops.gather_gradient import gather_gradient
+from core.ops.catalogue.arrays.gather_gradient import gather_gradient
 from core.ops.host import integer
 from core.ops.indexing import (
     blanked,
@@ -243,6 +243,7 @@ op(
     gradient=_scattered,
     samples=_gather_nd_samples,
     arithmetic="exact",
+    python="gather_nd",
     doc="The elements or slices of params that the vectors along the last axis of indices name.",
     kinks="an element named twice receives both gradients",
 )

@@ -73,6 +73,7 @@ op(
         Sample((rng.normal(size=(2, 3)), ints(*shape))) for shape in ((6,), (3, -1), (1, 2, 3, 1))
     ],
     arithmetic="exact",
+    python="reshape",
     doc="The same elements in another shape; one size may be -1, to be worked out.",
 )
 
@@ -144,6 +145,7 @@ op(
     kernel=_inverse,
     differentiable=False,
     samples=lambda rng: [Sample((ints(2, 0, 1),))],
+    python="invert_permutation",
     doc="The permutation that undoes x.",
 )
 
@@ -236,6 +238,7 @@ op(
     kernel=lambda xp, x, *, out_type: xp.asarray(x.shape, dtype=DType(out_type).numpy),
     differentiable=False,
     samples=unary(),
+    python="shape",
     doc="The sizes of a tensor.",
 )
 op(
@@ -265,6 +268,7 @@ op(
     kernel=lambda xp, x, *, out_type: xp.asarray(x.size, dtype=DType(out_type).numpy),
     differentiable=False,
     samples=unary(),
+    python="size",
     doc="The number of elements.",
 )
 
@@ -282,5 +286,6 @@ op(
     kernel=_rank,
     differentiable=False,
     samples=unary(),
+    python="rank",
     doc="The number of axes.",
 )

@@ -9,7 +9,7 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import Shape, TensorType
 from core.ops.builder import OpView, Tensor, call
-from core.ops.gathering import flat_rows
+from core.ops.catalogue.arrays.gathering import flat_rows
 from core.ops.host import integer, integers
 from core.ops.indexing import blanked, bounds_hint, check, resolve, subscript
 from core.ops.known import zeros_like
@@ -117,6 +117,7 @@ op(
     gradient=lambda op, g: (None, call("GatherNd", g, op.inputs[0]), None),
     samples=_scatter_samples,
     arithmetic="reducing",
+    python="scatter_nd",
     doc="Zeros of the given shape, with the updates added where the indices point.",
     differs="on a GPU, duplicates are added in any order, so the last bits may vary",
 )
@@ -196,6 +197,7 @@ op(
         Sample((rng.normal(size=(2, 2)), np.array([[0, 1], [1, 1]], np.int32), np.int32(2))),
     ],
     arithmetic="reducing",
+    python="unsorted_segment_sum",
     doc="The sum of the rows of each segment; rows of negative segments are dropped.",
     differs="on a GPU, rows are added in any order, so the last bits may vary",
 )

@@ -72,6 +72,7 @@ op(
     out_kernel=_softmax_out,
     gradient=_softmax_gradient,
     samples=_logits,
+    python="softmax",
     doc="Exponentials along the last axis, scaled to sum to 1.",
 )
 op(
@@ -84,6 +85,7 @@ op(
     kernel=_log_softmax,
     gradient=_log_softmax_gradient,
     samples=_logits,
+    python="log_softmax",
     doc="The logarithm of Softmax, computed without losing small values.",
 )
 

@@ -9,10 +9,10 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import Shape, TensorType
 from core.ops.builder import OpView, Tensor, call
+from core.ops.catalogue.arrays.slices import MASKS, Spec, cut_shape, python_index
 from core.ops.host import integers
 from core.ops.known import constant_of, shape_of
 from core.ops.samples import ints
-from core.ops.slices import MASKS, Spec, cut_shape, python_index
 from core.ops.table import InferContext, Sample, op
 from core.ops.type_rules import sized_by
 
@@ -82,6 +82,7 @@ op(
         Sample((rng.normal(size=(3,)), ints(3), ints(0))),
     ],
     arithmetic="exact",
+    python="slice",
     doc="The box that begins at `begin`; a size of -1 reaches to the end.",
 )
 

@@ -145,6 +145,7 @@ op(
     ),
     samples=_bias_samples,
     arithmetic="rounded",
+    python="bias_add",
     doc="Add a vector along the channels: the last axis, or axis 1 for NCHW.",
 )
 

@@ -76,6 +76,7 @@ op(
         Sample((rng.normal(size=()), ints())),
     ],
     arithmetic="exact",
+    python="tile",
     doc="The tensor repeated a number of times along each axis.",
 )
 
@@ -116,6 +117,7 @@ op(
         Sample((rng.normal(size=(3,)), np.array([[0, 0]], np.int32))),
     ],
     arithmetic="exact",
+    python="pad",
     doc="Zeros before and after along each axis.",
 )
 
@@ -154,6 +156,7 @@ op(
         Sample((rng.normal(size=(2, 1)), ints(2, 3))),
     ],
     arithmetic="exact",
+    python="broadcast_to",
     doc="The tensor repeated as broadcasting to that shape would.",
 )
 

@@ -27,6 +27,7 @@ for _name in ("Add", "AddV2"):
         gradient=lambda op, g: (g, g),
         broadcasts=True,
         samples=binary(),
+        python="add" if _name == "AddV2" else "",
         doc="Elementwise sum, with broadcasting.",
     )
 
@@ -73,6 +74,7 @@ op(
     gradient=lambda op, g: (g, -g),
     broadcasts=True,
     samples=binary(),
+    python="subtract",
     doc="Elementwise difference, with broadcasting.",
 )
 op(
@@ -86,6 +88,7 @@ op(
     gradient=lambda op, g: (g * op.inputs[1], op.inputs[0] * g),
     broadcasts=True,
     samples=binary(),
+    python="multiply",
     doc="Elementwise product, with broadcasting.",
 )
 
@@ -106,6 +109,7 @@ op(
     gradient=_quotient,
     broadcasts=True,
     samples=binary(),
+    python="divide realdiv truediv",
     doc="Elementwise quotient of floating-point numbers, with broadcasting.",
 )
 
@@ -132,6 +136,7 @@ op(
     broadcasts=True,
     samples=binary(),
     arithmetic="rounded",
+    python="div_no_nan",
     doc="Elementwise quotient that is 0 wherever the divisor is 0.",
     kinks="both derivatives are 0 where y is 0",
 )
@@ -163,6 +168,7 @@ op(
     broadcasts=True,
     samples=binary(),
     arithmetic="rounded",
+    python="floordiv",
     doc="Elementwise quotient rounded down, with broadcasting.",
 )
 
@@ -188,6 +194,7 @@ op(
     broadcasts=True,
     samples=binary(),
     arithmetic="rounded",
+    python="floormod mod",
     doc="Elementwise remainder with the sign of the divisor, with broadcasting.",
     kinks="jumps where x is a multiple of y; the derivative to x is 1 there, too",
 )
@@ -213,6 +220,7 @@ op(
     gradient=_power,
     broadcasts=True,
     samples=binary(symmetric=False),
+    python="pow",
     doc="Elementwise power, with broadcasting.",
     kinks="the derivative to y is 0 where x <= 0; to x it is NaN at x = 0, y = 0",
 )
@@ -238,6 +246,7 @@ op(
     gradient=_larger_of("GreaterEqual"),
     broadcasts=True,
     samples=binary(),
+    python="maximum",
     doc="Elementwise larger value, with broadcasting; NaN where either is NaN.",
     kinks="where x = y the whole gradient goes to x",
 )
@@ -252,6 +261,7 @@ op(
     gradient=_larger_of("LessEqual"),
     broadcasts=True,
     samples=binary(),
+    python="minimum",
     doc="Elementwise smaller value, with broadcasting; NaN where either is NaN.",
     kinks="where x = y the whole gradient goes to x",
 )

@@ -28,6 +28,7 @@ op(
     aliases=0,
     samples=unary(),
     arithmetic="exact",
+    python="identity",
     doc="The same value; of a ref variable, the same buffer.",
 )
 op(
@@ -42,6 +43,7 @@ op(
     differentiable=False,
     samples=unary(),
     arithmetic="exact",
+    python="stop_gradient",
     doc="The same value, through which no gradient flows.",
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from core.graph.dtypes import DType, Shape, TensorType
-from core.ops.flow import copy_to
+from core.ops.catalogue.control.flow import copy_to
 from core.ops.samples import equal_shapes, unary
 from core.ops.table import InferContext, op
 from core.ops.type_rules import merged, wrong_type

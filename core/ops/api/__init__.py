@@ -1,0 +1,81 @@
+"""`tf` as a gradient function sees it: TensorFlow 1's names for the ops that Gradstep has.
+
+`tf.add(x, y)`, `tf.nn.relu(x)`, `tf.reduce_sum(x, axis=0)`, `tf.float32`. Each function adds
+operations to the graph of its tensors. Numbers and arrays become constants; a function of
+constants alone (`tf.zeros`) works wherever a graph is being differentiated.
+
+A function that is one op and takes its inputs in order is named by the op's record (`python`);
+what has arguments of its own, or is made of several ops, is in the table FUNCTIONS of a module
+here, and every module in here is found by itself. (Their names are none of TensorFlow's: a module
+`math` here would hide `tf.math`.)
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+from core.graph.dtypes import DType
+from core.ops.table import all_ops
+from core.ops.tensor import Tensor, TensorLike, call
+
+_PLACES = ("nn", "math", "linalg", "random", "image", "dtypes")
+
+
+def _plain(own_name: str, op_type: str) -> Callable[..., Tensor]:
+    def function(*inputs: TensorLike, name: str | None = None) -> Tensor:
+        return call(op_type, *inputs, name=name)
+
+    function.__name__ = own_name
+    function.__doc__ = f"The op {op_type}."
+    return function
+
+
+class _Namespace:
+    """`tf.nn`, `tf.math`…: other ways to the same functions."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return _attribute(name, self._name)
+
+
+def _functions() -> Iterator[tuple[str, Any]]:
+    for definition in all_ops():
+        for name in definition.python:
+            yield name, _plain(name, definition.type)
+    for found in pkgutil.iter_modules(__path__, f"{__name__}."):
+        yield from importlib.import_module(found.name).FUNCTIONS.items()
+
+
+# In a table and not in this module's own names: `range` and `abs` would hide Python's. Made when
+# first asked for: the catalogue is imported by then.
+@cache
+def _names() -> dict[str, Any]:
+    names = {dtype.value: dtype for dtype in DType} | dict(_functions())
+    return names | {place: _Namespace(f"tf.{place}") for place in _PLACES}
+
+
+def _attribute(name: str, place: str) -> Any:
+    names = _names()
+    if name in names:
+        return names[name]
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, list(names), n=3, cutoff=0.6)
+    hint = f"; did you mean {' or '.join(f'{place}.{n}' for n in near)}?" if near else ""
+    raise AttributeError(f"{place} has no '{name}'{hint}")
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return _attribute(name, "tf")
+
+
+def __dir__() -> list[str]:
+    return sorted(_names())

@@ -1,0 +1,1 @@
+"""Making, cutting, joining, indexing arrays."""

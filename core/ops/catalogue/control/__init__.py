@@ -1,0 +1,1 @@
+"""The flow of values: identity, no-op, Python functions."""

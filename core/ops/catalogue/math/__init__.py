@@ -1,0 +1,1 @@
+"""Arithmetic, functions of numbers, reductions."""

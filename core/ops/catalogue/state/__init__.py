@@ -1,0 +1,1 @@
+"""Variables, random numbers, and the ops that train."""
