@@ -87,4 +87,6 @@ def _start(
     for name, versions in plan.versions.items():
         if name in variables:
             start[versions[0]] = backend.get(variables[name])
+        elif (first := plan.variables[name].first) is not None:
+            start[versions[0]] = first
     return start

@@ -7,21 +7,29 @@ connects. Every operation made remembers the forward operation it belongs to.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 
+from core.autodiff.arriving import Contribution, total
+from core.autodiff.order import arrival_order
 from core.autodiff.request import GradientRequest, gradient_name, native_name
-from core.autodiff.results import as_list, checked
+from core.autodiff.results import Result, as_list, checked
+from core.autodiff.rules import GradientFunction, call_rule, rule_of
+from core.autodiff.seeds import seed
 from core.autodiff.unbroadcast import sum_to_shape_of
 from core.errors import GradstepError
 from core.graph.model import Edge, Graph, Operation, Phase, TensorRef
 from core.ops.builder import GraphBuilder, OpView, Tensor
+from core.ops.indexed_slices import IndexedSlices
 from core.ops.table import find
 
-GradientFunction = Callable[
-    ..., Any
-]  # f(op, *grads) -> a gradient per input; TensorFlow's signature
+
+@dataclass(frozen=True, slots=True)
+class Slices:
+    """A gradient's rows, as two tensors: see IndexedSlices."""
+
+    values: TensorRef
+    indices: TensorRef
 
 
 @dataclass(frozen=True)
@@ -31,6 +39,8 @@ class Differentiation:
     graph:     the forward graph and the gradient operations after it.
     gradients: for each tensor between `wrt` and `of` that a gradient reached, the tensor that
                holds it. A tensor that is absent has the gradient None.
+    slices:    for each of them whose gradient TensorFlow gives as IndexedSlices: its rows. Its
+               entry in `gradients` is the same as a whole tensor.
     edges:     for each wire that a gradient flows back through, the contribution it carries.
     blocked:   for each wire where a gradient ends although its operation had one: why.
     custom:    operations differentiated by something other than their own rule -> its name.
@@ -38,6 +48,7 @@ class Differentiation:
 
     graph: Graph
     gradients: Mapping[TensorRef, TensorRef]
+    slices: Mapping[TensorRef, Slices]
     edges: Mapping[Edge, TensorRef]
     blocked: Mapping[Edge, str]
     custom: Mapping[str, str]
@@ -66,14 +77,16 @@ class _Reverse:
     custom: dict[str, str] = field(default_factory=dict)
 
     def run(self) -> Differentiation:
-        for ref in (*self.request.of, *self.request.wrt):
+        for ref in (*self.request.of, *self.request.wrt, *filter(None, self.request.grad_ys)):
             self.graph[ref.op]  # a name that is not there is said before any work
         self.builder = GraphBuilder(self.graph)
-        self.arriving: dict[TensorRef, list[Tensor]] = {}
+        self.arriving: dict[TensorRef, list[Contribution]] = {}
         self.gradients: dict[TensorRef, TensorRef] = {}
+        self.slices: dict[TensorRef, Slices] = {}
         self.passed: set[TensorRef] = set()
         self.path = self._path()
         self.live = self._below(differentiable_only=True)
+        self.rank = arrival_order(self.graph, self.request.of, self.path & self.live)
         with self.builder.scope("gradients"):
             self._seed()
             for name in reversed(self.graph.order):
@@ -81,7 +94,12 @@ class _Reverse:
                     self._through(self.graph[name])
             self._unconnected()
         return Differentiation(
-            self.builder.build(), self.gradients, self.edges, self.blocked, self.custom
+            self.builder.build(),
+            self.gradients,
+            self.slices,
+            self.edges,
+            self.blocked,
+            self.custom,
         )
 
     def _path(self) -> set[str]:
@@ -106,18 +124,20 @@ class _Reverse:
         return below
 
     def _seed(self) -> None:
-        for number, ref in enumerate(self.request.of):
+        given = self.request.grad_ys or (None,) * len(self.request.of)
+        if len(given) != len(self.request.of):
+            raise GradstepError(
+                f"Length mismatch. Passed {len(given)} grad_ys for {len(self.request.of)} ys",
+                kind="ValueError",
+                hint="give one for each tensor that is differentiated",
+            )
+        for number, (ref, grad_y) in enumerate(zip(self.request.of, given, strict=True)):
             y = self.builder.get(ref)
-            if not y.dtype.is_floating:
-                raise GradstepError(
-                    f"'{ref.short}' has element type {y.dtype.value}; only real floating-point "
-                    "tensors can be differentiated",
-                    kind="TypeError",
-                    node=ref.op,
-                )
+            start = None if grad_y is None else self.builder.get(grad_y)
             with self.builder.belonging_to(ref.op, Phase.BACKWARD):
-                seed = self.builder.one("OnesLike", y, name=f"grad_ys_{number}")
-            self.arriving.setdefault(ref, []).append(seed)
+                first = seed(y, start, f"grad_ys_{number}")
+            if first is not None:
+                self.arriving.setdefault(ref, []).append(Contribution(first))
 
     def _through(self, op: Operation) -> None:
         with self.builder.belonging_to(op.name, Phase.BACKWARD):
@@ -126,32 +146,36 @@ class _Reverse:
                 return  # its rule is not wanted: nothing asked for lies before it
             with self.builder.scope(f"{op.name}_grad"):
                 results = self._apply(op, self._complete(op, grads))
-                self._pass_on(op, results)
+                self._pass_on(op, self._gated([self._own(op, r, grads) for r in results]))
 
-    def _arrived(self, op: Operation) -> list[Tensor | None]:
+    def _arrived(self, op: Operation) -> list[Contribution | None]:
         """The summed gradient of each output, remembered as that output's gradient."""
-        grads: list[Tensor | None] = []
+        grads: list[Contribution | None] = []
         for index in range(self.builder.output_count(op.name)):
             ref = op.output(index)
             parts = self.arriving.pop(ref, [])
             if not parts:
                 grads.append(None)
                 continue
-            total = parts[0] if len(parts) == 1 else self.builder.one("AddN", *parts)
-            self.gradients[ref] = total.ref
-            self.passed.add(total.ref)
-            if ref in self.request.stops:
+            summed = total(parts)
+            self.gradients[ref] = summed.dense.ref
+            self.passed.add(summed.dense.ref)
+            if summed.slices is not None:
+                self.slices[ref] = Slices(summed.slices.values.ref, summed.slices.indices.ref)
+            stopped = ref in self.request.stops
+            if stopped:
                 self._block_all(op, f"stop_gradient at {ref.short}")
-                total_or_none = None
-            else:
-                total_or_none = total
-            grads.append(total_or_none)
+            grads.append(None if stopped else summed)
         return grads
 
-    def _complete(self, op: Operation, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
-        """Zeros in place of None where another output of the same operation has a gradient. Who
-        asks for that output's gradient gets them, as in TensorFlow, not None."""
-        full = list(grads)
+    def _complete(
+        self, op: Operation, grads: Sequence[Contribution | None]
+    ) -> list[Tensor | IndexedSlices | None]:
+        """What the rule is called with: rows where it takes them; zeros in place of None where
+        another output of the same operation has a gradient. Who asks for that output's gradient
+        gets them, as in TensorFlow, not None."""
+        rows = self._takes_slices(op)
+        full = [None if g is None else (rows and g.slices) or g.dense for g in grads]
         for index, grad in enumerate(grads):
             output = self.builder.get(op.output(index))
             if grad is None and (output.dtype.is_floating or output.dtype.is_complex):
@@ -160,10 +184,17 @@ class _Reverse:
                     self.gradients[output.ref] = zeros.ref
         return full
 
-    def _apply(self, op: Operation, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
+    def _takes_slices(self, op: Operation) -> bool:
+        name = gradient_name(op, self.request.overrides)
+        definition = None if name in self.functions else find(name)
+        return definition is not None and definition.takes_slices
+
+    def _apply(self, op: Operation, grads: Sequence[Tensor | IndexedSlices | None]) -> list[Result]:
         name = gradient_name(op, self.request.overrides)
         view = OpView(self.builder, op)
-        results = as_list(self._call(op, name, self._rule(op, name), view, grads))
+        rule = rule_of(op, name, self.functions)
+        with self.builder.as_default():
+            results = as_list(call_rule(view, name, rule, grads, custom=name in self.functions))
         native = name == native_name(op)
         if native and name != op.type:
             results += [None] * (len(op.inputs) - len(results))
@@ -173,55 +204,11 @@ class _Reverse:
         summed = definition is not None and definition.broadcasts
         fitting = checked(op, name, results, view, any_shape=summed)
         return [
-            sum_to_shape_of(g, x) if summed and g is not None else g
+            sum_to_shape_of(g, x) if summed and isinstance(g, Tensor) else g
             for g, x in zip(fitting, view.inputs, strict=True)
         ]
 
-    def _rule(self, op: Operation, name: str) -> GradientFunction:
-        if name in self.functions:
-            return self.functions[name]
-        definition = find(name)
-        if definition is not None and definition.gradient is not None:
-            return definition.gradient
-        if name != op.type:
-            raise GradstepError(
-                f"No gradient defined for operation '{op.name}' (op type: {op.type}): "
-                f"its override asks for '{name}', which is not registered",
-                kind="LookupError",
-                node=op.name,
-                hint=f"add a gradient function named '{name}', or switch the override off",
-            )
-        raise GradstepError(
-            f"No gradient defined for operation '{op.name}' (op type: {op.type})",
-            kind="LookupError",
-            node=op.name,
-            hint="override its gradient, or stop the gradient before it",
-        )
-
-    def _call(
-        self,
-        op: Operation,
-        name: str,
-        rule: GradientFunction,
-        view: OpView,
-        grads: Sequence[Tensor | None],
-    ) -> Any:
-        try:
-            with self.builder.as_default():
-                return rule(view, *grads)
-        except GradstepError as error:
-            raise error.at(op.name) from None
-        except Exception as error:
-            if name not in self.functions:
-                raise
-            raise GradstepError(
-                f"gradient function '{name}' raised {type(error).__name__}: {error}",
-                kind="GradientFunctionError",
-                node=op.name,
-                hint="its signature is f(op, grad): one gradient per output in, one per input out",
-            ) from error
-
-    def _pass_on(self, op: Operation, results: Sequence[Tensor | None]) -> None:
+    def _pass_on(self, op: Operation, results: Sequence[Contribution | None]) -> None:
         for index, grad in enumerate(results):
             edge = Edge(op.name, index)
             source = op.inputs[index]
@@ -232,17 +219,41 @@ class _Reverse:
             elif edge in self.request.stopped_edges:
                 self.blocked[edge] = "stop_gradient on this wire"
             else:
-                own = self._own(op, grad)
-                self.edges[edge] = own.ref
-                self.arriving.setdefault(source, []).append(own)
+                self.edges[edge] = grad.dense.ref
+                ranked = replace(grad, rank=self.rank.get(op.name, len(self.rank)))
+                self.arriving.setdefault(source, []).append(ranked)
 
-    def _own(self, op: Operation, grad: Tensor) -> Tensor:
+    def _own(
+        self, op: Operation, grad: Result, arrived: Sequence[Contribution | None]
+    ) -> Contribution | None:
         """`grad` as a tensor that `op` made: what a rule passes on unchanged gets an Identity, as
         in TensorFlow, so that each forward operation has a backward step and each wire a value."""
-        if self.builder.operation(grad.ref.op).origin == op.name and grad.ref not in self.passed:
-            self.passed.add(grad.ref)
-            return grad
-        return self.builder.one("Identity", grad)
+        if grad is None:
+            return None
+        known = (a for a in arrived if a is not None and a.slices is grad)
+        whole = next(known, None) or Contribution.of(grad)
+        dense = whole.dense
+        made_here = self.builder.operation(dense.ref.op).origin == op.name
+        if made_here and dense.ref not in self.passed:
+            self.passed.add(dense.ref)
+            return whole
+        return Contribution(self.builder.one("Identity", dense), whole.slices)
+
+    def _gated(self, results: Sequence[Contribution | None]) -> list[Contribution | None]:
+        """With `gate`, none of an operation's gradients goes on before all of them are there."""
+        made = [r.dense.ref.op for r in results if r is not None]
+        if not self.request.gate or len(made) < 2:
+            return list(results)
+        with self.builder.scope("tuple"):
+            together = self.builder.unique("group_deps")
+            self.builder.op("NoOp", name="group_deps", control_inputs=tuple(dict.fromkeys(made)))
+            return [r and self._after(together, r) for r in results]
+
+    def _after(self, name: str, grad: Contribution) -> Contribution:
+        (held,) = self.builder.op(
+            "Identity", grad.dense, name="control_dependency", control_inputs=(name,)
+        )
+        return Contribution(held, grad.slices)
 
     def _why_none(self, op: Operation, source: TensorRef) -> str:
         name = self.custom.get(op.name)

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.autodiff.differentiate import GradientFunction, differentiate
+from core.autodiff.differentiate import differentiate
 from core.autodiff.numeric import Evaluate, NumericGradient, Point, agree, numeric_gradients
 from core.autodiff.request import GradientRequest, gradient_name, native_name
+from core.autodiff.rules import GradientFunction
 from core.errors import GradstepError
 from core.graph.model import Graph, Operation, TensorRef
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.autodiff.differentiate import GradientFunction
 from core.autodiff.gradcheck import analytic_gradients
 from core.autodiff.numeric import Evaluate, NumericGradient, agree, numeric_gradients
 from core.autodiff.request import GradientRequest, gradient_name
+from core.autodiff.rules import GradientFunction
 from core.autodiff.widen import widen, widen_array
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Graph, Operation, TensorRef

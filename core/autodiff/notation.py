@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from core.graph.model import Constant, Edge, Graph, Operation, Phase, TensorRef
-from core.ops.table import find
+from core.ops.table import OpDef, find
 
 _DEPTH = 4  # levels of inlined operations before a name is used instead
 
@@ -20,6 +22,7 @@ class Notation:
 
     gradients: forward tensor -> tensor that holds its gradient; edges: the contribution that
     flows back over each wire; both as Differentiation gives them. of: what was differentiated.
+    names: what to call tensors, where not by their own names; depth: levels of inlined operations.
     """
 
     def __init__(
@@ -28,8 +31,12 @@ class Notation:
         of: tuple[TensorRef, ...],
         gradients: Mapping[TensorRef, TensorRef],
         edges: Mapping[Edge, TensorRef],
+        names: Mapping[TensorRef, str] = MappingProxyType({}),
+        depth: int = _DEPTH,
     ) -> None:
         self.graph = graph
+        self._names = names
+        self._depth = depth
         self.numerator = "∂L" if len(of) == 1 else "∂ΣL"
         self._of: dict[TensorRef, TensorRef] = {}
         for tensor, gradient in gradients.items():
@@ -39,7 +46,7 @@ class Notation:
 
     def derivative(self, tensor: TensorRef) -> str:
         """`∂L/∂x`."""
-        return f"{self.numerator}/∂{_last(tensor)}"
+        return f"{self.numerator}/∂{self._last(tensor)}"
 
     def step(self, op: Operation) -> str:
         """What executing `op` does: `d = data + c`, `∂L/∂d += e ⊙ ∂L/∂a`, `c ← Adam(…)`."""
@@ -47,15 +54,15 @@ class Notation:
             return self._source(op)
         if _writes(op):
             return self._update(op)
-        right = self._formula(op, _DEPTH)
+        right = self._formula(op, self._depth)
         if op.phase is Phase.BACKWARD:
             return self._backward(op, right)
-        return f"{_last(op.output())} = {right}"
+        return f"{self._last(op.output())} = {right}"
 
     def gradient_of(self, tensor: TensorRef, gradient: TensorRef) -> str:
         """`∂L/∂e = d ⊙ ∂L/∂a`: how the gradient of `tensor` is made."""
         op = self.graph[gradient.op]
-        return f"{self.derivative(tensor)} = {self._formula(op, _DEPTH)}"
+        return f"{self.derivative(tensor)} = {self._formula(op, self._depth)}"
 
     def _backward(self, op: Operation, right: str) -> str:
         result = op.output()
@@ -65,11 +72,11 @@ class Notation:
             return f"{self.derivative(target)} {sign} {right}"
         if result in self._of:
             return f"{self.derivative(self._of[result])} = {right}"
-        return f"{_last(result)} = {right}"
+        return f"{self._last(result)} = {right}"
 
     def _source(self, op: Operation) -> str:
         if op.type == "Const":
-            return f"{_last(op.output())} = {_constant(op)}"
+            return f"{self._last(op.output())} = {self._constant(op)}"
         after = ", ".join(name.rpartition("/")[2] for name in op.control_inputs)
         return f"{op.type} {op.name}" + (f", after {after}" if after else "")
 
@@ -77,7 +84,7 @@ class Notation:
         definition = find(op.type)
         target = op.inputs[_writes(op)[0]]
         if definition is None or target is None:
-            return f"{op.type} {_last(op.output())}"
+            return f"{op.type} {self._last(op.output())}"
         names = definition.arity(len(op.inputs))
         shown = [
             self._operand(ref, 1)
@@ -86,21 +93,23 @@ class Notation:
             and ref != target
             and name in ("grad", "value", "delta", "alpha", "lr")
         ]
-        return f"{_last(target)} ← {op.type}({', '.join([_last(target), *shown])})"
+        return f"{self._last(target)} ← {op.type}({', '.join([self._last(target), *shown])})"
 
     def _operand(self, ref: TensorRef, depth: int) -> str:
         if ref in self._of:
             return self.derivative(self._of[ref])
+        if ref in self._names:
+            return self._names[ref]
         if ref.op not in self.graph:
-            return _last(ref)  # a wire from nowhere: the step will fail, and may be shown
+            return self._last(ref)  # a wire from nowhere: the step will fail, and may be shown
         op = self.graph[ref.op]
         if op.type == "Const":
-            return _constant(op)
+            return self._constant(op)
         if not op.inputs:
             return op.name  # a variable, or a slot of one: `c/Adam` says whose
         if op.phase is Phase.FORWARD:
-            return _last(ref)
-        return self._formula(op, depth - 1) if depth > 1 and ref.index == 0 else _last(ref)
+            return self._last(ref)
+        return self._formula(op, depth - 1) if depth > 1 and ref.index == 0 else self._last(ref)
 
     def _formula(self, op: Operation, depth: int) -> str:
         definition = find(op.type)
@@ -109,9 +118,23 @@ class Notation:
             return " + ".join(operands)
         if definition is None or not definition.formula or len(operands) < len(op.inputs):
             return f"{op.type}({', '.join(operands)})"
-        names = definition.arity(len(op.inputs))
         attrs = {name: definition.attr(op, name) for name in definition.attrs}
-        return render(definition.formula, dict(zip(names, operands, strict=True)), attrs)
+        return render(definition.formula, _arguments(definition, operands), attrs)
+
+    def _last(self, ref: TensorRef) -> str:
+        """What the tensor is called, or the last part of its name: `gradients/a_grad/Mul_1` is
+        `Mul_1`."""
+        short = ref.op.rpartition("/")[2]
+        return self._names.get(ref, short if ref.index == 0 else f"{short}:{ref.index}")
+
+    def _constant(self, op: Operation) -> str:
+        value = op.attrs.get("value")
+        if isinstance(value, Constant) and value.array.size <= 4:
+            text = np.array2string(
+                value.array, separator=", ", formatter={"float_kind": "{:.6g}".format}
+            )
+            return " ".join(text.split())
+        return self._last(op.output())
 
 
 def render(formula: str, names: Mapping[str, str], attrs: Mapping[str, Any] | None = None) -> str:
@@ -131,6 +154,9 @@ _SIGNS = {
     ast.Pow: ("^", 3),
     ast.FloorDiv: ("//", 2),
     ast.Mod: ("mod", 2),
+    ast.BitAnd: ("&", 0),
+    ast.BitOr: ("|", 0),
+    ast.BitXor: ("^", 0),
 }
 _COMPARISONS = {
     ast.Gt: ">",
@@ -140,6 +166,7 @@ _COMPARISONS = {
     ast.Eq: "=",
     ast.NotEq: "≠",
     ast.IsNot: "≠",
+    ast.Is: "=",
 }
 
 
@@ -154,7 +181,7 @@ class _Renderer(ast.NodeVisitor):
         return str(super().visit(node))
 
     def generic_visit(self, node: ast.AST) -> str:
-        return ast.unparse(node)
+        return ast.unparse(_Naming(self).visit(copy.deepcopy(node)))
 
     def visit_Name(self, node: ast.Name) -> str:
         return self.names.get(node.id, node.id)
@@ -168,7 +195,7 @@ class _Renderer(ast.NodeVisitor):
         return f"{left} {sign} {right}"
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> str:
-        sign = "−" if isinstance(node.op, ast.USub) else "¬"
+        sign = {ast.USub: "−", ast.UAdd: "+"}.get(type(node.op), "¬")
         return f"{sign}{self._inside(node.operand, 3)}"
 
     def visit_Compare(self, node: ast.Compare) -> str:
@@ -190,29 +217,52 @@ class _Renderer(ast.NodeVisitor):
         arguments += [f"{k.arg}={self.visit(k.value)}" for k in node.keywords]
         return f"{self.visit(node.func)}({', '.join(arguments)})"
 
+    def visit_BoolOp(self, node: ast.BoolOp) -> str:
+        word = " and " if isinstance(node.op, ast.And) else " or "
+        return word.join(self._inside(value, 0) for value in node.values)
+
     def _inside(self, node: ast.AST, rank: int) -> str:
+        """The text of `node`, in brackets where it binds less tightly than `rank`."""
         text = self.visit(node)
         if isinstance(node, ast.BinOp):
             return f"({text})" if _SIGNS[type(node.op)][1] < rank else text
-        compound = isinstance(node, ast.Name) and " " in text and not text.endswith(")")
-        return f"({text})" if compound else text
+        if isinstance(node, ast.Compare | ast.BoolOp):
+            return f"({text})"
+        operand = isinstance(node, ast.Name | ast.IfExp)
+        return f"({text})" if operand and _is_compound(text) else text
+
+
+def _arguments(definition: OpDef, operands: Sequence[str]) -> dict[str, str]:
+    """What the names in the op's formula stand for; a variadic input is a list."""
+    named = dict(zip(definition.arity(len(operands)), operands, strict=True))
+    for spec in definition.inputs:
+        if spec.variadic:
+            many = [text for name, text in named.items() if name.startswith(f"{spec.name}[")]
+            named[spec.name] = f"[{', '.join(many)}]"
+    return named
+
+
+def _is_compound(text: str) -> bool:
+    """Whether there is a space outside all brackets."""
+    depth = 0
+    for letter in text:
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == " " and depth == 0:
+            return True
+    return False
+
+
+class _Naming(ast.NodeTransformer):
+    """Puts operands into what has no mathematical sign: an index, a condition, a list."""
+
+    def __init__(self, renderer: _Renderer) -> None:
+        self._renderer = renderer
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        text = self._renderer.visit(node)
+        return ast.Name(f"({text})" if _is_compound(text) else text)
 
 
 def _writes(op: Operation) -> tuple[int, ...]:
     definition = find(op.type)
     return () if definition is None or not definition.writes else tuple(definition.writes)
-
-
-def _last(ref: TensorRef) -> str:
-    """The tensor by the last part of its name: `gradients/a_grad/Mul_1` is `Mul_1`."""
-    short = ref.op.rpartition("/")[2]
-    return short if ref.index == 0 else f"{short}:{ref.index}"
-
-
-def _constant(op: Operation) -> str:
-    value = op.attrs.get("value")
-    if isinstance(value, Constant) and value.array.size <= 4:
-        return np.array2string(
-            value.array, separator=", ", formatter={"float_kind": "{:.6g}".format}
-        )
-    return _last(op.output())

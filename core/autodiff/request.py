@@ -47,6 +47,10 @@ class GradientRequest:
     wrt:           tensors, or variables by the name of their operation.
     stops:         tensors through which nothing flows back (`stop_gradients`).
     stopped_edges: single wires through which nothing flows back.
+    unconnected_zero: a gradient that does not exist is zeros (`unconnected_gradients="zero"`).
+    grad_ys:       the gradient that arrives at each tensor of `of`, of its shape; None: ones.
+    gate:          an operation's gradients go on only when all of them are there
+                   (`gate_gradients`).
     """
 
     of: tuple[TensorRef, ...] = ()
@@ -55,6 +59,8 @@ class GradientRequest:
     stopped_edges: frozenset[Edge] = frozenset()
     overrides: tuple[Override, ...] = ()
     unconnected_zero: bool = False
+    grad_ys: tuple[TensorRef | None, ...] = ()
+    gate: bool = False
 
     @classmethod
     def to(cls, of: str, *wrt: str) -> GradientRequest:

@@ -8,6 +8,9 @@ from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import Operation
 from core.ops.builder import OpView, Tensor
+from core.ops.indexed_slices import IndexedSlices
+
+Result = Tensor | IndexedSlices | None
 
 
 def as_list(result: Any) -> list[Any]:
@@ -16,7 +19,7 @@ def as_list(result: Any) -> list[Any]:
 
 def checked(
     op: Operation, name: str, results: list[Any], view: OpView, any_shape: bool
-) -> list[Tensor | None]:
+) -> list[Result]:
     """`results` if they can be the gradients of `op`'s inputs; TensorFlow's errors if not.
     any_shape: they are summed to their inputs' shapes afterwards."""
     if len(results) != len(op.inputs):
@@ -28,7 +31,7 @@ def checked(
             hint=f"return {len(op.inputs)} gradients, None for an input that has none",
         )
     for index, (grad, x) in enumerate(zip(results, view.inputs, strict=True)):
-        if grad is None:
+        if grad is None or isinstance(grad, IndexedSlices):
             continue
         if not isinstance(grad, Tensor):
             raise GradstepError(

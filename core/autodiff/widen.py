@@ -8,6 +8,8 @@ import numpy as np
 
 from core.graph.dtypes import DType
 from core.graph.model import Constant, Graph, Operation
+from core.ops.philox import DRAWN_AS
+from core.ops.table import find
 
 _NARROW = (DType.FLOAT16, DType.FLOAT32)
 
@@ -18,7 +20,12 @@ def widen(graph: Graph) -> Graph:
 
 
 def widen_operation(op: Operation) -> Operation:
-    return op.with_attrs(**{key: _wide(value) for key, value in op.attrs.items()})
+    """A random operation draws the same numbers, and then widens them."""
+    wide = {key: _wide(value) for key, value in op.attrs.items()}
+    definition = find(op.type)
+    if definition is not None and definition.counter and "dtype" in op.attrs:
+        wide[DRAWN_AS] = op.attrs["dtype"]
+    return op.with_attrs(**wide)
 
 
 def widen_array(array: np.ndarray) -> np.ndarray:

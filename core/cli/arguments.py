@@ -58,6 +58,17 @@ def gradients(parser: argparse.ArgumentParser) -> None:
         help="another gradient for an op type, an operation, or a scope (written scope/)",
     )
     names(parser, "--stop", "let nothing flow back through a tensor, or a wire written op<1")
+    names(parser, "--grad-ys", "the gradient to start with, one tensor for each --of (ones: -)")
+    parser.add_argument(
+        "--unconnected",
+        choices=("none", "zero"),
+        help="what to give where there is no gradient (unconnected_gradients)",
+    )
+    parser.add_argument(
+        "--gate",
+        action="store_true",
+        help="pass on an operation's gradients only when all are there (gate_gradients)",
+    )
 
 
 def names(parser: argparse.ArgumentParser, flag: str, help: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from core.autodiff.differentiate import differentiate
+from core.autodiff.differentiate import Differentiation, differentiate
 from core.autodiff.gradcheck import Check, check_gradients
 from core.autodiff.request import GradientRequest
 from core.cli import arguments
@@ -21,6 +21,7 @@ from core.host.evaluator import Evaluator
 from core.io.document import CodeKind
 
 Gradients = Mapping[TensorRef, "np.ndarray | None"]
+Rows = Mapping[TensorRef, tuple[np.ndarray, np.ndarray]]  # values, indices of IndexedSlices
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -38,25 +39,37 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     loaded = load(args)
     request = require_request(loaded.document)
     backend = app.devices().open_backend(args.device)
-    found = _gradients(loaded, request, backend)
+    derived = differentiate(_needed(loaded, request), request, loaded.of_kind(CodeKind.GRADIENT))
+    found, rows = _values(loaded, derived, request, backend)
     check = _check(loaded, request, backend) if args.check else None
     data: dict[str, object] = {
         "gradients": {ref.short: tensor_object(value) for ref, value in found.items()}
     }
+    if rows:
+        data["indexed_slices"] = {
+            ref.short: {"values": tensor_object(v), "indices": tensor_object(i)}
+            for ref, (v, i) in rows.items()
+        }
     if check is not None:
         data["numeric"] = {r.short: tensor_object(n.value) for r, n in check.numeric.items()}
         data["agrees"] = {r.short: bool(check.agrees(r).all()) for r in check.numeric}
-    return Answer(data, _text(found, check, request, backend))
+    return Answer(data, _text(found, rows, check, request, backend))
 
 
-def _gradients(loaded: Loaded, request: GradientRequest, backend: Backend) -> Gradients:
-    derived = differentiate(_needed(loaded, request), request, loaded.of_kind(CodeKind.GRADIENT))
+def _values(
+    loaded: Loaded, derived: Differentiation, request: GradientRequest, backend: Backend
+) -> tuple[Gradients, Rows]:
+    """The gradients as whole tensors, and the rows of those that TensorFlow gives as rows."""
     session = start(loaded, derived.graph, backend, loaded.initial())
     there = [ref for ref in request.wrt if ref in derived.gradients]
+    sparse = [ref for ref in there if ref in derived.slices]
+    wanted = [derived.gradients[ref] for ref in there]
+    wanted += [t for r in sparse for t in (derived.slices[r].values, derived.slices[r].indices)]
     feeds = {ref: v for ref, v in loaded.feeds().items() if ref.op in derived.graph}
-    values = session.run([derived.gradients[ref] for ref in there], feeds)
-    found = dict(zip(there, values, strict=True))
-    return {ref: found.get(ref) for ref in request.wrt}
+    values = session.run(wanted, feeds)
+    found = dict(zip(there, values, strict=False))
+    parts = iter(values[len(there) :])
+    return {r: found.get(r) for r in request.wrt}, {r: (next(parts), next(parts)) for r in sparse}
 
 
 def _needed(loaded: Loaded, request: GradientRequest) -> Graph:
@@ -75,7 +88,9 @@ def _check(loaded: Loaded, request: GradientRequest, backend: Backend) -> Check:
     return check_gradients(evaluate, here.needed(request), request, here.given, here.functions)
 
 
-def _text(found: Gradients, check: Check | None, request: GradientRequest, backend: Backend) -> str:
+def _text(
+    found: Gradients, slices: Rows, check: Check | None, request: GradientRequest, backend: Backend
+) -> str:
     of = " + ".join(ref.short for ref in request.of)
     rows = [[f"d {of} / d {ref.short}", tensor_text(value)] for ref, value in found.items()]
     if check is not None:
@@ -83,5 +98,10 @@ def _text(found: Gradients, check: Check | None, request: GradientRequest, backe
             if ref in check.numeric:
                 row.append(f"numeric {tensor_text(check.numeric[ref].value)}")
                 row.append("agrees" if check.agrees(ref).all() else "DIFFERS")
-    note = [] if backend.measured else [f"emulated: {backend.source}"]
+    note = [
+        f"{ref.short}: IndexedSlices, rows {indices.tolist()} of {len(whole)}"
+        for ref, (_, indices) in slices.items()
+        if (whole := found[ref]) is not None
+    ]
+    note += [] if backend.measured else [f"emulated: {backend.source}"]
     return "\n".join([table(rows), *note])

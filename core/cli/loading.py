@@ -126,7 +126,19 @@ def _request(document: Document, args: argparse.Namespace) -> GradientRequest:
         stops=frozenset(stops),
         stopped_edges=frozenset(edges),
         overrides=(*request.overrides, *overrides),
+        grad_ys=_grad_ys(document.graph, args) or request.grad_ys,
+        unconnected_zero=_unconnected_zero(request, args),
+        gate=request.gate or getattr(args, "gate", False),
     )
+
+
+def _grad_ys(graph: Graph, args: argparse.Namespace) -> tuple[TensorRef | None, ...]:
+    return tuple(None if n == "-" else _tensor(graph, n) for n in getattr(args, "grad_ys", ()))
+
+
+def _unconnected_zero(request: GradientRequest, args: argparse.Namespace) -> bool:
+    said = getattr(args, "unconnected", None)
+    return request.unconnected_zero if said is None else said == "zero"
 
 
 def _tensor(graph: Graph, text: str) -> TensorRef:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from core.autodiff.differentiate import Slices
 from core.autodiff.request import GradientRequest
 from core.graph.model import Edge, Graph, TensorRef
 from core.graph.problems import Problem
@@ -26,6 +27,7 @@ class Program:
     forward:   the user's graph alone.
     request:   the gradients that were asked for.
     gradients: tensor -> the tensor that holds its gradient; a tensor that is absent has None.
+    slices:    tensor whose gradient is IndexedSlices -> the tensors that hold values and indices.
     edges:     wire -> the gradient tensor that flows back over it.
     blocked:   wire at which a gradient ends -> why.
     custom:    operation -> name of the gradient in force instead of its own.
@@ -43,6 +45,7 @@ class Program:
     forward: Graph
     request: GradientRequest = GradientRequest()
     gradients: Mapping[TensorRef, TensorRef] = field(default_factory=_nothing)
+    slices: Mapping[TensorRef, Slices] = field(default_factory=_nothing)
     edges: Mapping[Edge, TensorRef] = field(default_factory=_nothing)
     blocked: Mapping[Edge, str] = field(default_factory=_nothing)
     custom: Mapping[str, str] = field(default_factory=_nothing)

@@ -103,10 +103,12 @@ def _with_keywords(
 
 
 def _host_inputs(definition: OpDef, count: int) -> frozenset[int]:
-    """Which of `count` inputs the kernel reads on the host, as shapes and axes are."""
+    """Which of `count` inputs the kernel reads on the host, as shapes and axes are, and the
+    counter after them."""
     host = {spec.name for spec in definition.inputs if spec.host}
     names = definition.arity(count)
-    return frozenset(i for i, name in enumerate(names) if name.partition("[")[0] in host)
+    found = {i for i, name in enumerate(names) if name.partition("[")[0] in host}
+    return frozenset(found | {count} if definition.counter else found)
 
 
 def _with_host_inputs(

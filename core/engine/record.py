@@ -65,6 +65,8 @@ class Recording:
             None if p is None else p.view(self._arena) for p in self.layout.places
         ]
         self._make_constants()
+        first = {name: variable.first for name, variable in plan.variables.items()}
+        self._first = {name: backend.put(x) for name, x in first.items() if x is not None}
         self._empty: set[int] | None = None  # the versions without a value it is bound for
         self._calls: list[Call] = []
 
@@ -90,7 +92,7 @@ class Recording:
         """Start a run from these values (device arrays) of the variables; absent ones have none."""
         empty: set[int] = set()
         for name, versions in self.plan.versions.items():
-            if not self._start(versions[0], variables.get(name)):
+            if not self._start(versions[0], variables.get(name, self._first.get(name))):
                 empty.add(versions[0])
         for index in self.layout.by_reference:
             if self.plan.values[index].step >= 0:

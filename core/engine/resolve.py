@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from core.errors import GradstepError
-from core.graph.dtypes import UNKNOWN, DType, TensorType
+from core.graph.dtypes import SCALAR, UNKNOWN, DType, TensorType
 from core.graph.model import Operation, TensorRef
 from core.ops.infer import Inferrer
 from core.ops.table import OpDef, find
+
+COUNTER = TensorType(DType.INT64, SCALAR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +30,18 @@ class Value:
 @dataclass(frozen=True, slots=True)
 class Variable:
     """A variable's storage. `op` is the operation that declares it; `resource`: TensorFlow's
-    second kind, whose reads are snapshots."""
+    second kind, whose reads are snapshots; `counter`: no tensor shows it, only `op` reads and
+    writes it, and it starts as 0."""
 
     op: str
     type: TensorType
     resource: bool
+    counter: bool = False
+
+    @property
+    def first(self) -> np.ndarray | None:
+        """What it holds before any run, where that is no affair of the user's."""
+        return np.zeros((), COUNTER.dtype.numpy) if self.counter else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +118,11 @@ class Resolver:
                 return reads, (), False
         if written:
             return reads, tuple(self._new_version(name) for name in written), True
-        return reads, tuple(self._output(op, i, kind) for i, kind in enumerate(outputs)), True
+        made = tuple(self._output(op, i, kind) for i, kind in enumerate(outputs))
+        if not definition.counter:
+            return reads, made, True
+        name = self._counter(op)
+        return (*reads, self.versions[name][-1]), (*made, self._new_version(name)), True
 
     def _without_kernel(self, op: Operation, outputs: tuple[TensorType, ...]) -> None:
         if not outputs:
@@ -128,8 +143,17 @@ class Resolver:
             return
         dtype = DType(op.attrs.get("dtype", handle.dtype))
         kind = TensorType(dtype, op.attrs.get("shape", UNKNOWN))
-        self.variables[name] = Variable(op.name, kind, not handle.ref)
-        self.versions[name] = [self._value(Value(kind, -1, variable=name))]
+        self._store(name, Variable(op.name, kind, not handle.ref))
+
+    def _counter(self, op: Operation) -> str:
+        """The storage of what `op` counts; no operation can have its name."""
+        name = f"{op.name}:counter"
+        self._store(name, Variable(op.name, COUNTER, resource=False, counter=True))
+        return name
+
+    def _store(self, name: str, variable: Variable) -> None:
+        self.variables[name] = variable
+        self.versions[name] = [self._value(Value(variable.type, -1, variable=name))]
 
     def _written(self, op: Operation, sources: list[int | str], index: int) -> str:
         source = sources[index]

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.autodiff.differentiate import Differentiation, GradientFunction, differentiate
+from core.autodiff.differentiate import Differentiation, differentiate
 from core.autodiff.gradcheck import Check, Gradients, check_gradients, overridden_operations
 from core.autodiff.localcheck import check_operation
 from core.autodiff.notation import Notation
 from core.autodiff.request import GradientRequest, gradient_name
+from core.autodiff.rules import GradientFunction
 from core.autodiff.verdict import explain_check, repeated_factor, suggest
 from core.errors import GradstepError
 from core.graph.dtypes import DType

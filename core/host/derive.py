@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
+
 from core.autodiff.differentiate import Differentiation, differentiate
 from core.debug.program import Program
 from core.engine.plan import declared
 from core.errors import GradstepError
-from core.graph.model import Graph
+from core.graph.model import Graph, TensorRef
 from core.graph.problems import Problem
 from core.host.evaluator import VARIABLES
 from core.host.given import fitting_feeds, fitting_initial
@@ -26,7 +28,8 @@ from core.host.soundness import (
 from core.host.targets import run_targets
 from core.host.user_code import Function, Print, functions_of, to_stderr
 from core.io.document import CodeKind, Document
-from core.ops.builder import GraphBuilder
+from core.ops.builder import GraphBuilder, Tensor
+from core.ops.indexed_slices import IndexedSlices
 from core.train.optimizers import Updates, apply_updates
 
 
@@ -111,6 +114,7 @@ def _with_gradients(
         program,
         graph=_beside(derived.graph, program.graph),
         gradients=derived.gradients,
+        slices=derived.slices,
         edges=derived.edges,
         blocked=derived.blocked,
         custom=derived.custom,
@@ -146,9 +150,7 @@ def _updates(builder: GraphBuilder, document: Document, derived: Differentiation
     assert document.optimizer is not None
     variables = [ref for ref in document.request.wrt if builder.operation(ref.op).type in VARIABLES]
     pairs = [
-        (ref.op, builder.get(derived.gradients[ref]))
-        for ref in variables
-        if ref in derived.gradients
+        (ref.op, _gradient(builder, derived, ref)) for ref in variables if ref in derived.gradients
     ]
     if not pairs:
         names = ", ".join(f"'{ref.op}'" for ref in variables)
@@ -160,6 +162,18 @@ def _updates(builder: GraphBuilder, document: Document, derived: Differentiation
             hint="ask why the gradient of a variable is None",
         )
     return apply_updates(builder, document.optimizer.type, document.optimizer.hyper, pairs)
+
+
+def _gradient(
+    builder: GraphBuilder, derived: Differentiation, ref: TensorRef
+) -> Tensor | IndexedSlices:
+    """The gradient as the optimizer takes it: rows where they are all that there is to it."""
+    dense = builder.get(derived.gradients[ref])
+    rows = derived.slices.get(ref)
+    if rows is None or not dense.shape.is_static:
+        return dense
+    shape = np.array(dense.shape.static(), np.int32)
+    return IndexedSlices(builder.get(rows.values), builder.get(rows.indices), shape)
 
 
 def _beside(derived: Graph, whole: Graph) -> Graph:

@@ -88,6 +88,7 @@ class ProgramInfo(msgspec.Struct, frozen=True, kw_only=True):
 
     steps: list[StepInfo]
     gradients: dict[str, str]  # forward tensor -> tensor that holds its gradient
+    rows: list[str] = []  # forward tensors whose gradient is IndexedSlices
     edges: list[EdgeGradient]
     blocked: list[BlockedEdge]
     custom: dict[str, str]  # operation -> name of the override in force

@@ -27,6 +27,7 @@ def program_info(session: DebugSession) -> ProgramInfo:
             for ref, gradient in program.gradients.items()
             if gradient in plan.tensors
         },
+        rows=[str(ref) for ref in program.slices],
         edges=[
             EdgeGradient(op=edge.op, index=edge.index, gradient=str(gradient))
             for edge, gradient in program.edges.items()

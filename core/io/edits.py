@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from core.autodiff.request import Override, OverrideKind
+from core.autodiff.request import GradientRequest, Override, OverrideKind
 from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.errors import GradstepError
 from core.graph import edits
@@ -47,6 +47,7 @@ def remove_operations(document: Document, names: Collection[str]) -> Document:
         request=replace(
             request,
             of=_kept(request.of, gone),
+            grad_ys=_grad_ys_without(request, gone),
             wrt=_kept(request.wrt, gone),
             stops=frozenset(_kept(request.stops, gone)),
             stopped_edges=frozenset(e for e in request.stopped_edges if _still(e, document, gone)),
@@ -122,18 +123,43 @@ def move(document: Document, positions: Mapping[str, Point]) -> Document:
     return _with_positions(document, positions)
 
 
-def set_request(document: Document, of: Sequence[str], wrt: Sequence[str]) -> Document:
-    """Ask for other gradients; stops and overrides stay."""
-    for name in (*of, *wrt):
-        document.graph[TensorRef.parse(name).op]
-    return replace(
-        document,
-        request=replace(
-            document.request,
-            of=tuple(TensorRef.parse(n) for n in of),
-            wrt=tuple(TensorRef.parse(n) for n in wrt),
-        ),
+def set_request(
+    document: Document,
+    of: Sequence[str],
+    wrt: Sequence[str],
+    grad_ys: Sequence[str | None] | None = None,
+    unconnected_zero: bool | None = None,
+    gate: bool | None = None,
+) -> Document:
+    """Ask for other gradients; stops and overrides stay, and so does what is not given.
+
+    grad_ys: the gradient to start with, one tensor for each of `of` (None: ones), or none at all.
+    Raises GradstepError for a name that is not there, and for `grad_ys` of another number than
+    `of`."""
+    starts = [None if n is None else _there(document, n) for n in grad_ys or ()]
+    if starts and len(starts) != len(of):
+        raise GradstepError(
+            f"Length mismatch. Passed {len(starts)} grad_ys for {len(of)} ys",
+            kind="ValueError",
+            hint="give one for each tensor that is differentiated, or none",
+        )
+    old = document.request
+    request = replace(
+        old,
+        of=tuple(_there(document, n) for n in of),
+        wrt=tuple(_there(document, n) for n in wrt),
+        unconnected_zero=old.unconnected_zero if unconnected_zero is None else unconnected_zero,
+        gate=old.gate if gate is None else gate,
     )
+    if grad_ys is not None or len(request.grad_ys) != len(request.of):
+        request = replace(request, grad_ys=tuple(starts))
+    return replace(document, request=request)
+
+
+def _there(document: Document, name: str) -> TensorRef:
+    ref = TensorRef.parse(name)
+    document.graph[ref.op]
+    return ref
 
 
 def set_optimizer(document: Document, optimizer: Optimizer | None) -> Document:
@@ -201,6 +227,17 @@ def _with_overrides(document: Document, overrides: tuple[Override, ...]) -> Docu
 def _with_positions(document: Document, positions: Mapping[str, Point]) -> Document:
     places = {**document.view.positions, **positions}
     return replace(document, view=replace(document.view, positions=places))
+
+
+def _grad_ys_without(
+    request: GradientRequest, gone: Collection[str]
+) -> tuple[TensorRef | None, ...]:
+    """Those of the tensors that stay in `of`; ones in place of a tensor that goes."""
+    return tuple(
+        None if start is None or start.op in gone else start
+        for of, start in zip(request.of, request.grad_ys, strict=False)
+        if of.op not in gone
+    )
 
 
 def _kept(refs: Iterable[TensorRef], gone: set[str]) -> tuple[TensorRef, ...]:

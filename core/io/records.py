@@ -114,6 +114,8 @@ def _request_record(request: GradientRequest) -> schema.RequestRecord:
             for o in request.overrides
         ],
         unconnected_zero=request.unconnected_zero,
+        grad_ys=[None if ref is None else str(ref) for ref in request.grad_ys],
+        gate=request.gate,
     )
 
 
@@ -204,6 +206,8 @@ def _request(record: schema.RequestRecord) -> GradientRequest:
             Override(o.gradient, o.target, o.kind, o.enabled) for o in record.overrides
         ),
         unconnected_zero=record.unconnected_zero,
+        grad_ys=tuple(None if t is None else TensorRef.parse(t) for t in record.grad_ys),
+        gate=record.gate,
     )
 
 

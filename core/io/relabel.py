@@ -33,6 +33,7 @@ def _relabelled_request(request: GradientRequest, name_of: Callable[[str], str])
         request,
         of=tuple(_ref(r, name_of) for r in request.of),
         wrt=tuple(_ref(r, name_of) for r in request.wrt),
+        grad_ys=tuple(r and _ref(r, name_of) for r in request.grad_ys),
         stops=frozenset(_ref(r, name_of) for r in request.stops),
         stopped_edges=frozenset(Edge(name_of(e.op), e.index) for e in request.stopped_edges),
         overrides=tuple(

@@ -85,7 +85,8 @@ class OverrideRecord(Record):
 
 
 class RequestRecord(Record):
-    """stopped_edges: wires, written "op<1" (the second input of `op`)."""
+    """stopped_edges: wires, written "op<1" (the second input of `op`). grad_ys: one for each of
+    `of`, null for ones; or none at all."""
 
     of: list[str] = []
     wrt: list[str] = []
@@ -93,6 +94,8 @@ class RequestRecord(Record):
     stopped_edges: list[str] = []
     overrides: list[OverrideRecord] = []
     unconnected_zero: bool = False
+    grad_ys: list[str | None] = []
+    gate: bool = False
 
 
 class OptimizerRecord(Record):

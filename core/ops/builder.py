@@ -48,6 +48,10 @@ class GraphBuilder:
     def operation(self, name: str) -> Operation:
         return self._operations[name]
 
+    def has(self, name: str) -> bool:
+        """Whether there is an operation of this name."""
+        return name in self._operations
+
     def type_of(self, ref: TensorRef) -> TensorType:
         return self._inferrer.types[ref]
 

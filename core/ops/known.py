@@ -39,6 +39,11 @@ def ones_like(x: Tensor) -> Tensor:
     return call("OnesLike", x)
 
 
+def conj(x: Tensor) -> Tensor:
+    """The complex conjugate of `x`; `x` itself where it is real."""
+    return call("Conj", x) if x.dtype.is_complex else x
+
+
 def select(condition: Any, x: Tensor, y: Tensor) -> Tensor:
     """`x` where `condition` holds, else `y`; equal shapes."""
     return call("Select", condition, x, y)

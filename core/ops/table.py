@@ -19,127 +19,15 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
 from core.errors import GradstepError
-from core.graph.dtypes import DType, TensorType
-from core.graph.model import Operation
 from core.ops.arithmetic_class import Arithmetic, arithmetic_of
+from core.ops.definition import GradientRule, Infer, InferContext, OpDef, Sample, Samples
 from core.ops.input_spec import InputSpec
 from core.ops.ufunc import Kernel, ufunc_kernel, ufunc_out_kernel
-
-Infer = Callable[["InferContext"], "TensorType | tuple[TensorType, ...]"]
-GradientRule = Callable[..., Any]
-Samples = Callable[[Any], "list[Sample]"]  # takes a numpy.random.Generator
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """Inputs and attributes on which the table's tests run an op."""
-
-    inputs: tuple[Any, ...]
-    attrs: Mapping[str, Any] = field(default_factory=dict)
-    differentiable: bool = True  # false at kinks, where finite differences mean nothing
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class OpDef:
-    """Everything Gradstep knows about one op type; see `op` for what the fields mean."""
-
-    type: str
-    inputs: tuple[InputSpec, ...]
-    outputs: tuple[str, ...]
-    attrs: Mapping[str, Any]
-    type_attrs: Mapping[str, str]
-    choices: Mapping[str, tuple[Any, ...]]
-    formula: str
-    infer: Infer
-    kernel: Kernel | None
-    out_kernel: Kernel | None
-    ufunc: str | None
-    gradient: GradientRule | None
-    differentiable: bool
-    broadcasts: bool
-    arithmetic: Arithmetic
-    stateful: bool
-    aliases: int | None
-    writes: tuple[int, ...]
-    family: str
-    python: tuple[str, ...]
-    doc: str
-    kinks: str
-    differs: str
-    samples: Samples | None
-    kernel_keywords: tuple[str, ...]
-
-    def arity(self, count: int) -> tuple[str, ...]:
-        """Names of `count` actual inputs. Raises GradstepError when the op cannot take them."""
-        fixed = [s for s in self.inputs if not s.variadic]
-        extra = count - len(fixed)
-        variadic = len(fixed) < len(self.inputs)
-        if extra < 0 or (extra > 0 and not variadic):
-            wanted = f"at least {len(fixed)}" if variadic else str(len(fixed))
-            raise GradstepError(
-                f"{self.type} takes {wanted} inputs ({', '.join(s.name for s in self.inputs)}), "
-                f"not {count}",
-                kind="ValueError",
-            )
-        names: list[str] = []
-        for spec in self.inputs:
-            many = [f"{spec.name}[{i}]" for i in range(extra)]
-            names.extend(many if spec.variadic else [spec.name])
-        return tuple(names)
-
-    def attr(self, op: Operation, name: str) -> Any:
-        """The attribute's value on `op`, or its declared default."""
-        if name in op.attrs:
-            return self._chosen(op, name)
-        default = self.attrs[name]
-        if isinstance(default, type):
-            raise GradstepError(f"attribute '{name}' is missing", kind="ValueError", node=op.name)
-        return default
-
-    def _chosen(self, op: Operation, name: str) -> Any:
-        value, choices = op.attrs[name], self.choices.get(name)
-        if choices is not None and value not in choices:
-            allowed = ", ".join(repr(c) for c in choices)
-            raise GradstepError(
-                f"attribute '{name}' is {value!r}, which is not one of {allowed}",
-                kind="ValueError",
-                node=op.name,
-            )
-        return value
-
-
-class InferContext:
-    """What a shape rule may look at: the operation, its input types, constant input values."""
-
-    def __init__(
-        self,
-        definition: OpDef,
-        operation: Operation,
-        types: Sequence[TensorType],
-        constant: Callable[[int], Any] = lambda index: None,
-    ) -> None:
-        self.definition = definition
-        self.op = operation
-        self.types = tuple(types)
-        self._constant = constant
-
-    def attr(self, name: str) -> Any:
-        return self.definition.attr(self.op, name)
-
-    def constant(self, index: int) -> Any:
-        """Input `index` as a NumPy array when it is known before running, else None."""
-        return self._constant(index)
-
-    def fail(self, message: str, hint: str = "") -> GradstepError:
-        """A shape or type error at this operation, to be raised."""
-        return GradstepError(message, kind="ValueError", node=self.op.name, hint=hint)
-
 
 _TABLE: dict[str, OpDef] = {}
 
@@ -159,11 +47,13 @@ def op(
     out_kernel: Kernel | None = None,
     gradient: GradientRule | None = None,
     differentiable: bool | None = None,
+    takes_slices: bool = False,
     broadcasts: bool = False,
     arithmetic: Arithmetic | None = None,
     stateful: bool = False,
     aliases: int | None = None,
     writes: tuple[int, ...] = (),
+    counter: bool = False,
     python: str = "",
     doc: str,
     kinks: str = "",
@@ -190,12 +80,16 @@ def op(
     gradient:    `rule(op, *grads)` that builds ops; None in its result means "no gradient".
     differentiable: False marks a deliberate "no gradient" (every input gets None), TensorFlow's
                  NotDifferentiable. None: yes if there is a rule, else asking is a LookupError.
+    takes_slices: the rule takes IndexedSlices for its gradient; others get the whole tensor.
     broadcasts:  inputs broadcast; the differentiator sums gradients back to each input's shape.
     arithmetic:  how far right results may be apart (see arithmetic_class.py); what comes from the
                  ufunc, else "library".
     aliases:     output 0 is the same buffer as this ref input (Identity of a variable, Assign).
     writes:      the ref or resource inputs whose variables this op updates; the kernel returns
                  their new values in this order (see the module's docstring).
+    counter:     the op keeps a number from run to run (how much of its random stream is used up):
+                 the kernel takes it, int64 and at first 0, as one more input on the host, and
+                 returns its new value after the outputs.
     python:      names of the function of `tf` that is this op and takes its inputs in order; what
                  has arguments of its own is a function in core/ops/api.
     doc, kinks, differs: for people: one sentence; where the derivative jumps; where and why the
@@ -205,6 +99,7 @@ def op(
     if ufunc is not None:
         kernel = kernel or ufunc_kernel(ufunc)
         out_kernel = out_kernel or ufunc_out_kernel(ufunc)
+    subject, family = _place_of_caller()
     definition = OpDef(
         type=type,
         inputs=tuple(InputSpec.of(text) for text in inputs.split()),
@@ -219,12 +114,15 @@ def op(
         ufunc=ufunc,
         gradient=gradient,
         differentiable=gradient is not None if differentiable is None else differentiable,
+        takes_slices=takes_slices,
         broadcasts=broadcasts,
         arithmetic=arithmetic or arithmetic_of(ufunc),
         stateful=stateful,
         aliases=aliases,
         writes=writes,
-        family=_family_of_caller(),
+        counter=counter,
+        subject=subject,
+        family=family,
         python=tuple(python.split()),
         doc=doc,
         kinks=kinks,
@@ -286,20 +184,22 @@ def _keywords(kernel: Kernel | None) -> tuple[str, ...]:
     return tuple(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)
 
 
-def _family_of_caller() -> str:
+def _place_of_caller() -> tuple[str, str]:
+    """Folder and module that declare the op: its subject ("math") and family ("reduction")."""
     frame = inspect.currentframe()
     while frame is not None and frame.f_globals.get("__name__") == __name__:
         frame = frame.f_back
-    return "" if frame is None else str(frame.f_globals["__name__"]).rpartition(".")[2]
+    module = "" if frame is None else str(frame.f_globals["__name__"])
+    _, _, subject = module.rpartition(".")[0].rpartition(".")
+    return subject, module.rpartition(".")[2]
 
 
 __all__ = [
-    "DType",
+    "Infer",
     "InferContext",
-    "InputSpec",
-    "Kernel",
     "OpDef",
     "Sample",
+    "Samples",
     "all_ops",
     "find",
     "lookup",

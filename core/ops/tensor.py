@@ -155,17 +155,17 @@ def call(type: str, *inputs: TensorLike, name: str | None = None, **attrs: Any) 
 
     This is how gradient rules make operations: `call("Sum", g, axes, keep_dims=True)`.
     """
-    return _builder_of(inputs).one(type, *inputs, name=name, **attrs)
+    return builder_of(inputs).one(type, *inputs, name=name, **attrs)
 
 
 def call_many(
     type: str, *inputs: TensorLike, name: str | None = None, **attrs: Any
 ) -> tuple[Tensor, ...]:
     """`call` for op types with several outputs, or none."""
-    return _builder_of(inputs).op(type, *inputs, name=name, **attrs)
+    return builder_of(inputs).op(type, *inputs, name=name, **attrs)
 
 
-def _builder_of(inputs: Sequence[TensorLike]) -> GraphBuilder:
+def builder_of(inputs: Sequence[TensorLike]) -> GraphBuilder:
     for x in inputs:
         if isinstance(x, Tensor):
             return x.builder

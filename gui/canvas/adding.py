@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from core.graph.model import Edge, TensorRef
+from core.ops.subjects import catalogue, title
 from core.ops.table import OpDef, all_ops
 from gui import commands
 from gui.canvas.arrays import Point
@@ -65,10 +66,12 @@ def _inputs(workspace: Workspace) -> Iterator[tuple[Edge, str]]:
 def _catalogue() -> Iterator[OpDef]:
     import core.ops.catalogue  # noqa: F401 - declares every op
 
-    yield from sorted(all_ops(), key=lambda d: d.type)
+    for families in catalogue(all_ops()).values():
+        for definitions in families.values():
+            yield from definitions
 
 
 def _entry(definition: OpDef, choose: Callable[[], object]) -> Entry:
     formula = f"\n{definition.formula}" if definition.formula else ""
-    family = definition.family.replace("_", " ")
-    return Entry(definition.type, family, f"{definition.doc}{formula}", choose)
+    groups = title(definition.subject), title(definition.family)
+    return Entry(definition.type, groups[1], f"{definition.doc}{formula}", choose, groups)

@@ -2,41 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import (
-    QFrame,
-    QHeaderView,
-    QLabel,
-    QLineEdit,
-    QTreeWidget,
-    QTreeWidgetItem,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QVBoxLayout, QWidget
 
+from gui.canvas.entry_list import Entry, EntryList
 from gui.canvas.fuzzy import ranked
 
-WIDTH, ROWS = 340, 10
+WIDTH = 340
 _LIST_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """title: what is searched and shown; detail: shown beside it; help: shown below, and searched
-    after the titles; choose: what to do."""
-
-    title: str
-    detail: str
-    help: str
-    choose: Callable[[], object]
+_FOLD_KEYS = (Qt.Key.Key_Left, Qt.Key.Key_Right)  # the list's while there is no text to move in
 
 
 class SearchMenu(QFrame):
-    """A popup: type to narrow down, arrows to move, Enter to take, Escape to leave."""
+    """A popup: type to narrow down, arrows to move and fold, Enter to take, Escape to leave."""
 
     def __init__(self, entries: Sequence[Entry], prompt: str, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
@@ -54,7 +35,6 @@ class SearchMenu(QFrame):
         for widget in (self.field, self.list, self.help):
             layout.addWidget(widget)
         self.setFixedWidth(WIDTH)
-        self._found: list[Entry] = []
         self.search("")
 
     def open_at(self, point: QPoint) -> None:
@@ -68,18 +48,21 @@ class SearchMenu(QFrame):
         self.field.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def search(self, text: str) -> None:
-        """List what matches, the best first."""
-        self._found = ranked(text, self._entries, lambda e: (e.title, e.help))
-        self.list.clear()
-        self.list.addTopLevelItems([self._item(entry) for entry in self._found])
-        if self._found:
-            self._select(0)
-        else:
+        """List what matches, the best first; without text, everything in its groups."""
+        if not text.strip() and any(entry.groups for entry in self._entries):
+            self.list.show_groups(self._entries)
+            return
+        found = ranked(text, self._entries, lambda e: (e.title, e.help))
+        self.list.show_matches(found)
+        if not found:
             self.help.setText("Nothing fits. Try fewer letters.")
 
     def take(self) -> None:
-        """Do what the current row says, and close."""
-        entry = self._current()
+        """Do what the current row says, and close; at a heading, fold it."""
+        entry = self.list.current_entry()
+        if entry is None and self.list.currentItem() is not None:
+            self.list.fold()
+            return
         self.close()
         if entry is not None:
             entry.choose()
@@ -94,7 +77,7 @@ class SearchMenu(QFrame):
             self.take()
         elif event.key() == Qt.Key.Key_Escape:
             self.close()
-        elif event.key() in _LIST_KEYS:
+        elif event.key() in _LIST_KEYS or (event.key() in _FOLD_KEYS and not self.field.text()):
             self.list.keyPressEvent(event)
         else:
             return False
@@ -107,36 +90,15 @@ class SearchMenu(QFrame):
         field.installEventFilter(self)
         return field
 
-    def _make_list(self) -> QTreeWidget:
-        rows = QTreeWidget(objectName="search_menu_list", accessibleName="Matches")
-        rows.setColumnCount(2)
-        rows.setHeaderHidden(True)
-        rows.setRootIsDecorated(False)
-        rows.setUniformRowHeights(True)
-        rows.setFrameShape(QFrame.Shape.NoFrame)
-        rows.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        rows.header().setStretchLastSection(False)
-        rows.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        rows.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
-        rows.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        rows.setFixedHeight(ROWS * (self.fontMetrics().height() + 6))
+    def _make_list(self) -> EntryList:
+        rows = EntryList()
         rows.itemClicked.connect(lambda: self.take())
         rows.currentItemChanged.connect(self._show_help)
         return rows
 
-    def _item(self, entry: Entry) -> QTreeWidgetItem:
-        item = QTreeWidgetItem([entry.title, entry.detail])
-        item.setForeground(1, self.palette().placeholderText())
-        item.setData(0, Qt.ItemDataRole.AccessibleTextRole, f"{entry.title}. {entry.help}")
-        return item
-
-    def _select(self, row: int) -> None:
-        self.list.setCurrentItem(self.list.topLevelItem(row))
-
-    def _current(self) -> Entry | None:
-        row = self.list.indexOfTopLevelItem(self.list.currentItem())
-        return self._found[row] if 0 <= row < len(self._found) else None
-
     def _show_help(self) -> None:
-        entry = self._current() if self.list.currentItem() is not None else None
-        self.help.setText("" if entry is None else entry.help)
+        entry = self.list.current_entry()
+        self.help.setText(self.list.inside() if entry is None else entry.help)
+
+
+__all__ = ["Entry", "SearchMenu"]

@@ -69,9 +69,16 @@ def use_native_gradient(workspace: Workspace, name: str) -> None:
 
 
 @says_why
-def set_request(workspace: Workspace, of: Sequence[str], wrt: Sequence[str]) -> None:
-    """Ask for the gradients of `of` with respect to `wrt`."""
-    document = edits.set_request(workspace.document, of, wrt)
+def set_request(
+    workspace: Workspace,
+    of: Sequence[str],
+    wrt: Sequence[str],
+    grad_ys: Sequence[str | None] | None = None,
+    unconnected_zero: bool | None = None,
+    gate: bool | None = None,
+) -> None:
+    """Ask for the gradients of `of` with respect to `wrt`; see core.io.edits.set_request."""
+    document = edits.set_request(workspace.document, of, wrt, grad_ys, unconnected_zero, gate)
     workspace.edit(f"Differentiate {', '.join(of) or 'nothing'}", document)
 
 

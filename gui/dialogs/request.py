@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QFormLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QLineEdit, QWidget
 
 from core.errors import GradstepError
-from core.graph.model import TensorRef
 from core.io import edits
 from gui import commands
 from gui.dialogs.dialog import Dialog
 from gui.workspace import Workspace
+
+ONES = "-"  # in place of a name, as on the command line
 
 
 class RequestDialog(Dialog):
@@ -20,30 +21,55 @@ class RequestDialog(Dialog):
         request = workspace.document.request
         of = [ref.short for ref in request.of] or list(workspace.selection)
         wrt = [ref.short for ref in request.wrt] or _variables(workspace)
-        self.of, self.wrt = self._field("of", of), self._field("wrt", wrt)
-        form = QFormLayout()
-        form.addRow("Gradient of", self.of)
-        form.addRow("with respect to", self.wrt)
-        self.column.addLayout(form)
-        self.add_buttons("Differentiate")
-        self.resize(420, 150)
+        self.of = self._field("of", "Gradient of", of)
+        self.wrt = self._field("wrt", "With respect to", wrt)
+        starts = [ONES if ref is None else ref.short for ref in request.grad_ys]
+        self.grad_ys = self._field("grad_ys", "Start with", starts)
+        self.grad_ys.setPlaceholderText("ones")
+        self.grad_ys.setToolTip(
+            f"grad_ys: the gradient that arrives at each tensor, in its shape; {ONES} for ones"
+        )
+        self.zero = self._box(
+            "unconnected_zero", "Zeros where there is no gradient", request.unconnected_zero
+        )
+        self.zero.setToolTip("unconnected_gradients='zero': None becomes zeros")
+        self.gate = self._box("gate", "Wait for all gradients of an operation", request.gate)
+        self.gate.setToolTip("gate_gradients: none goes on before all of them are there")
+        self._lay_out()
 
     def apply(self) -> str:
         of, wrt = names_in(self.of.text()), names_in(self.wrt.text())
+        starts = [None if n == ONES else n for n in names_in(self.grad_ys.text())]
+        flags = (self.zero.isChecked(), self.gate.isChecked())
         try:
-            for name in (*of, *wrt):
-                TensorRef.parse(name)
-            edits.set_request(self.workspace.document, of, wrt)
+            edits.set_request(self.workspace.document, of, wrt, starts, *flags)
         except GradstepError as error:
             return f"{error.message}. {error.hint}" if error.hint else error.message
-        commands.set_request(self.workspace, of, wrt)
+        commands.set_request(self.workspace, of, wrt, starts, *flags)
         return ""
 
-    def _field(self, name: str, names: list[str]) -> QLineEdit:
+    def _lay_out(self) -> None:
+        form = QFormLayout()
+        form.addRow("Gradient of", self.of)
+        form.addRow("with respect to", self.wrt)
+        form.addRow("starting with", self.grad_ys)
+        form.addRow("", self.zero)
+        form.addRow("", self.gate)
+        self.column.addLayout(form)
+        self.add_buttons("Differentiate")
+        self.resize(440, 240)
+
+    def _field(self, name: str, title: str, names: list[str]) -> QLineEdit:
         field = QLineEdit(", ".join(names))
         field.setObjectName(f"request_dialog.{name}")
-        field.setAccessibleName({"of": "Gradient of", "wrt": "With respect to"}[name])
+        field.setAccessibleName(title)
         return field
+
+    def _box(self, name: str, title: str, on: bool) -> QCheckBox:
+        box = QCheckBox(title)
+        box.setObjectName(f"request_dialog.{name}")
+        box.setChecked(on)
+        return box
 
 
 def names_in(text: str) -> list[str]:

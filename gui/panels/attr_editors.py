@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import Qt
@@ -21,14 +21,23 @@ Complain = Callable[[GradstepError], None]
 
 
 def attr_editor(
-    theme: ThemeSource, name: str, value: Any, like: Any, change: Change, complain: Complain
+    theme: ThemeSource,
+    name: str,
+    value: Any,
+    like: Any,
+    change: Change,
+    complain: Complain,
+    choices: Sequence[Any] = (),
 ) -> QWidget:
-    """An editor for `value`; `like` is a value or type that tells the kind. `change` gets the
-    new value, `complain` what is wrong with the text."""
+    """An editor for `value`; `like` is a value or type that tells the kind, `choices` are the
+    values it may have where they are few. `change` gets the new value, `complain` what is wrong
+    with the text."""
     if isinstance(value, bool) or like is bool:
         return _check_box(theme, name, bool(value), change)
+    if choices:
+        return _choice_box(name, value, choices, change)
     if isinstance(value, DType) or like is DType:
-        return _dtype_box(name, value, change)
+        return _choice_box(name, value, [d for d in DType if d is not DType.RESOURCE], change)
     kind = like if value is None else value
     text = "" if value is None else attr_text(value)
     return text_editor(name, text, lambda typed: change(read_attr(typed, kind)), complain)
@@ -81,12 +90,21 @@ def _check_box(theme: ThemeSource, name: str, value: bool, change: Change) -> Ch
     return box
 
 
-def _dtype_box(name: str, value: DType | None, change: Change) -> QComboBox:
+def _choice_box(name: str, value: Any, choices: Sequence[Any], change: Change) -> QComboBox:
+    """A list of `choices`; a `value` that is none of them is shown, and can be left."""
     box = QComboBox()
     box.setObjectName(name)
     box.setAccessibleName(name.rpartition(".")[2])
     box.setFont(mono(12))
-    box.addItems([dtype.value for dtype in DType if dtype is not DType.RESOURCE])
-    box.setCurrentText(value.value if value is not None else "")
-    box.textActivated.connect(lambda text: change(DType(text)))
+    values = [*choices, *([] if value is None or value in choices else [value])]
+    box.addItems([attr_text(choice) for choice in values])
+    box.setCurrentIndex(-1 if value is None else values.index(value))
+
+    def chosen(index: int) -> None:
+        nonlocal value
+        if values[index] != value and change(values[index]) is not False:
+            value = values[index]
+        box.setCurrentIndex(-1 if value is None else values.index(value))
+
+    box.activated.connect(chosen)
     return box

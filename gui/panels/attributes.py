@@ -67,9 +67,9 @@ class Attributes(FactRows):
             return self._edited(commands.set_attr, op.name, name, new)
 
         kind = value if value is not None else like
-        return attr_editor(
-            self._theme, f"inspector.attr.{name}", value, kind, change, self._workspace.complain
-        )
+        choices = definition.choices.get(name, ()) if definition is not None else ()
+        title, complain = f"inspector.attr.{name}", self._workspace.complain
+        return attr_editor(self._theme, title, value, kind, change, complain, choices)
 
     def _edited(self, command: Callable[..., object], *arguments: Any) -> bool:
         """Give a command that edits; False when it was refused (and said so)."""

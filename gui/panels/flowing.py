@@ -91,6 +91,8 @@ class GradientFlow(Flow):
         arriving = self.tr("dL/d{} arriving").format(op.name.rpartition("/")[2])
         sources = self._sources(op.name)
         remark = self.tr("from {}").format(sources) if sources else ""
+        if ref in program.rows:
+            remark = f"IndexedSlices {remark}"
         note = with_numbers(gradient_text(program, ref), self._workspace)
         self.show_tensor(arriving, remark, self._workspace.gradient(ref), note)
 

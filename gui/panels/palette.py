@@ -1,14 +1,14 @@
-"""The palette: every op type by family, to search and to put on the canvas."""
+"""The palette: every op type by subject and family, to search and to put on the canvas."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit
 
+from core.ops.subjects import catalogue, title
 from core.ops.table import OpDef, all_ops
 from gui.panels.panel import Panel, search_row
 from gui.panels.row_tree import Row
@@ -16,27 +16,33 @@ from gui.panels.row_view import RowTree
 from gui.theme import GRID
 from gui.workspace import Workspace
 
+_COMMAND = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
+
 MIME_TYPE = "application/x-gradstep-op"  # the op type's name, UTF-8
 
 
 def palette_rows(definitions: Iterable[OpDef], words: str = "") -> list[Row]:
-    """Families in order of declaration; with `words`, op types whose name or description has
-    each of them, those whose name begins with it first."""
+    """Subjects with their families, which are closed at first; with `words`, the op types whose
+    name, family, names in `tf` or description have each of them, the nearest name first."""
+    if not words.split():
+        return [_subject(name, families) for name, families in catalogue(definitions).items()]
     parts = words.lower().split()
-    families: dict[str, list[Row]] = {}
-    for definition in definitions:
-        text = f"{definition.type} {definition.family} {definition.doc}".lower()
-        if all(part in text for part in parts):
-            families.setdefault(definition.family, []).append(_row(definition))
-    if parts:
-        found = [row for rows in families.values() for row in rows]
-        return sorted(found, key=lambda row: _rank(row.name.lower(), parts[0]))
-    return [_family(name, rows) for name, rows in families.items()]
+    found = [_row(d) for d in definitions if all(part in _searched(d) for part in parts)]
+    return sorted(found, key=lambda row: _rank(row.name.lower(), parts[0]))
 
 
-def _family(name: str, rows: list[Row]) -> Row:
-    title = name.replace("_", " ")
-    return Row(f"family:{name}", title, str(len(rows)), heading=True, children=tuple(rows))
+def _subject(name: str, families: Mapping[str, Sequence[OpDef]]) -> Row:
+    rows = tuple(_family(name, family, ops) for family, ops in families.items())
+    count = sum(len(ops) for ops in families.values())
+    return Row(f"subject:{name}", title(name), str(count), heading=True, children=rows)
+
+
+def _family(subject: str, name: str, definitions: Sequence[OpDef]) -> Row:
+    rows = tuple(map(_row, definitions))
+    tip = ", ".join(d.type for d in definitions)
+    return Row(
+        f"family:{subject}/{name}", title(name), str(len(rows)), open=False, tip=tip, children=rows
+    )
 
 
 def _row(definition: OpDef) -> Row:
@@ -45,6 +51,10 @@ def _row(definition: OpDef) -> Row:
     return Row(
         f"type:{definition.type}", definition.type, inputs, "faint", definition.type, tip=tip
     )
+
+
+def _searched(d: OpDef) -> str:
+    return f"{d.type} {title(d.subject)} {title(d.family)} {' '.join(d.python)} {d.doc}".lower()
 
 
 def _rank(name: str, word: str) -> tuple[bool, bool, str]:
@@ -70,6 +80,7 @@ class PalettePanel(Panel):
         self.column.setSpacing(GRID)
         self.column.addLayout(search_row(self.search))
         self.column.addWidget(self.tree, 1)
+        self.tree.installEventFilter(self)
         self.search.textChanged.connect(self.rebuild)
         self.search.returnPressed.connect(self._add_first)
         self.tree.activated_row.connect(lambda row: self._add(row.name))
@@ -80,7 +91,7 @@ class PalettePanel(Panel):
         rows = palette_rows(_known_ops(), self.search.text())
         if not rows:
             rows = [Row("none", self.tr("No op type is called so"), tone="muted")]
-        self.tree.set_rows([replace(row, open=True) for row in rows])
+        self.tree.set_rows(rows)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Down and self.search.hasFocus():
@@ -88,6 +99,20 @@ class PalettePanel(Panel):
             self.tree.setCurrentIndex(self.tree.rows.index(0, 0))
             return
         super().keyPressEvent(event)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Up from the first row leads back into the search, and so does a letter."""
+        if event.type() is not QEvent.Type.KeyPress or not isinstance(event, QKeyEvent):
+            return super().eventFilter(watched, event)
+        first = self.tree.currentIndex() == self.tree.rows.index(0, 0)
+        if event.key() == Qt.Key.Key_Up and first:
+            self.search.setFocus(Qt.FocusReason.BacktabFocusReason)
+            return True
+        if event.text().isalnum() and not event.modifiers() & _COMMAND:
+            self.search.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.search.insert(event.text())
+            return True
+        return super().eventFilter(watched, event)
 
     def _add_first(self) -> None:
         rows = palette_rows(_known_ops(), self.search.text())

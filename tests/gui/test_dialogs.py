@@ -14,6 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
 from core.graph.dtypes import DType, Shape, TensorType
+from core.graph.model import TensorRef
 from core.io.document import CodeKind
 from gui.dialogs.code import CodeDialog, syntax_problem
 from gui.dialogs.override import NEW, OverrideDialog, template
@@ -208,3 +209,21 @@ def test_asking_for_other_gradients(tutorial: Driver) -> None:
     dialog.finish()
     request = tutorial.workspace.document.request
     assert [ref.short for ref in (*request.of, *request.wrt)] == ["a", "d", "k"]
+
+
+def test_the_request_says_what_gradients_start_with(tutorial: Driver) -> None:
+    space = tutorial.workspace
+    dialog = RequestDialog(space)
+    assert (dialog.of.text(), dialog.grad_ys.text()) == ("loss", "")
+    dialog.of.setText("a, d")
+    dialog.grad_ys.setText("data")
+    assert "Passed 1 grad_ys for 2 ys" in dialog.apply()
+    dialog.grad_ys.setText("data, -")
+    dialog.gate.setChecked(True)
+    assert dialog.apply() == ""
+    request = space.document.request
+    assert request.grad_ys == (TensorRef("data"), None)
+    assert (request.gate, request.unconnected_zero) == (True, False)
+    again = RequestDialog(space)
+    assert again.grad_ys.text() == "data, -"
+    assert again.gate.isChecked()

@@ -6,6 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from tests.support.philox import (
+    philox_choices,
+    philox_integers,
+    philox_normal,
+    philox_shuffle,
+    philox_truncated_normal,
+    philox_uniform,
+)
+
 
 def axes(a: Any) -> tuple[int, ...]:
     """Axes as NumPy's reductions take them."""

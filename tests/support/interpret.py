@@ -31,6 +31,7 @@ class Interpreter:
         self.variables: dict[str, Any] = dict(variables or {})
         self.xp = xp
         self.given: dict[str, Any] = {}
+        self.counters: dict[str, Any] = {}
 
     def run(
         self,
@@ -58,7 +59,7 @@ class Interpreter:
             raise GradstepError(f"You must feed a value for '{op.name}'", node=op.name)
         sources = [values[ref] for ref in op.inputs if ref is not None]
         inputs = [self._look(value) for value in sources]
-        results = call_kernel(definition, op, inputs, xp=self.xp, **self.given)
+        results = self._results(definition, op, inputs)
         if definition.writes:
             for index, result in zip(definition.writes, results, strict=True):
                 self.variables[sources[index].name] = np.array(result)
@@ -67,6 +68,15 @@ class Interpreter:
             results = (sources[definition.aliases],)
         for index, result in enumerate(results):
             values[op.output(index)] = result
+
+    def _results(self, definition: OpDef, op: Operation, inputs: list[Any]) -> tuple[Any, ...]:
+        if not definition.counter:
+            return call_kernel(definition, op, inputs, xp=self.xp, **self.given)
+        count = self.counters.get(op.name, np.int64(0))
+        *results, self.counters[op.name] = call_kernel(
+            definition, op, [*inputs, count], xp=self.xp, **self.given
+        )
+        return tuple(results)
 
     def _look(self, value: Any) -> Any:
         return self.variables.get(value.name) if isinstance(value, _Buffer) else value

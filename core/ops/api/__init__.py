@@ -48,8 +48,14 @@ def _functions() -> Iterator[tuple[str, Any]]:
     for definition in all_ops():
         for name in definition.python:
             yield name, _plain(name, definition.type)
-    for found in pkgutil.iter_modules(__path__, f"{__name__}."):
-        yield from importlib.import_module(found.name).FUNCTIONS.items()
+    yield from own_functions().items()
+
+
+def own_functions() -> dict[str, Callable[..., Any]]:
+    """By name, the functions that are more than an op with its inputs in order."""
+    modules = pkgutil.iter_modules(__path__, f"{__name__}.")
+    found = [importlib.import_module(module.name).FUNCTIONS for module in modules]
+    return {name: function for functions in found for name, function in functions.items()}
 
 
 # In a table and not in this module's own names: `range` and `abs` would hide Python's. Made when

@@ -168,11 +168,10 @@ def test_an_unknown_gradient_is_an_error_only_on_the_path() -> None:
     assert caught.value.kind == "LookupError"
 
 
-def test_integers_cannot_be_differentiated() -> None:
+def test_whole_numbers_have_the_gradient_none() -> None:
     build = GraphBuilder()
     build.one("Neg", build.placeholder("n", "int32", []), name="y")
-    with pytest.raises(GradstepError, match="int32"):
-        differentiate(build.build(), GradientRequest.to("y", "n"))
+    assert not differentiate(build.build(), GradientRequest.to("y", "n")).gradients
 
 
 def test_unknown_names_are_said_before_any_work() -> None:
@@ -228,14 +227,10 @@ def test_the_rule_of_an_operation_is_wanted_only_where_something_lies_before_it(
         differentiate(b.build(), replace(GradientRequest.to("loss", "x"), overrides=unknown))
 
 
-def test_complex_tensors_are_refused_not_differentiated_wrongly() -> None:
+def test_a_complex_tensor_needs_a_gradient_to_start_with() -> None:
     b = GraphBuilder()
     x = b.placeholder("x", "float32", (2,))
-    z = b.one("Square", b.one("Cast", x, DstT=DType.COMPLEX64), name="z")
-    b.one("Cast", z, name="loss", DstT=DType.FLOAT32)
-    with pytest.raises(GradstepError, match="only real floating-point") as caught:
+    b.one("Square", b.one("Cast", x, DstT=DType.COMPLEX64), name="z")
+    with pytest.raises(GradstepError, match="must set grad_ys") as caught:
         differentiate(b.build(), GradientRequest.to("z", "x"))
     assert (caught.value.kind, caught.value.node) == ("TypeError", "z")
-    with pytest.raises(GradstepError, match="gradients of complex64 tensors") as caught:
-        differentiate(b.build(), GradientRequest.to("loss", "x"))
-    assert caught.value.node == "loss"

@@ -10,6 +10,7 @@ from core.autodiff.notation import Notation, render
 from core.autodiff.request import GradientRequest
 from core.graph.model import TensorRef
 from core.ops.builder import GraphBuilder
+from core.ops.table import OpDef, all_ops
 
 
 @pytest.mark.parametrize(
@@ -72,7 +73,7 @@ def test_a_gradient_passed_on_is_a_step_of_its_own() -> None:
 def test_sums_of_paths_are_written_out() -> None:
     notation = tutorial_like()
     total = next(op for op in notation.graph if op.type == "AddN")
-    assert notation.step(total) == "∂L/∂c = ∂L/∂e + ∂L/∂d"
+    assert notation.step(total) == "∂L/∂c = ∂L/∂d + ∂L/∂e"
 
 
 def test_sources_constants_and_updates_have_words_too() -> None:
@@ -88,3 +89,31 @@ def test_sources_constants_and_updates_have_words_too() -> None:
         "up": "v ← AssignAdd(v, [0.333333, 2])",
         "train": "NoOp train, after up",
     }
+
+
+def test_a_comparison_inside_a_product_is_bracketed() -> None:
+    assert render("g * (x > 0)", {"g": "∂L/∂y", "x": "x"}) == "∂L/∂y ⊙ (x > 0)"
+
+
+def test_operands_reach_what_has_no_sign_of_its_own() -> None:
+    assert render("x[1:, n]", {"x": "a + b", "n": "k"}) == "(a + b)[1:, k]"
+    assert render("x & (y == 0)", {"x": "p", "y": "q"}) == "p & (q = 0)"
+
+
+@pytest.mark.parametrize("definition", [pytest.param(d, id=d.type) for d in all_ops()])
+def test_every_formula_of_the_table_can_be_written(definition: OpDef) -> None:
+    if definition.formula:
+        names = {s.name: f"⟨{s.name}⟩" for s in definition.inputs}
+        assert render(definition.formula, names)
+
+
+def test_an_operand_is_bracketed_by_what_it_is_not_by_its_last_letter() -> None:
+    assert render("-x", {"x": "a - f(b)"}) == "−(a - f(b))"
+    assert render("x * y", {"x": "f(a, b)", "y": "[1, 2]"}) == "f(a, b) ⊙ [1, 2]"
+
+
+def test_a_variadic_input_is_written_as_a_list() -> None:
+    build = GraphBuilder()
+    a, b = build.placeholder("a", shape=[2]), build.placeholder("b", shape=[2])
+    pack = build.one("Pack", a, b, name="both").op.operation
+    assert Notation(build.build(), (), {}, {}).step(pack) == "both = stack([a, b], 0)"

@@ -56,6 +56,33 @@ def test_stops(cli: Cli, stop: str) -> None:
     np.testing.assert_allclose(found["c"], [0.053355, -0.043655], rtol=1e-3)
 
 
+def test_what_the_gradient_starts_with(cli: Cli) -> None:
+    """d a / d c with the gradient `data` arriving at a: c reaches a through d and through e."""
+    plain = _values(cli("grad", TUTORIAL, "--of", "a", "--wrt", "k", "--json"))
+    started = cli("grad", TUTORIAL, "--of", "a", "--wrt", "k", "--grad-ys", "data", "--json")
+    np.testing.assert_allclose(_values(started)["k"], np.multiply(plain["k"], [1, 2]), rtol=1e-6)
+    same = cli("grad", TUTORIAL, "--of", "a", "--wrt", "k", "--grad-ys", "-", "--gate", "--json")
+    assert _values(same) == plain
+    wrong = cli("grad", TUTORIAL, "--of", "a", "--wrt", "k", "--grad-ys", "data", "data", "--json")
+    assert wrong.json["error"]["message"] == "Length mismatch. Passed 2 grad_ys for 1 ys"
+
+
+def test_zeros_where_there_is_no_gradient(cli: Cli) -> None:
+    ask = ("grad", TUTORIAL, "--of", "d", "--wrt", "k", "--json")
+    assert _values(cli(*ask)) == {"k": None}
+    assert _values(cli(*ask, "--unconnected", "zero")) == {"k": [0.0, 0.0]}
+
+
+def test_rows_are_given_beside_the_whole_gradient(cli: Cli) -> None:
+    ask = ("grad", FOLDER / "gather.gradstep", "--of", "b", "--wrt", "params")
+    ask = (*ask, "--feed", "indices=[0, 1, 1]")
+    found = cli(*ask, "--json").json
+    assert found["gradients"]["params"]["data"] == [1, 2, 0, 0, 0]
+    rows = found["indexed_slices"]["params"]
+    assert (rows["values"]["data"], rows["indices"]["data"]) == ([1, 1, 1], [0, 1, 1])
+    assert "IndexedSlices, rows [0, 1, 1] of 5" in cli(*ask).out
+
+
 def test_overrides_by_type_scope_and_op(cli: Cli) -> None:
     plain = _values(cli("grad", FOLDER / "floor_identity.gradstep", "--json"))
     assert plain["x"] is not None

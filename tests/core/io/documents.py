@@ -75,6 +75,8 @@ requests = st.builds(
         st.builds(Override, text, text, st.sampled_from(OverrideKind), st.booleans()), max_size=2
     ).map(tuple),
     unconnected_zero=st.booleans(),
+    grad_ys=st.lists(st.none() | refs, max_size=2).map(tuple),
+    gate=st.booleans(),
 )
 breakpoints = st.builds(
     Breakpoint,

@@ -1,4 +1,4 @@
-"""The gradient of GatherV2: rows that came from one place are summed there."""
+"""The gradients of gathers: rows that came from one place are summed there."""
 
 from __future__ import annotations
 
@@ -8,16 +8,21 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.ops.builder import OpView, Tensor, call
+from core.ops.indexed_slices import IndexedSlices
 from core.ops.known import constant_of, shape_of
 
+_FLAT = np.array([-1], np.int32)
+_FROM_ONE = (np.array([1], np.int32), np.array([0], np.int32), np.array([1], np.int32))
 
-def gather_gradient(op: OpView, g: Tensor) -> tuple[Tensor, None, None]:
-    """The gradient to params; dense. `g` is [*batch, *outer, *places, *inner]: the places move
-    before the outer axes, are summed by index, and the summed axis moves back."""
+
+def gather_gradient(op: OpView, g: Tensor) -> tuple[Tensor | IndexedSlices, None, None]:
+    """The gradient to params: rows where whole rows were taken, else dense. `g` is
+    [*batch, *outer, *places, *inner]: the places move before the outer axes, are summed by index,
+    and the summed axis moves back."""
     params, indices, axis = op.inputs
     known, batch = constant_of(axis), op.get_attr("batch_dims")
     if known is not None and known == 0 and batch == 0:
-        return _sum_rows(op, g, 0), None, None
+        return rows_taken(g, params, indices), None, None
     rank, count = params.shape.rank, indices.shape.rank
     if known is None or rank is None or count is None:
         raise _needs_more(op)
@@ -28,6 +33,24 @@ def gather_gradient(op: OpView, g: Tensor) -> tuple[Tensor, None, None]:
     order = [*range(batch), at, *range(batch, at), *range(at + 1, rank)]
     summed = _sum_in_batches(op, moved, order, batch) if batch else _sum_rows(op, moved, at)
     return _transposed(summed, np.argsort(order).tolist()), None, None
+
+
+def rows_taken(g: Tensor, params: Tensor, indices: Tensor) -> IndexedSlices:
+    """The gradient of rows [*places, …] of `params` as IndexedSlices."""
+    shape = shape_of(params)
+    if indices.shape.rank == 1:
+        return IndexedSlices(g, indices, shape)
+    flat = call("Reshape", indices, _FLAT)
+    return IndexedSlices(call("Reshape", g, _rows_shape(shape, flat)), flat, shape)
+
+
+def _rows_shape(shape: Tensor | np.ndarray, flat: Tensor) -> Tensor | np.ndarray:
+    """[how many indices, *what a row is], int32."""
+    count = shape_of(flat)
+    if isinstance(shape, np.ndarray) and isinstance(count, np.ndarray):
+        return np.concatenate([count, shape[1:]]).astype(np.int32)
+    row = call("StridedSlice", shape, *_FROM_ONE, end_mask=1)
+    return call("ConcatV2", count, row, np.array(0, np.int32))
 
 
 def _sum_rows(op: OpView, g: Tensor, axis: int) -> Tensor:

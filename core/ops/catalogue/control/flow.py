@@ -25,6 +25,7 @@ op(
     kernel=lambda xp, x: x,
     out_kernel=copy_to,
     gradient=lambda op, g: g,
+    takes_slices=True,
     aliases=0,
     samples=unary(),
     arithmetic="exact",

@@ -21,6 +21,7 @@ op(
     formula="-x",
     infer=numeric(unref),
     ufunc="negative",
+    takes_slices=True,
     gradient=lambda op, g: -g,
     samples=unary(),
     python="negative",

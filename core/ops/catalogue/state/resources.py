@@ -46,6 +46,7 @@ op(
     kernel=lambda xp, resource: xp.array(resource),
     out_kernel=copy_to,
     gradient=lambda op, g: g,
+    takes_slices=True,
     stateful=True,
     samples=unary(),
     arithmetic="exact",

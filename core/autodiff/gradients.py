@@ -1,0 +1,84 @@
+"""`gradients(ys, xs)` on tensors of a graph that is being built: TensorFlow's own call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from core.autodiff.differentiate import Differentiation, differentiate
+from core.autodiff.request import GradientRequest, Override
+from core.autodiff.rules import GradientFunction
+from core.errors import GradstepError
+from core.graph.model import TensorRef
+from core.ops.builder import GraphBuilder, Tensor
+from core.ops.indexed_slices import IndexedSlices
+
+Gradient = Tensor | IndexedSlices | None
+
+
+def gradients(
+    ys: Tensor | Sequence[Tensor],
+    xs: Tensor | Sequence[Tensor],
+    grad_ys: Sequence[Tensor | None] | None = None,
+    stop_gradients: Sequence[Tensor] = (),
+    unconnected_gradients: str = "none",
+    gate: bool = False,
+    overrides: Sequence[Override] = (),
+    functions: Mapping[str, GradientFunction] | None = None,
+) -> list[Gradient]:
+    """The gradient of the sum of all elements of `ys` with respect to each of `xs`, in the graph
+    of `ys`: a tensor of the shape of x, IndexedSlices where only rows of x were taken, or None.
+    Every call adds a scope of its own: `gradients`, `gradients_1`, …
+
+    grad_ys, stop_gradients, unconnected_gradients ("none" or "zero"), gate, overrides: see
+    GradientRequest. Raises GradstepError in TensorFlow's words.
+    """
+    ys, xs = _as_list(ys), _as_list(xs)
+    if unconnected_gradients not in ("none", "zero"):
+        raise GradstepError(
+            f"Unknown value for unconnected_gradients: '{unconnected_gradients}'",
+            kind="ValueError",
+            hint="it is 'none' or 'zero'",
+        )
+    if not ys:
+        return [None] * len(xs)
+    builder = ys[0].builder
+    request = GradientRequest(
+        of=tuple(y.ref for y in ys),
+        wrt=tuple(x.ref for x in xs),
+        stops=frozenset(t.ref for t in stop_gradients),
+        overrides=tuple(overrides),
+        unconnected_zero=unconnected_gradients == "zero",
+        grad_ys=() if grad_ys is None else tuple(None if g is None else g.ref for g in grad_ys),
+        gate=gate,
+    )
+    derived = differentiate(builder.build(), request, functions)
+    _adopt(builder, derived)
+    return [_result(builder, derived, x.ref) for x in xs]
+
+
+def _as_list(tensors: Tensor | Sequence[Tensor]) -> list[Tensor]:
+    return [tensors] if isinstance(tensors, Tensor) else list(tensors)
+
+
+def _adopt(builder: GraphBuilder, derived: Differentiation) -> None:
+    for op in derived.graph:
+        if not builder.has(op.name):
+            builder.add(op)
+
+
+def _result(builder: GraphBuilder, derived: Differentiation, x: TensorRef) -> Gradient:
+    dense = derived.gradients.get(x)
+    if dense is None:
+        return None
+    rows = derived.slices.get(x)
+    if rows is None:
+        return builder.get(dense)
+    kind = builder.type_of(dense).shape
+    shape: Tensor | np.ndarray
+    if kind.is_static:
+        shape = np.array(kind.static(), np.int32)
+    else:
+        shape = builder.one("Shape", builder.get(x))
+    return IndexedSlices(builder.get(rows.values), builder.get(rows.indices), shape)

@@ -1,0 +1,65 @@
+"""Which function differentiates an operation, and calling it: TensorFlow's or the user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from core.errors import GradstepError
+from core.graph.model import Operation
+from core.ops.builder import OpView, Tensor
+from core.ops.indexed_slices import IndexedSlices
+from core.ops.table import find
+
+# f(op, *grads) -> a gradient per input; TensorFlow's signature
+GradientFunction = Callable[..., Any]
+
+
+def rule_of(
+    op: Operation, name: str, functions: Mapping[str, GradientFunction]
+) -> GradientFunction:
+    """The gradient called `name`: of the user's `functions`, or an op type's own. Raises
+    GradstepError (LookupError) when there is none."""
+    if name in functions:
+        return functions[name]
+    definition = find(name)
+    if definition is not None and definition.gradient is not None:
+        return definition.gradient
+    if name != op.type:
+        raise GradstepError(
+            f"No gradient defined for operation '{op.name}' (op type: {op.type}): "
+            f"its override asks for '{name}', which is not registered",
+            kind="LookupError",
+            node=op.name,
+            hint=f"add a gradient function named '{name}', or switch the override off",
+        )
+    raise GradstepError(
+        f"No gradient defined for operation '{op.name}' (op type: {op.type})",
+        kind="LookupError",
+        node=op.name,
+        hint="override its gradient, or stop the gradient before it",
+    )
+
+
+def call_rule(
+    view: OpView,
+    name: str,
+    rule: GradientFunction,
+    grads: Sequence[Tensor | IndexedSlices | None],
+    custom: bool,
+) -> Any:
+    """What `rule` returns. Raises GradstepError at the operation; what a `custom` function raises
+    is a GradientFunctionError there."""
+    try:
+        return rule(view, *grads)
+    except GradstepError as error:
+        raise error.at(view.name) from None
+    except Exception as error:
+        if not custom:
+            raise
+        raise GradstepError(
+            f"gradient function '{name}' raised {type(error).__name__}: {error}",
+            kind="GradientFunctionError",
+            node=view.name,
+            hint="its signature is f(op, grad): one gradient per output in, one per input out",
+        ) from error

@@ -1,0 +1,126 @@
+"""What is known about one op type: its record, and what its rules get to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.errors import GradstepError
+from core.graph.dtypes import TensorType
+from core.graph.model import Operation
+from core.ops.arithmetic_class import Arithmetic
+from core.ops.input_spec import InputSpec
+from core.ops.ufunc import Kernel
+
+Infer = Callable[["InferContext"], "TensorType | tuple[TensorType, ...]"]
+GradientRule = Callable[..., Any]
+Samples = Callable[[Any], "list[Sample]"]  # takes a numpy.random.Generator
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Inputs and attributes on which the table's tests run an op."""
+
+    inputs: tuple[Any, ...]
+    attrs: Mapping[str, Any] = field(default_factory=dict)
+    differentiable: bool = True  # false at kinks, where finite differences mean nothing
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OpDef:
+    """Everything Gradstep knows about one op type; `core.ops.table.op` says what fields mean."""
+
+    type: str
+    inputs: tuple[InputSpec, ...]
+    outputs: tuple[str, ...]
+    attrs: Mapping[str, Any]
+    type_attrs: Mapping[str, str]
+    choices: Mapping[str, tuple[Any, ...]]
+    formula: str
+    infer: Infer
+    kernel: Kernel | None
+    out_kernel: Kernel | None
+    ufunc: str | None
+    gradient: GradientRule | None
+    differentiable: bool
+    takes_slices: bool
+    broadcasts: bool
+    arithmetic: Arithmetic
+    stateful: bool
+    aliases: int | None
+    writes: tuple[int, ...]
+    counter: bool
+    subject: str
+    family: str
+    python: tuple[str, ...]
+    doc: str
+    kinks: str
+    differs: str
+    samples: Samples | None
+    kernel_keywords: tuple[str, ...]
+
+    def arity(self, count: int) -> tuple[str, ...]:
+        """Names of `count` actual inputs. Raises GradstepError when the op cannot take them."""
+        fixed = [s for s in self.inputs if not s.variadic]
+        extra = count - len(fixed)
+        variadic = len(fixed) < len(self.inputs)
+        if extra < 0 or (extra > 0 and not variadic):
+            wanted = f"at least {len(fixed)}" if variadic else str(len(fixed))
+            raise GradstepError(
+                f"{self.type} takes {wanted} inputs ({', '.join(s.name for s in self.inputs)}), "
+                f"not {count}",
+                kind="ValueError",
+            )
+        names: list[str] = []
+        for spec in self.inputs:
+            many = [f"{spec.name}[{i}]" for i in range(extra)]
+            names.extend(many if spec.variadic else [spec.name])
+        return tuple(names)
+
+    def attr(self, op: Operation, name: str) -> Any:
+        """The attribute's value on `op`, or its declared default."""
+        if name in op.attrs:
+            return self._chosen(op, name)
+        default = self.attrs[name]
+        if isinstance(default, type):
+            raise GradstepError(f"attribute '{name}' is missing", kind="ValueError", node=op.name)
+        return default
+
+    def _chosen(self, op: Operation, name: str) -> Any:
+        value, choices = op.attrs[name], self.choices.get(name)
+        if choices is not None and value not in choices:
+            allowed = ", ".join(repr(c) for c in choices)
+            raise GradstepError(
+                f"attribute '{name}' is {value!r}, which is not one of {allowed}",
+                kind="ValueError",
+                node=op.name,
+            )
+        return value
+
+
+class InferContext:
+    """What a shape rule may look at: the operation, its input types, constant input values."""
+
+    def __init__(
+        self,
+        definition: OpDef,
+        operation: Operation,
+        types: Sequence[TensorType],
+        constant: Callable[[int], Any] = lambda index: None,
+    ) -> None:
+        self.definition = definition
+        self.op = operation
+        self.types = tuple(types)
+        self._constant = constant
+
+    def attr(self, name: str) -> Any:
+        return self.definition.attr(self.op, name)
+
+    def constant(self, index: int) -> Any:
+        """Input `index` as a NumPy array when it is known before running, else None."""
+        return self._constant(index)
+
+    def fail(self, message: str, hint: str = "") -> GradstepError:
+        """A shape or type error at this operation, to be raised."""
+        return GradstepError(message, kind="ValueError", node=self.op.name, hint=hint)

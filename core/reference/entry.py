@@ -1,0 +1,112 @@
+"""One op of the reference page, in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from core.graph.dtypes import DType, Shape
+from core.graph.model import Constant
+from core.ops.table import OpDef
+from core.reference.gradient_text import gradient_lines, second_order
+
+
+def entry(definition: OpDef) -> str:
+    """The op's section, from its heading on."""
+    lines = [f"#### {definition.type}", "", _about(definition), ""]
+    lines += [f"- {line}" for line in _facts(definition)]
+    return "\n".join(lines)
+
+
+def _about(definition: OpDef) -> str:
+    functions = ", ".join(f"`tf.{name}`" for name in definition.python)
+    return f"{definition.doc} {functions}".rstrip()
+
+
+def _facts(definition: OpDef) -> Iterator[str]:
+    yield f"Inputs: {_inputs(definition)}"
+    yield f"Outputs: {_outputs(definition)}"
+    if definition.attrs:
+        yield f"Attributes: {_attributes(definition)}"
+    if definition.formula:
+        yield f"Formula: `{definition.formula}`"
+    yield _gradient(definition)
+    again = second_order(definition)
+    if again:
+        yield f"Second order: {again}"
+    if definition.kinks:
+        yield f"Where the slope jumps: {_sentence(definition.kinks)}"
+    if definition.differs:
+        yield f"Not as in TensorFlow: {_sentence(definition.differs)}"
+
+
+def _inputs(definition: OpDef) -> str:
+    return ", ".join(_input(definition, i) for i in range(len(definition.inputs))) or "none"
+
+
+def _input(definition: OpDef, index: int) -> str:
+    spec = definition.inputs[index]
+    notes = [
+        word
+        for word, holds in (
+            ("any number", spec.variadic),
+            ("a variable", spec.ref or spec.name == "resource"),
+            ("on the host", spec.host),
+            ("updated", index in definition.writes),
+        )
+        if holds
+    ]
+    return f"`{spec.name}`" + (f" ({', '.join(notes)})" if notes else "")
+
+
+def _outputs(definition: OpDef) -> str:
+    shown = [
+        f"`{name[:-1]}` (any number)" if name.endswith("*") else f"`{name}`"
+        for name in definition.outputs
+    ]
+    return ", ".join(shown) or "none"
+
+
+def _attributes(definition: OpDef) -> str:
+    return ", ".join(
+        f"`{name}` {_value(default)}{_choices(definition, name)}"
+        for name, default in definition.attrs.items()
+    )
+
+
+def _value(default: Any) -> str:
+    """The default, or what kind of value must be given."""
+    if isinstance(default, type):
+        return f"({_KINDS.get(default, default.__name__)}, required)"
+    return f"= `{literal(default)}`"
+
+
+_KINDS: dict[type, str] = {DType: "element type", Shape: "shape", Constant: "tensor", tuple: "list"}
+
+
+def literal(value: Any) -> str:
+    """A value as Python or TensorFlow writes it."""
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(literal, value))}]"
+    if isinstance(value, DType | Shape):
+        return str(value)
+    if isinstance(value, bytes):
+        return repr(value.decode())
+    return repr(value)
+
+
+def _choices(definition: OpDef, name: str) -> str:
+    allowed = definition.choices.get(name, ())
+    return f" (one of {', '.join(f'`{literal(c)}`' for c in allowed)})" if allowed else ""
+
+
+def _gradient(definition: OpDef) -> str:
+    lines = gradient_lines(definition)
+    note = ", each summed over the axes that were broadcast" if definition.broadcasts else ""
+    if len(lines) == 1:
+        return f"Gradient: {lines[0]}"
+    return "\n".join([f"Gradient{note}:", *(f"  - {line}" for line in lines)])
+
+
+def _sentence(text: str) -> str:
+    return text.removesuffix(".") + "."

@@ -1,0 +1,97 @@
+"""What an op's gradient is, in words and signs: found by differentiating the op itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.autodiff.differentiate import Differentiation, differentiate
+from core.autodiff.notation import Notation
+from core.autodiff.request import GradientRequest
+from core.errors import GradstepError
+from core.graph.model import Graph, Phase, TensorRef
+from core.ops.builder import GraphBuilder
+from core.ops.table import OpDef
+from core.reference.specimen import Specimen, specimen
+
+_LONGEST = 110  # characters of a formula that is still read
+_SILENT = frozenset(("Identity", "Const", "OnesLike"))  # they say nothing about the rule
+
+
+def gradient_lines(definition: OpDef) -> list[str]:
+    """A line for each input, in Markdown; one line where that says it all."""
+    if not definition.inputs:
+        return ["none: it has no inputs"]
+    if definition.gradient is None:
+        return ["no rule: asking for it is a LookupError, as in TensorFlow"]
+    if not definition.differentiable:
+        return ["none, on purpose: every input gets None"]
+    made = specimen(definition)
+    if made is None:
+        return ["see the description"]
+    derived = differentiate(made.builder.build(), _request(made))
+    return [_line(made, derived, name) for name in made.inputs]
+
+
+def second_order(definition: OpDef) -> str:
+    """Whether the gradient has a gradient of its own; "" where there is no first one."""
+    made = specimen(definition) if definition.gradient and definition.differentiable else None
+    if made is None:
+        return ""
+    first = differentiate(made.builder.build(), _request(made))
+    slopes = tuple(first.gradients[x] for x in made.wrt if x in first.gradients)
+    try:
+        again = _differentiated_again(first.graph, slopes, made.wrt)
+    except GradstepError as error:
+        return f"no: {error.message}"
+    return "yes" if again else "none, because the gradient depends on no input"
+
+
+def _differentiated_again(
+    graph: Graph, slopes: tuple[TensorRef, ...], wrt: tuple[TensorRef, ...]
+) -> bool:
+    builder = GraphBuilder(graph)
+    kinds = [builder.type_of(ref) for ref in slopes]
+    arriving = [builder.placeholder("again", k.dtype, k.shape).ref for k in kinds]
+    request = GradientRequest(slopes, wrt, grad_ys=tuple(arriving))
+    found = differentiate(builder.build(), request).gradients
+    return any(ref in found for ref in wrt)
+
+
+def _request(made: Specimen) -> GradientRequest:
+    return GradientRequest(tuple(made.arriving), made.wrt, grad_ys=tuple(made.arriving.values()))
+
+
+def _line(made: Specimen, derived: Differentiation, name: str) -> str:
+    x = made.inputs[name].ref
+    if x not in derived.gradients:
+        return f"`{name}`: None"
+    gradient = derived.gradients[x]
+    types = list(_types(derived.graph, gradient))
+    by = f" ({', '.join(types)})" if types else ""
+    formula = _formula(made, derived, x)
+    if len(types) > 8 or len(formula) > _LONGEST:
+        return f"`{name}`:{by or ' as the rule says'}"
+    return f"`{formula}`{by}"
+
+
+def _formula(made: Specimen, derived: Differentiation, x: TensorRef) -> str:
+    gradients = {ref: derived.gradients[ref] for ref in (*made.arriving, x)}
+    notation = Notation(derived.graph, tuple(made.arriving)[:1], gradients, {}, made.names, depth=9)
+    return notation.gradient_of(x, gradients[x])
+
+
+def _types(graph: Graph, ref: TensorRef) -> Iterator[str]:
+    """Types of the backward operations that make `ref`, the last one first, each once."""
+    seen: set[str] = set()
+    types: dict[str, None] = {}
+    stack = [ref.op]
+    while stack:
+        name = stack.pop(0)
+        op = graph[name]
+        if name in seen or op.phase is not Phase.BACKWARD:
+            continue
+        seen.add(name)
+        if op.type not in _SILENT:
+            types.setdefault(op.type)
+        stack += [source.op for source in op.inputs if source is not None]
+    yield from types

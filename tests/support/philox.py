@@ -1,0 +1,114 @@
+"""Random numbers one by one, in Python's own integers and functions: slow, and easy to read."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+_LOW = 0xFFFFFFFF
+
+
+def block(seed: int, seed2: int, number: int) -> list[int]:
+    """Block `number` of the stream: four numbers of 32 bits."""
+    counter = [number & _LOW, number >> 32, seed2 & _LOW, (seed2 >> 32) & _LOW]
+    key = [seed & _LOW, (seed >> 32) & _LOW]
+    for _ in range(10):
+        a, b = 0xD2511F53 * counter[0], 0xCD9E8D57 * counter[2]
+        counter = [
+            (b >> 32) ^ counter[1] ^ key[0],
+            b & _LOW,
+            (a >> 32) ^ counter[3] ^ key[1],
+            a & _LOW,
+        ]
+        key = [(key[0] + 0x9E3779B9) & _LOW, (key[1] + 0xBB67AE85) & _LOW]
+    return counter
+
+
+def words(seed: int, seed2: int, number: int = 0) -> Iterator[int]:
+    """All numbers of the stream from block `number` on."""
+    while True:
+        yield from block(seed, seed2, number)
+        number += 1
+
+
+def uniform(source: Iterator[int]) -> float:
+    """In [0, 1): 52 bits of two words behind the point of a number in [1, 2)."""
+    high, low = next(source), next(source)
+    bits = 1023 << 52 | (high & 0xFFFFF) << 32 | low
+    return float(struct.unpack("<d", struct.pack("<Q", bits))[0]) - 1.0
+
+
+def normal_pair(source: Iterator[int]) -> tuple[float, float]:
+    length = math.sqrt(-2 * math.log(max(uniform(source), 1e-7)))
+    angle = 2 * math.pi * uniform(source)
+    return length * math.sin(angle), length * math.cos(angle)
+
+
+def philox_uniform(shape: Any, seed: int, seed2: int) -> Any:
+    source = words(seed, seed2)
+    return _filled(shape, lambda _: uniform(source))
+
+
+def philox_normal(shape: Any, seed: int, seed2: int) -> Any:
+    source = words(seed, seed2)
+    pairs = [normal_pair(source) for _ in range(-(-_count(shape) // 2))]
+    return _filled(shape, lambda i: pairs[i // 2][i % 2])
+
+
+def philox_truncated_normal(shape: Any, seed: int, seed2: int) -> Any:
+    """Two numbers have 128 blocks of their own."""
+
+    def number(i: int) -> float:
+        source = words(seed, seed2, i // 2 * 128)
+        kept: list[float] = []
+        while len(kept) < 2:
+            kept += [x for x in normal_pair(source) if abs(x) < 2]
+        return kept[i % 2]
+
+    return _filled(shape, number)
+
+
+def philox_integers(shape: Any, minval: Any, maxval: Any, seed: int, seed2: int) -> Any:
+    source, span = words(seed, seed2), int(maxval) - int(minval)
+
+    def number(_: int) -> int:
+        bits = next(source)
+        if minval.dtype == np.int64:
+            bits |= next(source) << 32
+        return int(minval) + bits % span
+
+    return _filled(shape, number, minval.dtype)
+
+
+def philox_shuffle(value: Any, seed: int, seed2: int) -> Any:
+    if value.ndim == 0:
+        return value
+    rows, source = list(value), words(seed, seed2)
+    for i in range(len(rows) - 1):
+        j = i + next(source) % (len(rows) - i)
+        rows[i], rows[j] = rows[j], rows[i]
+    return np.array(rows).reshape(value.shape)
+
+
+def philox_choices(logits: Any, num_samples: Any, seed: int, seed2: int) -> Any:
+    source = words(seed, seed2)
+    found = []
+    for row in logits:
+        top = max(x for x in row if math.isfinite(x))
+        weights = [math.exp(x - top) if math.isfinite(x) else 0.0 for x in row]
+        for _ in range(int(num_samples)):
+            wanted = uniform(source) * sum(weights)
+            found.append(next(i for i in range(len(row)) if sum(weights[: i + 1]) > wanted))
+    return np.array(found, np.int64).reshape(len(logits), int(num_samples))
+
+
+def _count(shape: Any) -> int:
+    return math.prod(shape.tolist())
+
+
+def _filled(shape: Any, number: Any, dtype: Any = float) -> Any:
+    return np.array([number(i) for i in range(_count(shape))], dtype).reshape(shape.tolist())
