@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from core.graph.dtypes import DType
 from core.ops.builder import Tensor, call
 
 
-def shape_of(x: Tensor) -> Tensor | np.ndarray:
-    """The sizes of `x`, int32 [rank]."""
+def shape_of(x: Tensor, dtype: DType = DType.INT32) -> Tensor | np.ndarray:
+    """The sizes of `x`, `dtype` [rank]."""
     if x.shape.is_static:
-        return np.array(x.shape.static(), np.int32)
-    return call("Shape", x)
+        return np.array(x.shape.static(), dtype.numpy)
+    return call("Shape", x) if dtype is DType.INT32 else call("Shape", x, out_type=dtype)
 
 
 def constant_of(x: Tensor) -> np.ndarray | None:

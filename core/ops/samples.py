@@ -37,6 +37,27 @@ def binary(low: float = 0.5, high: float = 2.0, symmetric: bool = True) -> Sampl
     return make
 
 
+def with_complex(samples: Samples, differentiable: bool = True) -> Samples:
+    """`samples`, and the first of them once more with its floating-point inputs made complex.
+
+    differentiable: whether TensorFlow's gradient of the op is right for complex numbers.
+    """
+
+    def make(rng: np.random.Generator) -> list[Sample]:
+        plain = samples(rng)
+        inputs = tuple(_turned(x) if x.dtype.kind == "f" else x for x in plain[0].inputs)
+        return [*plain, Sample(inputs, plain[0].attrs, differentiable)]
+
+    return make
+
+
+def _turned(x: np.ndarray) -> np.ndarray:
+    """`x` off the real axis, each element a little further; away from the imaginary one, too."""
+    angles = 0.3 * np.arange(x.size, dtype=np.float64).reshape(x.shape)
+    turned: np.ndarray = x * (1 + 0.5j) * np.exp(1j * angles)
+    return turned
+
+
 def equal_shapes(count: int, low: float = 0.5, high: float = 2.0) -> Samples:
     """`count` tensors of one shape, uniform in [low, high]: vectors, matrices and scalars."""
 

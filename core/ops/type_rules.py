@@ -32,6 +32,84 @@ def floating(rule: Infer) -> Infer:
     return checked
 
 
+def real(rule: Infer) -> Infer:
+    """`rule`, for inputs of real numbers, which have an order: not complex."""
+
+    def checked(ctx: InferContext) -> TensorType | tuple[TensorType, ...]:
+        for kind in ctx.types:
+            if not (kind.dtype.is_integer or kind.dtype.is_floating):
+                raise wrong_type(ctx, kind.dtype, "real numbers")
+        return rule(ctx)
+
+    return checked
+
+
+def real_floating(rule: Infer) -> Infer:
+    """`rule`, for inputs of real floating-point numbers."""
+
+    def checked(ctx: InferContext) -> TensorType | tuple[TensorType, ...]:
+        for kind in ctx.types:
+            if not kind.dtype.is_floating:
+                raise wrong_type(ctx, kind.dtype, "real floating-point numbers")
+        return rule(ctx)
+
+    return checked
+
+
+def signed(rule: Infer) -> Infer:
+    """`rule`, for inputs of numbers that can be negative: not bool, no unsigned integers."""
+
+    def checked(ctx: InferContext) -> TensorType | tuple[TensorType, ...]:
+        for kind in ctx.types:
+            if kind.dtype.value.startswith("uint"):
+                raise wrong_type(ctx, kind.dtype, "numbers that can be negative")
+        return numeric(rule)(ctx)
+
+    return checked
+
+
+def integral(rule: Infer) -> Infer:
+    """`rule`, for inputs of integers."""
+
+    def checked(ctx: InferContext) -> TensorType | tuple[TensorType, ...]:
+        for kind in ctx.types:
+            if not kind.dtype.is_integer:
+                raise wrong_type(ctx, kind.dtype, "integers")
+        return rule(ctx)
+
+    return checked
+
+
+def complexes(rule: Infer) -> Infer:
+    """`rule`, for inputs of complex numbers."""
+
+    def checked(ctx: InferContext) -> TensorType | tuple[TensorType, ...]:
+        for kind in ctx.types:
+            if not kind.dtype.is_complex:
+                raise wrong_type(ctx, kind.dtype, "complex numbers")
+        return rule(ctx)
+
+    return checked
+
+
+def only(rule: Infer, allowed: str) -> Infer:
+    """`rule`, for inputs of the element types that `allowed` names: where TensorFlow's op has fewer
+    than its kin, so that it could not load a graph with others."""
+    kinds = {DType(name) for name in allowed.split()}
+
+    def checked(ctx: InferContext) -> TensorType | tuple[TensorType, ...]:
+        for kind in ctx.types:
+            if kind.dtype not in kinds:
+                raise ctx.fail(
+                    f"Value for attr 'T' of {kind.dtype.value} is not in the list of allowed "
+                    f"values: {', '.join(allowed.split())}",
+                    hint="put a Cast before it",
+                )
+        return rule(ctx)
+
+    return checked
+
+
 def wrong_type(ctx: InferContext, found: DType, wanted: str) -> GradstepError:
     return ctx.fail(
         f"{ctx.op.type} takes {wanted}, not {found.value}",
@@ -72,6 +150,16 @@ def want_rank(ctx: InferContext, index: int, rank: int) -> None:
         )
 
 
+def count(ctx: InferContext, name: str, least: int = 1) -> int:
+    """The attribute `name`, which counts something."""
+    found = int(ctx.attr(name))
+    if found < least:
+        raise ctx.fail(
+            f"Attr '{name}' of '{ctx.op.type}' Op passed {found} less than minimum {least}."
+        )
+    return found
+
+
 def sized_by(shape: Shape) -> Shape:
     """The shape that an unknown vector of sizes describes; `shape` is that vector's."""
     if shape.dims is None or len(shape.dims) != 1 or shape.dims[0] is None:
@@ -81,3 +169,5 @@ def sized_by(shape: Shape) -> Shape:
 
 numbers = numeric(broadcast)
 floats = floating(unref)
+real_floats = real_floating(unref)
+real_numbers = real(broadcast)

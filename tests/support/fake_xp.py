@@ -8,19 +8,26 @@ Its arrays refuse NumPy arrays, lists, truth values and conversion to Python num
 from __future__ import annotations
 
 import operator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 # Functions that kernels use, each of which CuPy 14 has with the same meaning.
 FUNCTIONS = frozenset(
-    "abs absolute add any arange argmax argsort array asarray broadcast_to clip concatenate "
-    "copyto cumprod cumsum equal exp expand_dims flip floor floor_divide fmod full full_like "
-    "greater greater_equal isfinite isnan less less_equal log logical_and logical_not logical_or "
-    "matmul max maximum min minimum moveaxis multiply negative not_equal ones_like pad power prod "
-    "remainder reshape sign sqrt square squeeze stack subtract sum take tanh tile transpose "
-    "true_divide trunc where zeros zeros_like".split()
+    "abs absolute add all any arange arccos arccosh arcsin arcsinh arctan arctan2 arctanh "
+    "argmax argmin argsort argwhere array asarray bincount bitwise_and bitwise_or bitwise_xor "
+    "broadcast_to ceil clip concatenate conj copyto cos cosh cumprod cumsum empty equal exp "
+    "expand_dims expm1 flip floor floor_divide fmax fmin fmod full full_like greater "
+    "greater_equal imag invert isfinite isin isinf isnan left_shift less less_equal log log1p "
+    "logical_and logical_not logical_or matmul max maximum min minimum moveaxis multiply "
+    "negative nextafter not_equal ones ones_like pad power prod real remainder reshape "
+    "right_shift rint roll searchsorted sign sin sinh sqrt square squeeze stack subtract sum "
+    "swapaxes take take_along_axis tan tanh tile transpose true_divide trunc unique where "
+    "zeros zeros_like".split()
 )
+# Element types that CuPy adds at places named twice: those of CUDA's atomicAdd.
+_ADDED_AT = frozenset("int32 uint32 uint64 float16 float32 float64 complex64 complex128".split())
 _PLAIN = (bool, int, float, complex, np.generic, np.dtype, type, str, slice, type(None))
 
 
@@ -38,6 +45,7 @@ class FakeArray:
     ndim = property(lambda self: self._data.ndim)
     size = property(lambda self: self._data.size)
     nbytes = property(lambda self: self._data.nbytes)
+    strides = property(lambda self: self._data.strides)
     T = property(lambda self: FakeArray(self._data.T))
 
     def item(self) -> Any:
@@ -124,9 +132,9 @@ def _open_index(index: Any) -> Any:
 
 
 class _Function:
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, module: Any = np) -> None:
         self.name = name
-        self.function = getattr(np, name)
+        self.function = getattr(module, name)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if {"where", "initial", "mode"} & kwargs.keys():
@@ -138,17 +146,44 @@ class _Function:
         return out if out is not None else _closed(result)
 
     def at(self, target: FakeArray, index: Any, values: Any) -> None:
+        if self.name != "add" or target._data.dtype.name not in _ADDED_AT:
+            raise TypeError(f"cupy.{self.name}.at does not take {target._data.dtype}")
         self.function.at(target._data, _open(index), _open(values))
 
 
 def _closed(result: Any) -> Any:
     if isinstance(result, list | tuple):
-        return type(result)(FakeArray(x) for x in result)
+        made = [FakeArray(x) for x in result]
+        named = isinstance(result, tuple) and hasattr(result, "_fields")  # QRResult and others
+        return type(result)(*made) if named else type(result)(made)
     return None if result is None else FakeArray(result)
+
+
+class _Linalg:
+    """`xp.linalg`, whose functions NumPy and CuPy both have."""
+
+    _FUNCTIONS = frozenset("cholesky det eigh eigvalsh inv qr slogdet solve svd".split())
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self._FUNCTIONS:
+            raise AttributeError(f"kernels may not use xp.linalg.{name}; see fake_xp.py")
+        return _Function(name, np.linalg)
+
+
+class _StrideTricks:
+    """`xp.lib.stride_tricks`, of which CuPy has this one function."""
+
+    @staticmethod
+    def as_strided(x: FakeArray, shape: Any, strides: Any) -> FakeArray:
+        return FakeArray(np.lib.stride_tricks.as_strided(x._data, shape, strides))
 
 
 class FakeNamespace:
     """The module: `xp.add`, `xp.float32`, …"""
+
+    lib = SimpleNamespace(stride_tricks=_StrideTricks)
+
+    linalg = _Linalg()
 
     def __getattr__(self, name: str) -> Any:
         if name in FUNCTIONS:

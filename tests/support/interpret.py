@@ -60,10 +60,10 @@ class Interpreter:
         sources = [values[ref] for ref in op.inputs if ref is not None]
         inputs = [self._look(value) for value in sources]
         results = self._results(definition, op, inputs)
-        if definition.writes:
-            for index, result in zip(definition.writes, results, strict=True):
-                self.variables[sources[index].name] = np.array(result)
-            results = ()
+        own = len(results) - len(definition.writes)
+        for index, result in zip(definition.writes, results[own:], strict=True):
+            self.variables[sources[index].name] = np.array(result)
+        results = results[:own]
         if definition.aliases is not None and isinstance(sources[definition.aliases], _Buffer):
             results = (sources[definition.aliases],)
         for index, result in enumerate(results):

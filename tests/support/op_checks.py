@@ -2,93 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from core.autodiff.differentiate import differentiate
 from core.autodiff.request import GradientRequest
-from core.graph.dtypes import UNKNOWN, DType, Shape
+from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Graph, TensorRef
 from core.ops.builder import GraphBuilder, Tensor
-from core.ops.table import OpDef, Sample
+from core.ops.table import OpDef
 from tests.support import fake_xp, formulas
 from tests.support.interpret import call_kernel, evaluate, keywords
+from tests.support.op_cases import KNOWN, NOTHING_KNOWN, SIZES_UNKNOWN, Case, cases, make
 
-KNOWN, SIZES_UNKNOWN, NOTHING_KNOWN = "known", "sizes unknown", "nothing known"
 FLOATS = (np.float32, np.float64)
 
-# A list of axes whose length depends on the values, whatever is known of them.
-LENGTH_DEPENDS_ON_VALUES = {"BroadcastGradientArgs"}
-# Its gradient rule is TensorFlow's, which differentiates the loss and takes backprop as given.
-ONLY_FIRST_OUTPUT = {"SoftmaxCrossEntropyWithLogits"}
-
-
-@dataclass
-class Case:
-    """One op on one sample in one element type, as a graph and as arrays."""
-
-    definition: OpDef
-    inputs: list[Any]
-    builder: GraphBuilder
-    tensors: list[Tensor]
-    outputs: list[TensorRef]
-    feeds: dict[TensorRef | str, Any]
-
-    @property
-    def operation(self) -> Any:
-        return self.builder.operation("it")
-
-    @property
-    def graph(self) -> Graph:
-        return self.builder.build()
-
-
-def cases(definition: OpDef, dtype: Any, known: str = KNOWN) -> Iterator[Case]:
-    """Every sample of the op. `known`: what inference may know of the inputs before running."""
-    assert definition.samples is not None
-    for sample in definition.samples(np.random.default_rng(7)):
-        yield make(definition, sample, dtype, known)
-
-
-def make(definition: OpDef, sample: Sample, dtype: Any, known: str = KNOWN) -> Case:
-    inputs = [_typed(x, dtype) for x in sample.inputs]
-    specs = [s for s in definition.inputs if not s.variadic]
-    attrs = {k: _attr(v, dtype) for k, v in sample.attrs.items()}
-    if definition.attrs.get("dtype") is DType:
-        attrs.setdefault("dtype", DType.of(dtype))
-    builder, feeds, tensors = GraphBuilder(), {}, []
-    for index, (name, value) in enumerate(zip(definition.arity(len(inputs)), inputs, strict=True)):
-        spec = next((s for s in specs if s.name == name), None) or next(
-            s for s in definition.inputs if s.variadic
-        )
-        if name == "resource":
-            handle = {"dtype": DType.of(value.dtype), "shape": Shape(value.shape)}
-            tensors.append(builder.one("VarHandleOp", name=f"in{index}", **handle))
-        elif spec.host and known != NOTHING_KNOWN:
-            tensors.append(builder.constant(value, name=f"in{index}"))
-        else:
-            tensors.append(builder.placeholder(f"in{index}", str(value.dtype), _said(value, known)))
-            feeds[f"in{index}"] = value
-    outputs = builder.op(definition.type, *tensors, name="it", **attrs)
-    return Case(definition, inputs, builder, tensors, [t.ref for t in outputs], feeds)
-
-
-def _typed(x: Any, dtype: Any) -> np.ndarray:
-    x = np.asarray(x)
-    return x.astype(dtype) if x.dtype.kind == "f" else x
-
-
-def _attr(value: Any, dtype: Any) -> Any:
-    return Constant(_typed(value.array, dtype)) if isinstance(value, Constant) else value
-
-
-def _said(value: np.ndarray, known: str) -> Shape:
-    if known == KNOWN:
-        return Shape(value.shape)
-    return Shape((None,) * value.ndim) if known == SIZES_UNKNOWN else UNKNOWN
+# What they give is as long as the values say, whatever is known of them.
+LENGTH_DEPENDS_ON_VALUES = {
+    "BroadcastGradientArgs",
+    "DynamicPartition",
+    "DynamicStitch",
+    "ListDiff",
+    "ParallelDynamicStitch",
+    "SegmentMax",
+    "SegmentMean",
+    "SegmentMin",
+    "SegmentProd",
+    "SegmentSum",
+    "SparseSegmentMean",
+    "SparseSegmentSqrtN",
+    "SparseSegmentSum",
+    "Unique",
+    "UniqueWithCounts",
+    "Where",
+}
+# Their gradient rules are TensorFlow's, which go through output 0 and take the others as given.
+ONLY_FIRST_OUTPUT = {
+    "SoftmaxCrossEntropyWithLogits",
+    "SparseSoftmaxCrossEntropyWithLogits",
+    "FusedBatchNorm",
+    "FusedBatchNormV2",
+    "FusedBatchNormV3",
+}
+# What the rule gives for the labels is no function of them for TensorFlow's second derivative.
+SECOND_ONLY_FOR_FIRST_INPUT = {"SoftmaxCrossEntropyWithLogits"}
+# Inputs whose derivative TensorFlow does not give, though there is one.
+WITHOUT_DERIVATIVE = {"PadV2": (2,), "Polygamma": (0,), "Zeta": (0,)}
+# Their gradient ops have no gradient, as in TensorFlow: a second derivative is a LookupError.
+NO_SECOND_DERIVATIVE = {"LRN", "Softsign"}
 
 
 def results(case: Case, xp: Any = np, inputs: Any = None) -> tuple[Any, ...]:
@@ -118,9 +80,10 @@ def check_inference(definition: OpDef) -> None:
 def check_dtypes_kept(definition: OpDef) -> None:
     """float32 in, float32 out: no kernel lets a Python float or a float64 slip in."""
     for case in cases(definition, np.float32):
-        if any(x.dtype == np.float32 for x in case.inputs):
+        if any(x.dtype in (np.float32, np.complex64) for x in case.inputs):
             for value in results(case):
-                assert value.dtype != np.float64 or "DstT" in case.operation.attrs
+                double = value.dtype in (np.float64, np.complex128)
+                assert not double or "DstT" in case.operation.attrs
 
 
 def check_inputs_untouched(definition: OpDef) -> None:
@@ -157,7 +120,8 @@ def check_formula(definition: OpDef) -> None:
         names: dict[str, Any] = {k: definition.attr(case.operation, k) for k in _given(case)}
         names = {k: v.array if isinstance(v, Constant) else v for k, v in names.items()}
         fixed = [s for s in definition.inputs if not s.variadic]
-        spare = len(case.inputs) - len(fixed)
+        lists = len(definition.inputs) - len(fixed)
+        spare = (len(case.inputs) - len(fixed)) // max(lists, 1)
         left = iter(case.inputs)
         for spec in definition.inputs:
             names[spec.name] = [next(left) for _ in range(spare)] if spec.variadic else next(left)
@@ -199,14 +163,16 @@ def check_gradient(definition: OpDef, known: str = KNOWN) -> None:
 
 
 def check_gradient_of(case: Case) -> None:
-    wrt = [t.ref for t in case.tensors if t.ref.short in case.feeds and t.dtype.is_floating]
+    wrt = _differentiable(case)
     if case.definition.type in ONLY_FIRST_OUTPUT:
         case.outputs = case.outputs[:1]
     loss = _weighted(case.builder, case.outputs)
     if loss is None or not wrt:
         return
     first = _against_differences(case.graph, loss, wrt, case.feeds)
-    if case.definition.type in ONLY_FIRST_OUTPUT:
+    if case.definition.type in NO_SECOND_DERIVATIVE:
+        return
+    if case.definition.type in SECOND_ONLY_FOR_FIRST_INPUT:
         wrt = wrt[:1]
     builder = GraphBuilder(first.graph)
     again = _weighted(builder, [first.gradients[r] for r in wrt if r in first.gradients])
@@ -214,13 +180,33 @@ def check_gradient_of(case: Case) -> None:
         _against_differences(builder.build(), again, wrt, case.feeds)
 
 
+def _differentiable(case: Case) -> list[TensorRef]:
+    """The fed inputs that a gradient can be asked for."""
+    left_out = WITHOUT_DERIVATIVE.get(case.definition.type, ())
+    return [
+        t.ref
+        for index, t in enumerate(case.tensors)
+        if t.ref.short in case.feeds and index not in left_out and _has_parts(t)
+    ]
+
+
+def _has_parts(x: Tensor) -> bool:
+    return x.dtype.is_floating or x.dtype.is_complex
+
+
+def _parts(x: Tensor) -> list[Tensor]:
+    """The real tensors that `x` consists of."""
+    if not x.dtype.is_complex:
+        return [x]
+    kind = DType.FLOAT64 if x.dtype is DType.COMPLEX128 else DType.FLOAT32
+    return [x.builder.one(name, x, Tout=kind) for name in ("Real", "Imag")]
+
+
 def _weighted(builder: GraphBuilder, refs: list[TensorRef]) -> TensorRef | None:
     """A scalar that every element of `refs` has its own share in."""
     total = None
-    for number, ref in enumerate(refs):
-        x = builder.get(ref)
-        if not x.dtype.is_floating:
-            continue
+    tensors = [builder.get(ref) for ref in refs]
+    for number, x in enumerate(p for t in tensors if _has_parts(t) for p in _parts(t)):
         flat = builder.one("Reshape", x, np.array([-1], np.int32))
         size = builder.one("Size", flat)
         ramp = builder.one("Range", np.array(0, np.int32), size, np.array(1, np.int32))
@@ -246,16 +232,18 @@ def _against_differences(
 
 
 def differences(graph: Graph, loss: TensorRef, ref: TensorRef, feeds: dict[Any, Any]) -> Any:
-    """d loss / d ref by central differences."""
+    """d loss / d ref by central differences. Of a complex tensor x + iy that is d loss / dx +
+    i d loss / dy, the gradient as TensorFlow means it."""
     x = np.array(feeds[ref.short])
     numeric = np.zeros_like(x)
-    for place in np.ndindex(x.shape):
-        around = []
-        for step in (1e-6, -1e-6):
-            moved = x.copy()
-            moved[place] += step
-            around.append(evaluate(graph, [loss], {**feeds, ref.short: moved})[0])
-        numeric[place] = (around[0] - around[1]) / 2e-6
+    for direction in (1, 1j) if x.dtype.kind == "c" else (1,):
+        for place in np.ndindex(x.shape):
+            around = []
+            for step in (1e-6, -1e-6):
+                moved = x.copy()
+                moved[place] += step * direction
+                around.append(evaluate(graph, [loss], {**feeds, ref.short: moved})[0])
+            numeric[place] += (around[0] - around[1]) / 2e-6 * direction
     return numeric
 
 

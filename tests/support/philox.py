@@ -112,3 +112,6 @@ def _count(shape: Any) -> int:
 
 def _filled(shape: Any, number: Any, dtype: Any = float) -> Any:
     return np.array([number(i) for i in range(_count(shape))], dtype).reshape(shape.tolist())
+
+
+NAMES = {name: f for name, f in list(globals().items()) if name.startswith("philox_")}

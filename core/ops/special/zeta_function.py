@@ -66,8 +66,9 @@ def polygamma(xp: Any, a: Any, x: Any) -> Any:
     """Derivative number `a` of digamma; NaN unless `a` is 0 or a positive whole number."""
     a, x = a + xp.zeros_like(x), x + xp.zeros_like(a)
     order = xp.where(a >= 0.0, a, 1.0)
-    value = xp.exp(lgamma(xp, order + 1.0)) * zeta(xp, order + 1.0, x)
-    odd = ~_is_even(xp, order) | (order == np.inf)
-    value = xp.where(odd, value, -value)
+    factorials = xp.exp(lgamma(xp, order + 1.0))
+    factorials = xp.where(factorials < 1e13, xp.rint(factorials), factorials)
+    value = factorials * zeta(xp, order + 1.0, x)
+    value = xp.where(_is_even(xp, order + 1.0), value, -value)
     defined = (a >= 0.0) & (a == xp.floor(a))
     return xp.where(a == 0.0, digamma(xp, x), xp.where(defined, value, np.nan))

@@ -14,42 +14,42 @@ import pytest
 from core.ops import table
 from core.ops.builder import GraphBuilder
 from core.ops.table import OpDef, find, lookup
-from tests.support import op_checks
+from tests.support import op_cases, op_checks
 from tests.support.interpret import evaluate
 
 PAGE = Path(__file__).parents[3] / "docs" / "adding-an-op.md"
 
 
 @pytest.fixture
-def softsign() -> Iterator[OpDef]:
+def squareplus() -> Iterator[OpDef]:
     """The page's op, declared in a module of its own, and gone afterwards."""
     (source,) = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.S | re.M)
-    assert find("Softsign") is None
-    module = ModuleType("core.ops.softsign")
+    assert find("Squareplus") is None
+    module = ModuleType("core.ops.squareplus")
     sys.modules[module.__name__] = module
     exec(compile(source, str(PAGE), "exec"), module.__dict__)
-    yield lookup("Softsign")
-    del table._TABLE["Softsign"], sys.modules[module.__name__]
+    yield lookup("Squareplus")
+    del table._TABLE["Squareplus"], sys.modules[module.__name__]
 
 
-def test_the_pages_op_passes_every_check(softsign: OpDef) -> None:
-    assert softsign.family == "softsign"
-    op_checks.check_op(softsign)
-    for known in (op_checks.SIZES_UNKNOWN, op_checks.NOTHING_KNOWN):
-        op_checks.check_gradient(softsign, known)
+def test_the_pages_op_passes_every_check(squareplus: OpDef) -> None:
+    assert squareplus.family == "squareplus"
+    op_checks.check_op(squareplus)
+    for known in (op_cases.SIZES_UNKNOWN, op_cases.NOTHING_KNOWN):
+        op_checks.check_gradient(squareplus, known)
 
 
-def test_the_pages_op_runs(softsign: OpDef) -> None:
+def test_the_pages_op_runs(squareplus: OpDef) -> None:
     builder = GraphBuilder()
-    y = builder.one("Softsign", builder.constant([-1.0, 0.0, 3.0]))
-    np.testing.assert_array_equal(evaluate(builder.build(), [y.ref])[0], [-0.5, 0, 0.75])
+    y = builder.one("Squareplus", builder.constant([-1.5, 0.0, 1.5]))
+    np.testing.assert_array_equal(evaluate(builder.build(), [y.ref])[0], [0.5, 1, 2])
 
 
-def test_a_wrong_gradient_is_found(softsign: OpDef) -> None:
+def test_a_wrong_gradient_is_found(squareplus: OpDef) -> None:
     """The checks would not be worth much if they let this pass."""
     wrong = dict.fromkeys(OpDef.__slots__)
-    wrong = {name: getattr(softsign, name) for name in wrong}
+    wrong = {name: getattr(squareplus, name) for name in wrong}
     wrong["gradient"] = lambda op, g: g
-    table._TABLE["Softsign"] = OpDef(**wrong)
+    table._TABLE["Squareplus"] = OpDef(**wrong)
     with pytest.raises(AssertionError, match="Not equal to tolerance"):
-        op_checks.check_gradient(lookup("Softsign"))
+        op_checks.check_gradient(lookup("Squareplus"))

@@ -1,19 +1,20 @@
-"""Arithmetic of two or more tensors, with broadcasting."""
+"""Sums, differences and products of two or more tensors, with broadcasting."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from core.errors import GradstepError
 from core.ops.builder import OpView, Tensor, call
-from core.ops.host import is_integer
-from core.ops.known import ones_like, select, zeros_like
-from core.ops.samples import binary, equal_shapes
+from core.ops.known import conj
+from core.ops.samples import binary, equal_shapes, with_complex
 from core.ops.shapes import broadcast
 from core.ops.table import op
-from core.ops.type_rules import floating, numbers, numeric, same_shape
+from core.ops.type_rules import floating, numbers, numeric, only, same_shape
 
-Pair = tuple["Tensor | None", "Tensor | None"]
+Pair = tuple[Tensor, Tensor]
+
+# Add is older than the wide unsigned types.
+_OF_ADD = "float16 float32 float64 uint8 int8 int16 int32 int64 complex64 complex128"
 
 for _name in ("Add", "AddV2"):
     op(
@@ -22,11 +23,11 @@ for _name in ("Add", "AddV2"):
         outputs="z",
         type_attrs={"T": "x"},
         formula="x + y",
-        infer=numbers,
+        infer=numbers if _name == "AddV2" else only(broadcast, _OF_ADD),
         ufunc="add",
         gradient=lambda op, g: (g, g),
         broadcasts=True,
-        samples=binary(),
+        samples=with_complex(binary()),
         python="add" if _name == "AddV2" else "",
         doc="Elementwise sum, with broadcasting.",
     )
@@ -73,7 +74,7 @@ op(
     ufunc="subtract",
     gradient=lambda op, g: (g, -g),
     broadcasts=True,
-    samples=binary(),
+    samples=with_complex(binary()),
     python="subtract",
     doc="Elementwise difference, with broadcasting.",
 )
@@ -85,183 +86,66 @@ op(
     formula="x * y",
     infer=numbers,
     ufunc="multiply",
-    gradient=lambda op, g: (g * op.inputs[1], op.inputs[0] * g),
+    gradient=lambda op, g: (g * conj(op.inputs[1]), conj(op.inputs[0]) * g),
     broadcasts=True,
-    samples=binary(),
+    samples=with_complex(binary()),
     python="multiply",
     doc="Elementwise product, with broadcasting.",
 )
 
 
-def _quotient(op: OpView, g: Tensor) -> Pair:
+def _mul_no_nan(xp: Any, x: Any, y: Any) -> Any:
+    product = x * y
+    return xp.where(y == 0, xp.zeros_like(product), product)
+
+
+def _mul_no_nan_gradient(op: OpView, g: Tensor) -> Pair:
     x, y = op.inputs
-    return g / y, g * (-x / y / y)
+    return call("MulNoNan", g, y), call("MulNoNan", x, g)
 
 
 op(
-    "RealDiv",
+    "MulNoNan",
     inputs="x y",
     outputs="z",
     type_attrs={"T": "x"},
-    formula="x / y",
+    formula="where(y == 0, 0, x * y)",
     infer=floating(broadcast),
-    ufunc="true_divide",
-    gradient=_quotient,
+    kernel=_mul_no_nan,
+    gradient=_mul_no_nan_gradient,
     broadcasts=True,
-    samples=binary(),
-    python="divide realdiv truediv",
-    doc="Elementwise quotient of floating-point numbers, with broadcasting.",
+    samples=with_complex(binary(), differentiable=False),
+    arithmetic="rounded",
+    python="multiply_no_nan",
+    doc="Elementwise product that is 0 wherever y is 0, even if x is infinite or NaN.",
+    kinks="the derivative to y is 0 where the gradient is; for complex numbers they are not "
+    "conjugated, as in TensorFlow",
 )
 
 
-def _divide_no_nan(xp: Any, x: Any, y: Any) -> Any:
-    zero = y == 0
-    return xp.where(zero, xp.zeros_like(y), x / xp.where(zero, xp.ones_like(y), y))
+def _squared_difference(xp: Any, x: Any, y: Any) -> Any:
+    difference = x - y
+    return difference * (xp.conj(difference) if x.dtype.kind == "c" else difference)
 
 
-def _quotient_no_nan(op: OpView, g: Tensor) -> Pair:
+def _squared_difference_gradient(op: OpView, g: Tensor) -> Pair:
     x, y = op.inputs
-    return call("DivNoNan", g, y), g * call("DivNoNan", call("DivNoNan", -x, y), y)
+    to_x = 2.0 * g * (x - y)
+    return to_x, -to_x
 
 
 op(
-    "DivNoNan",
+    "SquaredDifference",
     inputs="x y",
     outputs="z",
     type_attrs={"T": "x"},
-    formula="where(y == 0, 0, x / y)",
-    infer=floating(broadcast),
-    kernel=_divide_no_nan,
-    gradient=_quotient_no_nan,
+    formula="(x - y) * conj(x - y)",
+    infer=only(broadcast, "float16 float32 float64 int32 int64 complex64 complex128"),
+    kernel=_squared_difference,
+    gradient=_squared_difference_gradient,
     broadcasts=True,
-    samples=binary(),
-    arithmetic="rounded",
-    python="div_no_nan",
-    doc="Elementwise quotient that is 0 wherever the divisor is 0.",
-    kinks="both derivatives are 0 where y is 0",
-)
-
-
-def _check_divisor(xp: Any, y: Any) -> None:
-    if y.size and xp.any(y == 0).item():
-        raise GradstepError(
-            "Integer division by zero", hint="keep zeros out of the divisor, or cast to float32"
-        )
-
-
-def _floor_divide(xp: Any, x: Any, y: Any) -> Any:
-    if is_integer(x):
-        _check_divisor(xp, y)
-        return xp.floor_divide(x, y)
-    return xp.floor(x / y)  # as TensorFlow does; floor_divide goes through fmod and differs
-
-
-op(
-    "FloorDiv",
-    inputs="x y",
-    outputs="z",
-    type_attrs={"T": "x"},
-    formula="floor(x / y)",
-    infer=numbers,
-    kernel=_floor_divide,
-    differentiable=False,
-    broadcasts=True,
-    samples=binary(),
-    arithmetic="rounded",
-    python="floordiv",
-    doc="Elementwise quotient rounded down, with broadcasting.",
-)
-
-
-def _floor_mod(xp: Any, x: Any, y: Any) -> Any:
-    if is_integer(x):
-        _check_divisor(xp, y)
-        return xp.remainder(x, y)
-    rest = xp.fmod(x, y)
-    opposite = (rest != 0) & ((y < 0) != (rest < 0))
-    return xp.where(opposite, rest + y, rest)
-
-
-op(
-    "FloorMod",
-    inputs="x y",
-    outputs="z",
-    type_attrs={"T": "x"},
-    formula="x - floor(x / y) * y",
-    infer=numbers,
-    kernel=_floor_mod,
-    gradient=lambda op, g: (g, g * -call("FloorDiv", *op.inputs)),
-    broadcasts=True,
-    samples=binary(),
-    arithmetic="rounded",
-    python="floormod mod",
-    doc="Elementwise remainder with the sign of the divisor, with broadcasting.",
-    kinks="jumps where x is a multiple of y; the derivative to x is 1 there, too",
-)
-
-
-def _power(op: OpView, g: Tensor) -> Pair:
-    """x**y: y·x^(y-1) for x, and z·log x for y, where log x counts as 0 unless x > 0."""
-    x, y = op.inputs
-    to_x = g * y * x ** (y - 1.0)
-    positive = x > 0.0
-    log = select(positive, call("Log", select(positive, x, ones_like(x))), zeros_like(x))
-    return to_x, g * op.outputs[0] * log
-
-
-op(
-    "Pow",
-    inputs="x y",
-    outputs="z",
-    type_attrs={"T": "x"},
-    formula="x ** y",
-    infer=numbers,
-    ufunc="power",
-    gradient=_power,
-    broadcasts=True,
-    samples=binary(symmetric=False),
-    python="pow",
-    doc="Elementwise power, with broadcasting.",
-    kinks="the derivative to y is 0 where x <= 0; to x it is NaN at x = 0, y = 0",
-)
-
-
-def _larger_of(condition: str) -> Any:
-    def rule(op: OpView, g: Tensor) -> Pair:
-        first = call(condition, *op.inputs)
-        zeros = zeros_like(g)
-        return select(first, g, zeros), select(first, zeros, g)
-
-    return rule
-
-
-op(
-    "Maximum",
-    inputs="x y",
-    outputs="z",
-    type_attrs={"T": "x"},
-    formula="maximum(x, y)",
-    infer=numbers,
-    ufunc="maximum",
-    gradient=_larger_of("GreaterEqual"),
-    broadcasts=True,
-    samples=binary(),
-    python="maximum",
-    doc="Elementwise larger value, with broadcasting; NaN where either is NaN.",
-    kinks="where x = y the whole gradient goes to x",
-)
-op(
-    "Minimum",
-    inputs="x y",
-    outputs="z",
-    type_attrs={"T": "x"},
-    formula="minimum(x, y)",
-    infer=numbers,
-    ufunc="minimum",
-    gradient=_larger_of("LessEqual"),
-    broadcasts=True,
-    samples=binary(),
-    python="minimum",
-    doc="Elementwise smaller value, with broadcasting; NaN where either is NaN.",
-    kinks="where x = y the whole gradient goes to x",
+    samples=with_complex(binary(), differentiable=False),
+    python="squared_difference",
+    doc="Elementwise square of the difference, with broadcasting; of complex numbers, of its size.",
+    kinks="for complex numbers the gradient counts as real, as in TensorFlow",
 )

@@ -12,7 +12,7 @@ from core.ops.known import select, zeros_like
 from core.ops.samples import binary
 from core.ops.shapes import broadcast, broadcast_shapes, compare, one_dtype
 from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import merged, numeric, wrong_type
+from core.ops.type_rules import merged, real, real_floating, wrong_type
 
 _ORDERED = (
     ("Greater", "greater", ">", "x is greater than y"),
@@ -27,7 +27,7 @@ for _type, _ufunc, _sign, _words in _ORDERED:
         outputs="z",
         type_attrs={"T": "x"},
         formula=f"x {_sign} y",
-        infer=numeric(compare),
+        infer=real(compare),
         ufunc=_ufunc,
         differentiable=False,
         broadcasts=True,
@@ -55,6 +55,35 @@ for _type, _ufunc, _sign, _words in (
         doc=f"Whether {_words}, elementwise with broadcasting.",
         differs="incompatible_shape_error is taken as true, whatever it says",
     )
+
+
+def _close_type(ctx: InferContext) -> TensorType:
+    one_dtype(ctx)
+    return TensorType(DType.BOOL, merged(ctx, ctx.types[0].shape, ctx.types[1].shape))
+
+
+def _close(xp: Any, x: Any, y: Any, *, tolerance: float) -> Any:
+    return xp.abs(x - y) <= tolerance
+
+
+op(
+    "ApproximateEqual",
+    inputs="x y",
+    outputs="z",
+    attrs={"tolerance": 1e-5},
+    type_attrs={"T": "x"},
+    formula="abs(x - y) <= tolerance",
+    infer=real_floating(_close_type),
+    kernel=_close,
+    differentiable=False,
+    samples=lambda rng: [
+        Sample((np.array([1.0, 2.0, -3.0]), np.array([1.0 + 5e-6, 2.1, -3.0]))),
+        Sample((rng.normal(size=(2, 3)), rng.normal(size=(2, 3))), {"tolerance": 0.5}),
+    ],
+    arithmetic="exact",
+    doc="Whether x and y differ by no more than the tolerance, elementwise.",
+    differs="refuses integers, which TensorFlow has no kernel for",
+)
 
 
 def _logical(ctx: InferContext) -> TensorType:

@@ -2,41 +2,80 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from core.errors import GradstepError
 from core.graph.dtypes import TensorType
-from core.ops.axes import positive
 from core.ops.builder import OpView, Tensor, call
 from core.ops.host import integer
+from core.ops.shapes import brackets
 from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import numeric, unref, want_rank
+from core.ops.type_rules import numeric, unref, wrong_type
 
 
 def _accumulated(ctx: InferContext) -> TensorType:
-    want_rank(ctx, 1, 0)
+    axis, rank = ctx.constant(1), ctx.types[0].shape.rank
+    if axis is not None and rank is not None:
+        _along(axis, rank)
     return unref(ctx)
 
 
-def _running(name: str, neutral: int) -> Any:
+def _accumulated_floats(ctx: InferContext) -> TensorType:
+    if not ctx.types[0].dtype.is_floating:
+        raise wrong_type(ctx, ctx.types[0].dtype, "real floating-point numbers")
+    return _accumulated(ctx)
+
+
+def _along(axis: Any, rank: int) -> int:
+    """The axis counted from the front. Raises GradstepError."""
+    if axis.ndim:
+        raise GradstepError(f"ScanOp: axis must be a scalar, not {brackets(axis.shape)}")
+    number = integer(axis)
+    if not -rank <= number < rank:
+        raise GradstepError(
+            f"ScanOp: Expected scan axis in the range [{-rank}, {rank}), but got {number}",
+            hint="a scalar has no axes" if not rank else "",
+        )
+    return number % rank
+
+
+def _running(cumulate: Callable[..., Any], neutral: float) -> Any:
     def kernel(xp: Any, x: Any, axis: Any, *, exclusive: bool, reverse: bool) -> Any:
-        over = positive(integer(axis), x.ndim)
+        over = _along(axis, x.ndim)
         if reverse:
             x = xp.flip(x, over)
         if exclusive and x.shape[over]:
-            x = _shifted(xp, x, over, neutral)
-        total = getattr(xp, name)(x, axis=over, dtype=x.dtype)
+            x = _shifted(xp, x, over, 1, neutral)
+        total = cumulate(xp, x, over)
         return xp.flip(total, over) if reverse else total
 
     return kernel
 
 
-def _shifted(xp: Any, x: Any, axis: int, neutral: int) -> Any:
-    """`x` moved on by one along `axis`, `neutral` first, the last row dropped."""
+def _shifted(xp: Any, x: Any, axis: int, by: int, neutral: float) -> Any:
+    """`x` moved on by some places along `axis`, `neutral` first, the last rows dropped."""
     front = (slice(None),) * axis
-    first = xp.full_like(x[(*front, slice(0, 1))], neutral)
-    return xp.concatenate([first, x[(*front, slice(0, -1))]], axis)
+    first = xp.full_like(x[(*front, slice(0, by))], neutral)
+    return xp.concatenate([first, x[(*front, slice(0, -by))]], axis)
+
+
+def _log_of_sums(xp: Any, x: Any, axis: int) -> Any:
+    """In as many rounds as it takes to double one place up to the length of the axis."""
+    by = 1
+    while by < x.shape[axis]:
+        x = _log_of_sum(xp, _shifted(xp, x, axis, by, -np.inf), x)
+        by *= 2
+    return x
+
+
+def _log_of_sum(xp: Any, a: Any, b: Any) -> Any:
+    """log(exp(a) + exp(b)); two infinities give NaN, as TensorFlow's do."""
+    most, least = xp.maximum(a, b), xp.minimum(a, b)
+    total = xp.log1p(xp.exp(least - most)) + most
+    return xp.where(most == -np.inf, most, total)
 
 
 def _flags(op: OpView) -> dict[str, Any]:
@@ -50,6 +89,21 @@ def _cumprod_gradient(op: OpView, g: Tensor) -> tuple[Tensor, None]:
     return call("DivNoNan", total, x), None
 
 
+def _logsumexp_gradient(op: OpView, g: Tensor) -> tuple[Tensor, None]:
+    """The positive and the negative part of `g` apart, so that there are logarithms of both."""
+    parts = [_log_gradient(op, sign, g) for sign in (g, -g)]
+    return parts[0] - parts[1], None
+
+
+def _log_gradient(op: OpView, g: Tensor, like: Tensor) -> Tensor:
+    """What flows back of `g` where that is positive."""
+    (x, axis), y, dtype = op.inputs, op.outputs[0], like.dtype.numpy
+    lowest, zero = np.finfo(dtype).min, np.zeros((), dtype)
+    small = g.builder.tensor(np.array(lowest, dtype))
+    log = call("SelectV2", call("Greater", g, zero), call("Log", g), small)
+    return call("Exp", call("CumulativeLogsumexp", log - y, axis, **_flags(op)) + x)
+
+
 def _samples(rng: np.random.Generator) -> list[Sample]:
     x = rng.uniform(0.5, 2, (2, 3))
     return [
@@ -60,6 +114,10 @@ def _samples(rng: np.random.Generator) -> list[Sample]:
     ]
 
 
+def _finite_where_inclusive(rng: np.random.Generator) -> list[Sample]:
+    return [Sample(s.inputs, s.attrs, not s.attrs["exclusive"]) for s in _samples(rng)]
+
+
 op(
     "Cumsum",
     inputs="x #axis",
@@ -68,7 +126,7 @@ op(
     type_attrs={"T": "x", "Tidx": "axis"},
     formula="running(cumsum, x, axis, exclusive, reverse, 0)",
     infer=numeric(_accumulated),
-    kernel=_running("cumsum", 0),
+    kernel=_running(lambda xp, x, axis: xp.cumsum(x, axis=axis, dtype=x.dtype), 0),
     gradient=lambda op, g: (call("Cumsum", g, op.inputs[1], **_flags(op)), None),
     samples=_samples,
     arithmetic="reducing",
@@ -82,10 +140,25 @@ op(
     type_attrs={"T": "x", "Tidx": "axis"},
     formula="running(cumprod, x, axis, exclusive, reverse, 1)",
     infer=numeric(_accumulated),
-    kernel=_running("cumprod", 1),
+    kernel=_running(lambda xp, x, axis: xp.cumprod(x, axis=axis, dtype=x.dtype), 1),
     gradient=_cumprod_gradient,
     samples=_samples,
     arithmetic="reducing",
     doc="The running product along an axis; exclusive: without the element itself.",
     kinks="the gradient is given as 0 where x is 0, as TensorFlow does",
+)
+op(
+    "CumulativeLogsumexp",
+    inputs="x #axis",
+    outputs="out",
+    attrs={"exclusive": False, "reverse": False},
+    type_attrs={"T": "x", "Tidx": "axis"},
+    formula="running(logaddexp.accumulate, x, axis, exclusive, reverse, -inf)",
+    infer=_accumulated_floats,
+    kernel=_running(_log_of_sums, -np.inf),
+    gradient=_logsumexp_gradient,
+    samples=_finite_where_inclusive,
+    arithmetic="library",
+    doc="The logarithm of the running sum of exponentials along an axis.",
+    differs="NaN stays NaN; TensorFlow's passes it over, with a wrong sum",
 )

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from core.ops.builder import OpView, Tensor, call
-from core.ops.known import zeros_like
-from core.ops.samples import equal_shapes
+from core.ops.known import conj, zeros_like
+from core.ops.samples import equal_shapes, with_complex
 from core.ops.table import op
-from core.ops.type_rules import floating, numeric, same_shape
+from core.ops.type_rules import floating, real, same_shape
 
 Pair = tuple[Tensor, Tensor]
 
@@ -20,7 +20,7 @@ floats = floating(same_shape)
 
 
 def _tanh_second(op: OpView, g: Tensor) -> Pair:
-    y, dy = op.inputs
+    y, dy = (conj(t) for t in op.inputs)
     return g * -2.0 * dy * y, call("TanhGrad", y, g)
 
 
@@ -33,13 +33,13 @@ op(
     infer=floats,
     kernel=lambda xp, y, dy: dy * (1.0 - y * y),
     gradient=_tanh_second,
-    samples=equal_shapes(2),
+    samples=with_complex(equal_shapes(2)),
     doc="The gradient of Tanh, from its output y and the gradient dy.",
 )
 
 
 def _sigmoid_second(op: OpView, g: Tensor) -> Pair:
-    y, dy = op.inputs
+    y, dy = (conj(t) for t in op.inputs)
     scaled = g * dy
     return scaled - 2.0 * scaled * y, call("SigmoidGrad", y, g)
 
@@ -53,7 +53,7 @@ op(
     infer=floats,
     kernel=lambda xp, y, dy: dy * y * (1.0 - y),
     gradient=_sigmoid_second,
-    samples=equal_shapes(2),
+    samples=with_complex(equal_shapes(2)),
     doc="The gradient of Sigmoid, from its output y and the gradient dy.",
 )
 op(
@@ -62,7 +62,7 @@ op(
     outputs="backprops",
     type_attrs={"T": "gradients"},
     formula="gradients * (features > 0)",
-    infer=numeric(same_shape),
+    infer=real(same_shape),
     kernel=lambda xp, gradients, features: gradients * (features > 0),
     gradient=lambda op, g: (call("ReluGrad", g, op.inputs[1]), zeros_like(op.inputs[1])),
     samples=equal_shapes(2),
@@ -83,7 +83,7 @@ def _conjugate(xp: Any, y: Any) -> Any:
 def _sqrt_second(op: OpView, g: Tensor) -> Pair:
     y = op.inputs[0]
     scaled = g / y
-    return -scaled * op.outputs[0], 0.5 * scaled
+    return -conj(scaled) * op.outputs[0], 0.5 * scaled
 
 
 def _sqrt_grad(xp: Any, y: Any, dy: Any) -> Any:
@@ -95,18 +95,18 @@ op(
     inputs="y dy",
     outputs="z",
     type_attrs={"T": "y"},
-    formula="where(dy == 0, 0, 0.5 * dy / y)",
+    formula="where(dy == 0, 0, 0.5 * dy / conj(y))",
     infer=floats,
     kernel=_sqrt_grad,
     gradient=_sqrt_second,
-    samples=equal_shapes(2),
+    samples=with_complex(equal_shapes(2)),
     doc="The gradient of Sqrt, from its output y and the gradient dy; 0 where dy is 0.",
 )
 
 
 def _rsqrt_second(op: OpView, g: Tensor) -> Pair:
-    y, dy = op.inputs
-    return -1.5 * g * dy * call("Square", y), call("RsqrtGrad", y, g)
+    y, dy = conj(op.inputs[0]), op.inputs[1]
+    return -1.5 * conj(g) * dy * call("Square", y), call("RsqrtGrad", y, g)
 
 
 def _rsqrt_grad(xp: Any, y: Any, dy: Any) -> Any:
@@ -119,18 +119,18 @@ op(
     inputs="y dy",
     outputs="z",
     type_attrs={"T": "y"},
-    formula="where(dy == 0, 0, -0.5 * (dy * y) * (y * y))",
+    formula="where(dy == 0, 0, -0.5 * dy * conj(y) ** 3)",
     infer=floats,
     kernel=_rsqrt_grad,
     gradient=_rsqrt_second,
-    samples=equal_shapes(2),
+    samples=with_complex(equal_shapes(2)),
     doc="The gradient of Rsqrt, from its output y and the gradient dy; 0 where dy is 0.",
 )
 
 
 def _reciprocal_second(op: OpView, g: Tensor) -> Pair:
-    y, dy = op.inputs
-    return g * -2.0 * dy * y, call("ReciprocalGrad", y, g)
+    y, dy = conj(op.inputs[0]), op.inputs[1]
+    return conj(g) * -2.0 * dy * y, call("ReciprocalGrad", y, g)
 
 
 def _reciprocal_grad(xp: Any, y: Any, dy: Any) -> Any:
@@ -138,15 +138,16 @@ def _reciprocal_grad(xp: Any, y: Any, dy: Any) -> Any:
     return _unless_zero(xp, dy, -y * y * dy)
 
 
-op(
-    "ReciprocalGrad",
-    inputs="y dy",
-    outputs="z",
-    type_attrs={"T": "y"},
-    formula="where(dy == 0, 0, -y * y * dy)",
-    infer=floats,
-    kernel=_reciprocal_grad,
-    gradient=_reciprocal_second,
-    samples=equal_shapes(2),
-    doc="The gradient of Reciprocal, from its output y and the gradient dy; 0 where dy is 0.",
-)
+for _type in ("ReciprocalGrad", "InvGrad"):
+    op(
+        _type,
+        inputs="y dy",
+        outputs="z",
+        type_attrs={"T": "y"},
+        formula="where(dy == 0, 0, -(conj(y) ** 2) * dy)",
+        infer=floats,
+        kernel=_reciprocal_grad,
+        gradient=_reciprocal_second,
+        samples=with_complex(equal_shapes(2)),
+        doc="The gradient of Reciprocal, from its output y and the gradient dy; 0 where dy is 0.",
+    )

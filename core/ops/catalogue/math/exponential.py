@@ -1,0 +1,147 @@
+"""Exponentials and logarithms, and products with logarithms that are 0 wherever a factor is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.ops.builder import OpView, Tensor, call
+from core.ops.known import conj, zeros_like
+from core.ops.samples import binary, unary, with_complex
+from core.ops.shapes import broadcast
+from core.ops.table import op
+from core.ops.type_rules import floating, floats
+
+Pair = tuple[Tensor, Tensor]
+
+op(
+    "Exp",
+    inputs="x",
+    outputs="y",
+    type_attrs={"T": "x"},
+    formula="exp(x)",
+    infer=floats,
+    ufunc="exp",
+    gradient=lambda op, g: g * conj(op.outputs[0]),
+    samples=with_complex(unary()),
+    python="exp",
+    doc="e to the power of x.",
+)
+op(
+    "Expm1",
+    inputs="x",
+    outputs="y",
+    type_attrs={"T": "x"},
+    formula="expm1(x)",
+    infer=floats,
+    ufunc="expm1",
+    gradient=lambda op, g: g * call("Exp", conj(op.inputs[0])),
+    samples=with_complex(unary()),
+    python="expm1",
+    doc="e to the power of x, less 1; exact for small x, too.",
+)
+op(
+    "Log",
+    inputs="x",
+    outputs="y",
+    type_attrs={"T": "x"},
+    formula="log(x)",
+    infer=floats,
+    ufunc="log",
+    gradient=lambda op, g: g * call("Reciprocal", conj(op.inputs[0])),
+    samples=with_complex(unary(0.5)),
+    python="log",
+    doc="The natural logarithm.",
+)
+op(
+    "Log1p",
+    inputs="x",
+    outputs="y",
+    type_attrs={"T": "x"},
+    formula="log1p(x)",
+    infer=floats,
+    ufunc="log1p",
+    gradient=lambda op, g: g * call("Reciprocal", 1.0 + conj(op.inputs[0])),
+    samples=with_complex(unary(-0.5)),
+    python="log1p",
+    doc="The natural logarithm of 1 + x; exact for small x, too.",
+)
+
+
+def _sigmoid(xp: Any, x: Any) -> Any:
+    if x.dtype.kind == "c":
+        return 1.0 / (1.0 + xp.exp(-x))
+    # e^-|x| never overflows; both branches have the same denominator.
+    small = xp.exp(-xp.abs(x))
+    return xp.where(x >= 0, xp.ones_like(small), small) / (1.0 + small)
+
+
+op(
+    "Sigmoid",
+    inputs="x",
+    outputs="y",
+    type_attrs={"T": "x"},
+    formula="1 / (1 + exp(-x))",
+    infer=floats,
+    kernel=_sigmoid,
+    gradient=lambda op, g: call("SigmoidGrad", conj(op.outputs[0]), g),
+    samples=with_complex(unary()),
+    python="sigmoid",
+    doc="The logistic function.",
+)
+
+
+def _counts(x: Tensor) -> Tensor:
+    """1 where `x` is not 0, else 0."""
+    return call("Cast", call("NotEqual", x, zeros_like(x)), DstT=x.dtype)
+
+
+def _xlogy(op: OpView, g: Tensor) -> Pair:
+    x, y = op.inputs
+    return call("Xlogy", _counts(x), y) * g, call("Xdivy", x, y) * g
+
+
+def _xlog1py(op: OpView, g: Tensor) -> Pair:
+    x, y = op.inputs
+    return call("Xlog1py", _counts(x), y) * g, call("Xdivy", x, y + 1.0) * g
+
+
+def _xdivy(op: OpView, g: Tensor) -> Pair:
+    x, y = op.inputs
+    return call("Xdivy", _counts(x), y) * g, call("Xdivy", -x, call("Square", y)) * g
+
+
+def _unless_zero(function: Any) -> Any:
+    def kernel(xp: Any, x: Any, y: Any) -> Any:
+        return xp.where(x == 0, x, function(xp, x, y))
+
+    return kernel
+
+
+_PRODUCTS = (
+    ("Xlogy", "x * log(y)", lambda xp, x, y: x * xp.log(y), _xlogy, "x times the logarithm of y"),
+    (
+        "Xlog1py",
+        "x * log1p(y)",
+        lambda xp, x, y: x * xp.log1p(y),
+        _xlog1py,
+        "x times the logarithm of 1 + y",
+    ),
+    ("Xdivy", "x / y", lambda xp, x, y: x / y, _xdivy, "x over y"),
+)
+for _type, _formula, _function, _gradient, _doc in _PRODUCTS:
+    op(
+        _type,
+        inputs="x y",
+        outputs="z",
+        type_attrs={"T": "x"},
+        formula=f"where(x == 0, x, {_formula})",
+        infer=floating(broadcast),
+        kernel=_unless_zero(_function),
+        gradient=_gradient,
+        broadcasts=True,
+        samples=with_complex(binary(symmetric=False), differentiable=False),
+        python=_type.lower(),
+        doc=f"{_doc[0].upper()}{_doc[1:]}, but 0 wherever x is 0; with broadcasting.",
+        kinks="both derivatives are 0 where x is 0; for complex numbers they are not conjugated, "
+        "as in TensorFlow",
+    )

@@ -1,0 +1,62 @@
+"""What kind of number a floating-point number is, and its neighbour."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.graph.dtypes import DType, TensorType
+from core.ops.builder import OpView, Tensor
+from core.ops.known import zeros_like
+from core.ops.samples import binary
+from core.ops.shapes import broadcast
+from core.ops.table import InferContext, Sample, op
+from core.ops.type_rules import only, real_floating
+
+
+def _flag(ctx: InferContext) -> TensorType:
+    return TensorType(DType.BOOL, ctx.types[0].shape)
+
+
+def _samples(rng: np.random.Generator) -> list[Sample]:
+    special = np.array([[np.nan, np.inf, -np.inf], [0.0, -1.5, 3.0]])
+    return [Sample((special,)), Sample((rng.normal(size=()),))]
+
+
+for _type, _ufunc, _python, _words in (
+    ("IsNan", "isnan", "is_nan", "x is not a number"),
+    ("IsInf", "isinf", "is_inf", "x is infinite"),
+    ("IsFinite", "isfinite", "is_finite", "x is neither infinite nor NaN"),
+):
+    op(
+        _type,
+        inputs="x",
+        outputs="y",
+        type_attrs={"T": "x"},
+        formula=f"{_ufunc}(x)",
+        infer=real_floating(_flag),
+        ufunc=_ufunc,
+        differentiable=False,
+        samples=_samples,
+        python=_python,
+        doc=f"Whether {_words}.",
+    )
+
+
+def _neighbour(op: OpView, g: Tensor) -> tuple[Tensor, Tensor]:
+    return g, zeros_like(g)
+
+
+op(
+    "NextAfter",
+    inputs="x1 x2",
+    type_attrs={"T": "x1"},
+    formula="nextafter(x1, x2)",
+    infer=only(broadcast, "float32 float64"),
+    ufunc="nextafter",
+    gradient=_neighbour,
+    broadcasts=True,
+    samples=binary(),
+    python="nextafter",
+    doc="The next representable number from x1 towards x2, with broadcasting.",
+    kinks="the derivative to x1 is 1 everywhere, to x2 it is 0",
+)

@@ -1,0 +1,49 @@
+"""Rounding to whole numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.ops.samples import unary
+from core.ops.table import op
+from core.ops.type_rules import real, real_floats, signed, unref
+
+_FLOATS_ONLY = (
+    ("Floor", "floor", "The largest whole number that is not above x."),
+    ("Ceil", "ceil", "The smallest whole number that is not below x."),
+    ("Rint", "rint", "The nearest whole number; the even one of two."),
+)
+for _type, _ufunc, _doc in _FLOATS_ONLY:
+    op(
+        _type,
+        inputs="x",
+        outputs="y",
+        type_attrs={"T": "x"},
+        formula=f"{_ufunc}(x)",
+        infer=real_floats,
+        ufunc=_ufunc,
+        differentiable=False,
+        samples=unary(),
+        python=_ufunc,
+        doc=_doc,
+    )
+
+
+def _round(xp: Any, x: Any) -> Any:
+    return xp.rint(x) if x.dtype.kind == "f" else x
+
+
+op(
+    "Round",
+    inputs="x",
+    outputs="y",
+    type_attrs={"T": "x"},
+    formula="rint(x)",
+    infer=signed(real(unref)),
+    kernel=_round,
+    differentiable=False,
+    samples=unary(),
+    arithmetic="exact",
+    doc="The nearest whole number, the even one of two; integers stay as they are.",
+    differs="TensorFlow's kernel makes 0 of every integer; tf.round, there and here, leaves it out",
+)
