@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from core.errors import GradstepError
-from core.graph.dtypes import UNKNOWN, Shape, TensorType
+from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from core.ops.builder import Tensor, call
 from core.ops.host import integers
 from core.ops.known import constant_of, select, shape_of
+from core.ops.shapes import brackets
 from core.ops.table import InferContext
 
 
@@ -25,14 +26,18 @@ def positive(axis: int, rank: int) -> int:
     return axis % rank
 
 
-def reduced(axes: Iterable[int], rank: int) -> tuple[int, ...]:
+def reduced(axes: Iterable[int], rank: int, drawing: bool = False) -> tuple[int, ...]:
     """Reduction axes counted from the front. Raises GradstepError for one that is not there, and
-    for one that is named twice."""
+    for one that is named twice. (TensorFlow's words differ `drawing` a graph and running it.)"""
     found: list[int] = []
     for axis in axes:
         if not -rank <= axis < rank:
+            place = f"{axis} for input with {rank} dimension"
             raise GradstepError(
-                f"Invalid reduction dimension {axis} for input with {rank} dimension(s)",
+                f"Invalid reduction dimension {place}s."
+                if drawing
+                else f"Invalid reduction dimension ({place}(s)",
+                kind="ValueError" if drawing else "InvalidArgumentError",
                 hint=_span(rank),
             )
         if axis % rank in found:
@@ -54,7 +59,7 @@ def reduced_shape(shape: Shape, axes: Any, keep_dims: bool) -> Shape:
         return UNKNOWN
     if axes is None:
         return Shape((None,) * len(shape.dims)) if keep_dims else UNKNOWN
-    gone = reduced(integers(axes), len(shape.dims))
+    gone = reduced(integers(axes), len(shape.dims), drawing=True)
     if keep_dims:
         return Shape(tuple(1 if i in gone else d for i, d in enumerate(shape.dims)))
     return Shape(tuple(d for i, d in enumerate(shape.dims) if i not in gone))
@@ -62,10 +67,21 @@ def reduced_shape(shape: Shape, axes: Any, keep_dims: bool) -> Shape:
 
 def reduction(ctx: InferContext) -> TensorType:
     """Type rule of `reduce(input, axes) {keep_dims}`."""
-    if (ctx.types[1].shape.rank or 0) > 1:
-        raise ctx.fail(f"{ctx.op.type} needs a vector of axes, not shape {ctx.types[1].shape}")
+    rank = ctx.types[1].shape.rank or 0
+    if rank > 1:
+        raise ctx.fail(
+            f"Shape must be at most rank 1 but is rank {rank} for {ctx.op.type} with input "
+            f"shapes: {', '.join(brackets(kind.shape.dims) for kind in ctx.types)}",
+            hint="axes are one number or a list of them",
+        )
     shape = reduced_shape(ctx.types[0].shape, ctx.constant(1), ctx.attr("keep_dims"))
     return TensorType(ctx.types[0].dtype, shape)
+
+
+def listed(axes: Tensor) -> Tensor:
+    """Axes as a vector of int32, whether they are one number or several."""
+    axes = axes if axes.dtype is DType.INT32 else call("Cast", axes, DstT=DType.INT32)
+    return axes if axes.shape.rank == 1 else call("Reshape", axes, np.array([-1], np.int32))
 
 
 def kept_shape(x: Tensor, axes: Tensor) -> Tensor | np.ndarray:
@@ -76,7 +92,8 @@ def kept_shape(x: Tensor, axes: Tensor) -> Tensor | np.ndarray:
     # A scatter of ones over the sizes: dynamic, and right for negative axes, too.
     sizes = call("Shape", x)
     rank = call("Size", sizes)
-    flat = call("FloorMod", call("Reshape", axes, np.array([-1], np.int32)), rank)
+    axes = axes if axes.dtype is DType.INT32 else call("Cast", axes, DstT=DType.INT32)
+    flat = call("FloorMod", listed(axes), rank)
     hit = call("UnsortedSegmentSum", call("OnesLike", flat), flat, rank)
     gone = call("Greater", hit, call("ZerosLike", hit))
     return select(gone, call("OnesLike", sizes), sizes)

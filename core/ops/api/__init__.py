@@ -6,7 +6,8 @@ constants alone (`tf.zeros`) works wherever a graph is being differentiated.
 
 A function that is one op and takes its inputs in order is named by the op's record (`python`);
 what has arguments of its own, or is made of several ops, is in the table FUNCTIONS of a module
-here, and every module in here is found by itself. (Their names are none of TensorFlow's: a module
+here, and every module in here is found by itself. A name there with a dot, `linalg.diag`, is for
+that place alone, where `diag` is another function than in `tf`. (Their names are none of TensorFlow's: a module
 `math` here would hide `tf.math`.)
 """
 
@@ -19,18 +20,27 @@ from functools import cache
 from typing import Any
 
 from core.graph.dtypes import DType
+from core.ops.definition import OpDef
 from core.ops.table import all_ops
 from core.ops.tensor import Tensor, TensorLike, call
 
-_PLACES = ("nn", "math", "linalg", "random", "image", "dtypes")
+_PLACES = ("nn", "math", "linalg", "random", "image", "dtypes", "bitwise", "debugging")
 
 
-def _plain(own_name: str, op_type: str) -> Callable[..., Tensor]:
-    def function(*inputs: TensorLike, name: str | None = None) -> Tensor:
-        return call(op_type, *inputs, name=name)
+def _plain(own_name: str, definition: OpDef) -> Callable[..., Tensor]:
+    names = [spec.name for spec in definition.inputs]
+
+    def function(*inputs: TensorLike, name: str | None = None, **named: TensorLike) -> Tensor:
+        rest = [named.pop(n) for n in names[len(inputs) :] if n in named]
+        if named:
+            raise TypeError(
+                f"{own_name}() got an unexpected argument '{next(iter(named))}'; it takes "
+                f"{', '.join(names)}"
+            )
+        return call(definition.type, *inputs, *rest, name=name)
 
     function.__name__ = own_name
-    function.__doc__ = f"The op {op_type}."
+    function.__doc__ = f"The op {definition.type}."
     return function
 
 
@@ -47,7 +57,7 @@ class _Namespace:
 def _functions() -> Iterator[tuple[str, Any]]:
     for definition in all_ops():
         for name in definition.python:
-            yield name, _plain(name, definition.type)
+            yield name, _plain(name, definition)
     yield from own_functions().items()
 
 
@@ -68,11 +78,12 @@ def _names() -> dict[str, Any]:
 
 def _attribute(name: str, place: str) -> Any:
     names = _names()
-    if name in names:
-        return names[name]
+    for own in (f"{place.removeprefix('tf.')}.{name}", name):
+        if own in names:
+            return names[own]
     from difflib import get_close_matches
 
-    near = get_close_matches(name, list(names), n=3, cutoff=0.6)
+    near = get_close_matches(name, __dir__(), n=3, cutoff=0.6)
     hint = f"; did you mean {' or '.join(f'{place}.{n}' for n in near)}?" if near else ""
     raise AttributeError(f"{place} has no '{name}'{hint}")
 
@@ -84,4 +95,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(_names())
+    return sorted(name for name in _names() if "." not in name)

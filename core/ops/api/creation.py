@@ -35,7 +35,9 @@ def ones(shape: TensorLike, dtype: DType | str = "float32") -> Tensor:
 
 
 def cast(x: TensorLike, dtype: DType | str) -> Tensor:
-    return call("Cast", constant(x), DstT=DType(dtype))
+    """`x` itself if it is of that type."""
+    x, target = constant(x), DType(dtype)
+    return x if x.dtype is target else call("Cast", x, DstT=target)
 
 
 def one_hot(

@@ -5,6 +5,8 @@ The seeds are TensorFlow's for a graph without a seed of its own: 87654321 and t
 
 from __future__ import annotations
 
+from typing import Any
+
 from core.graph.dtypes import DType
 from core.ops.api.creation import constant, ints
 from core.ops.tensor import Tensor, TensorLike, builder_of, call
@@ -75,7 +77,7 @@ def multinomial(
     output_dtype: DType | str = "int64",
 ) -> Tensor:
     """`num_samples` classes for each row of unnormalised log probabilities."""
-    attrs = {**_seeds(seed), "output_dtype": DType(output_dtype)}
+    attrs: dict[str, Any] = {**_seeds(seed), "output_dtype": DType(output_dtype)}
     with builder_of((logits, num_samples)).scope(name or "multinomial"):
         return call("Multinomial", constant(logits), constant(num_samples), **attrs)
 
@@ -96,7 +98,7 @@ def _normal(
         return call("AddV2", scaled, constant(mean, kind))
 
 
-def _seeds(seed: int | None) -> dict[str, int]:
+def _seeds(seed: int | None) -> dict[str, Any]:
     """The attributes of a random op; both are 0 where the op's name is to tell."""
     if seed is None:
         return {"seed": 0, "seed2": 0}

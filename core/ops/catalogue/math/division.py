@@ -16,8 +16,8 @@ from core.ops.type_rules import floating, numbers, only, real_numbers
 Pair = tuple[Tensor, Tensor]
 
 
-def _check_divisor(xp: Any, y: Any) -> None:
-    if y.size and xp.any(y == 0).item():
+def _check_divisor(xp: Any, x: Any, y: Any) -> None:
+    if x.size and y.size and xp.any(y == 0).item():
         raise GradstepError(
             "Integer division by zero", hint="keep zeros out of the divisor, or cast to float32"
         )
@@ -25,7 +25,7 @@ def _check_divisor(xp: Any, y: Any) -> None:
 
 def _truncated(xp: Any, x: Any, y: Any) -> Any:
     """The quotient of integers rounded to zero, as C divides; nothing is divided by 0."""
-    _check_divisor(xp, y)
+    _check_divisor(xp, x, y)
     down = xp.floor_divide(x, y)
     inexact = (x - down * y) != 0
     return xp.where(inexact & ((x < 0) != (y < 0)), down + 1, down)
@@ -101,7 +101,7 @@ op(
 
 def _floor_divide(xp: Any, x: Any, y: Any) -> Any:
     if is_integer(x):
-        _check_divisor(xp, y)
+        _check_divisor(xp, x, y)
         return xp.floor_divide(x, y)
     return xp.floor(x / y)  # as TensorFlow does; floor_divide goes through fmod and differs
 
@@ -125,7 +125,7 @@ op(
 
 def _floor_mod(xp: Any, x: Any, y: Any) -> Any:
     if is_integer(x):
-        _check_divisor(xp, y)
+        _check_divisor(xp, x, y)
         return xp.remainder(x, y)
     rest = xp.fmod(x, y)
     opposite = (rest != 0) & ((y < 0) != (rest < 0))

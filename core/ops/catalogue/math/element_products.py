@@ -85,5 +85,7 @@ op(
     samples=_samples,
     arithmetic="reducing",
     doc="The product over some axes.",
+    differs="float16 products are rounded once at the end, so they may stay finite where "
+    "TensorFlow's overflow on the way",
     kinks="the gradient is right at zeros, but not its own gradient, which is Cumprod's",
 )

@@ -1,4 +1,4 @@
-"""Matrix products and biases."""
+"""Biases: a vector added along the channels."""
 
 from __future__ import annotations
 
@@ -11,85 +11,6 @@ from core.ops.builder import OpView, Tensor, call
 from core.ops.shapes import one_dtype
 from core.ops.table import InferContext, Sample, op
 from core.ops.type_rules import merged, numeric, want_rank
-
-
-def _product_type(ctx: InferContext) -> TensorType:
-    dtype = one_dtype(ctx)
-    for index in (0, 1):
-        want_rank(ctx, index, 2)
-    rows, inner_a = _oriented(ctx.types[0].shape, ctx.attr("transpose_a"))
-    inner_b, columns = _oriented(ctx.types[1].shape, ctx.attr("transpose_b"))
-    if inner_a is not None and inner_b is not None and inner_a != inner_b:
-        raise ctx.fail(
-            f"Dimensions must be equal, but are {inner_a} and {inner_b} for MatMul with input "
-            f"shapes: {ctx.types[0].shape}, {ctx.types[1].shape}",
-            hint="the columns of a must match the rows of b; transpose_a and transpose_b swap them",
-        )
-    return TensorType(dtype, Shape.of(rows, columns))
-
-
-def _oriented(shape: Shape, transposed: bool) -> tuple[int | None, int | None]:
-    if shape.dims is None:
-        return None, None
-    rows, columns = shape.dims
-    return (columns, rows) if transposed else (rows, columns)
-
-
-def _operands(a: Any, b: Any, transpose_a: bool, transpose_b: bool) -> Any:
-    return a.T if transpose_a else a, b.T if transpose_b else b
-
-
-def _matmul(xp: Any, a: Any, b: Any, *, transpose_a: bool, transpose_b: bool) -> Any:
-    return xp.matmul(*_operands(a, b, transpose_a, transpose_b))
-
-
-def _matmul_out(xp: Any, a: Any, b: Any, *, transpose_a: bool, transpose_b: bool, out: Any) -> Any:
-    return xp.matmul(*_operands(a, b, transpose_a, transpose_b), out=out)
-
-
-def _product(a: Tensor, b: Tensor, ta: bool = False, tb: bool = False) -> Tensor:
-    return call("MatMul", a, b, transpose_a=ta, transpose_b=tb)
-
-
-def _matmul_gradient(op: OpView, g: Tensor) -> tuple[Tensor, Tensor]:
-    """For each pair of flags the product that undoes it; no Transpose is ever needed."""
-    a, b = op.inputs
-    ta, tb = op.get_attr("transpose_a"), op.get_attr("transpose_b")
-    if not ta and not tb:
-        return _product(g, b, tb=True), _product(a, g, ta=True)
-    if not ta:
-        return _product(g, b), _product(g, a, ta=True)
-    if not tb:
-        return _product(b, g, tb=True), _product(a, g)
-    return _product(b, g, True, True), _product(g, a, True, True)
-
-
-def _matmul_samples(rng: np.random.Generator) -> list[Sample]:
-    return [
-        Sample(
-            (rng.normal(size=(3, 2) if ta else (2, 3)), rng.normal(size=(4, 3) if tb else (3, 4))),
-            {"transpose_a": ta, "transpose_b": tb},
-        )
-        for ta in (False, True)
-        for tb in (False, True)
-    ]
-
-
-op(
-    "MatMul",
-    inputs="a b",
-    outputs="product",
-    attrs={"transpose_a": False, "transpose_b": False, "grad_a": False, "grad_b": False},
-    type_attrs={"T": "a"},
-    formula="matmul(a.T if transpose_a else a, b.T if transpose_b else b)",
-    infer=numeric(_product_type),
-    kernel=_matmul,
-    out_kernel=_matmul_out,
-    gradient=_matmul_gradient,
-    samples=_matmul_samples,
-    arithmetic="product",
-    doc="The product of two matrices, either of them transposed first if asked for.",
-)
 
 
 def _channel_axis(data_format: str) -> int:
