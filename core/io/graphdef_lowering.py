@@ -12,6 +12,7 @@ from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.model import (
     GRADIENT_OP_TYPE,
+    PYTHON_OPS,
     Constant,
     Edge,
     Graph,
@@ -47,7 +48,7 @@ def with_private_shapes(graph: Graph) -> Graph:
 
 
 def _private_shapes(op: Operation) -> Operation:
-    if op.type not in ("PyFunc", "PyFuncStateless"):
+    if op.type not in PYTHON_OPS:
         return op
     attrs = {("_output_shapes" if k == "shapes" else k): v for k, v in op.attrs.items()}
     return replace(op, attrs=attrs)
@@ -88,10 +89,11 @@ def lowered(graph: Graph, inference: Inference) -> Graph:
     made: dict[str, Operation] = {}
     moved: dict[TensorRef, TensorRef] = {}
     for op in graph:
-        shape = _logits_shape(op, inference)
+        shape = _rows_shape(op, inference)
         if shape is None or shape.rank == 2:
             made[op.name] = op
             continue
+        _want_equal(op, inference)
         flat = _flattened(op, shape, graph.operations)
         made.update({part.name: part for part in flat})
         moved[op.output(1)] = flat[-1].output()
@@ -103,11 +105,27 @@ def _rewired(op: Operation, moved: Mapping[TensorRef, TensorRef]) -> Operation:
     return op if inputs == op.inputs else replace(op, inputs=inputs)
 
 
-def _logits_shape(op: Operation, inference: Inference) -> Shape | None:
-    if op.type != "SoftmaxCrossEntropyWithLogits" or not op.inputs or op.inputs[0] is None:
+def _rows_shape(op: Operation, inference: Inference) -> Shape | None:
+    """The shape that logits and labels have together."""
+    if op.type != "SoftmaxCrossEntropyWithLogits":
         return None
-    kind = inference.types.get(op.inputs[0])
+    kind = inference.types.get(op.output(1))
     return None if kind is None or kind.shape.dims is None else kind.shape
+
+
+def _want_equal(op: Operation, inference: Inference) -> None:
+    """What is broadcast cannot be flattened first."""
+    logits, labels = (inference.types[ref].shape for ref in op.inputs if ref is not None)
+    try:
+        logits.merge(labels)
+    except ValueError:
+        raise GradstepError(
+            f"'{op.name}' broadcasts {logits} and {labels}, which cannot be exported: TensorFlow "
+            "takes matrices",
+            kind="UnimplementedError",
+            node=op.name,
+            hint="give logits and labels one shape",
+        ) from None
 
 
 def _flattened(op: Operation, shape: Shape, taken: Mapping[str, Operation]) -> list[Operation]:

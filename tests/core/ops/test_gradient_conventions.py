@@ -166,7 +166,7 @@ def test_cross_entropy_differentiates_labels_too() -> None:
     builder = GraphBuilder()
     x = builder.placeholder("logits", "float64", logits.shape)
     y = builder.placeholder("labels", "float64", labels.shape)
-    loss = tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=x)
+    loss = tf.nn.softmax_cross_entropy_with_logits_v2(labels=y, logits=x)
     result = differentiate(builder.build(), GradientRequest((loss.ref,), (x.ref, y.ref)))
     fetches = [loss.ref, result.gradients[x.ref], result.gradients[y.ref]]
     found = evaluate(result.graph, fetches, {"logits": logits, "labels": labels})

@@ -1,0 +1,159 @@
+"""Activation functions, with TensorFlow's slopes at their corners."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from core.ops.builder import OpView, Tensor, call
+from core.ops.float_attributes import single
+from core.ops.samples import unary
+from core.ops.table import Sample, op
+from core.ops.type_rules import real, real_floats, unref
+
+SELU_SCALE = 1.0507009873554805
+SELU_SCALE_ALPHA = 1.7580993408473769
+
+TYPES = {"T": "features"}
+
+
+def _bent(*corners: float) -> Any:
+    """Vectors away from `corners`, a matrix, a scalar; and the corners themselves."""
+
+    def make(rng: np.random.Generator) -> list[Sample]:
+        away = unary(0.5, 2.0)(rng) + unary(-2.0, -0.5)(rng) + unary(6.5, 8.0)(rng)
+        return [*away, Sample((np.array(corners, float),), differentiable=False)]
+
+    return make
+
+
+op(
+    "Relu6",
+    inputs="features",
+    outputs="activations",
+    type_attrs=TYPES,
+    formula="minimum(maximum(features, 0), 6)",
+    infer=real(unref),
+    kernel=lambda xp, features: xp.minimum(xp.maximum(features, 0), 6),
+    gradient=lambda op, g: call("Relu6Grad", g, op.outputs[0]),
+    samples=_bent(0, 6),
+    arithmetic="exact",
+    python="relu6",
+    doc="The positive part, but 6 at most.",
+    kinks="the derivative at 0 and at 6 is 0",
+)
+
+
+def _leaky(xp: Any, features: Any, *, alpha: float) -> Any:
+    return xp.where(features > 0, features, features * single(alpha))
+
+
+def _leaky_gradient(op: OpView, g: Tensor) -> Tensor:
+    return call("LeakyReluGrad", g, op.inputs[0], alpha=op.get_attr("alpha"))
+
+
+def _leaky_samples(rng: np.random.Generator) -> list[Sample]:
+    plain = _bent(0)(rng)
+    others = [Sample(plain[3].inputs, {"alpha": alpha}) for alpha in (0.0, 1.5, -0.5)]
+    return [*plain, *others]
+
+
+op(
+    "LeakyRelu",
+    inputs="features",
+    outputs="activations",
+    attrs={"alpha": 0.2},
+    type_attrs=TYPES,
+    formula="where(features > 0, features, features * float32(alpha))",
+    infer=real_floats,
+    kernel=_leaky,
+    gradient=_leaky_gradient,
+    samples=_leaky_samples,
+    arithmetic="rounded",
+    doc="The value where it is positive, alpha times it elsewhere.",
+    kinks="the derivative at 0 is alpha",
+)
+
+
+def _elu(xp: Any, features: Any) -> Any:
+    return xp.where(features < 0, xp.exp(features) - 1.0, features)
+
+
+op(
+    "Elu",
+    inputs="features",
+    outputs="activations",
+    type_attrs=TYPES,
+    formula="where(features < 0, exp(features) - 1, features)",
+    infer=real_floats,
+    kernel=_elu,
+    gradient=lambda op, g: call("EluGrad", g, op.outputs[0]),
+    samples=_bent(0),
+    python="elu",
+    doc="The value where it is positive, exp(value) - 1 elsewhere.",
+    kinks="the derivative at 0 is 1, the second derivative there 0",
+)
+
+
+def _selu(xp: Any, features: Any) -> Any:
+    below = SELU_SCALE_ALPHA * (xp.exp(features) - 1.0)
+    return xp.where(features < 0, below, SELU_SCALE * features)
+
+
+op(
+    "Selu",
+    inputs="features",
+    outputs="activations",
+    type_attrs=TYPES,
+    formula="where(features < 0, 1.7580993408473769 * (exp(features) - 1), "
+    "1.0507009873554805 * features)",
+    infer=real_floats,
+    kernel=_selu,
+    gradient=lambda op, g: call("SeluGrad", g, op.outputs[0]),
+    samples=_bent(0),
+    python="selu",
+    doc="Elu, scaled so that layers keep mean 0 and variance 1.",
+    kinks="the derivative at 0 is the scale, 1.0507; from below it is 1.7581",
+)
+
+
+def _softplus(xp: Any, features: Any) -> Any:
+    # Beyond it, log(1 + e^x) is x (or e^x) to the last bit or so, and e^x may overflow.
+    threshold = math.log(np.finfo(features.dtype).eps) + 2.0
+    powers = xp.exp(features)
+    small = xp.where(features < threshold, powers, xp.log1p(powers))
+    return xp.where(features > -threshold, features, small)
+
+
+def _softplus_samples(rng: np.random.Generator) -> list[Sample]:
+    return [*unary()(rng), Sample((np.array([-800.0, -40.0, 40.0, 800.0]),))]
+
+
+op(
+    "Softplus",
+    inputs="features",
+    outputs="activations",
+    type_attrs=TYPES,
+    formula="logaddexp(features, 0)",
+    infer=real_floats,
+    kernel=_softplus,
+    gradient=lambda op, g: g * call("Sigmoid", op.inputs[0]),
+    samples=_softplus_samples,
+    python="softplus",
+    doc="The logarithm of 1 + exp(x): a smooth Relu.",
+)
+op(
+    "Softsign",
+    inputs="features",
+    outputs="activations",
+    type_attrs=TYPES,
+    formula="features / (1 + abs(features))",
+    infer=real_floats,
+    kernel=lambda xp, features: features / (xp.abs(features) + 1.0),
+    gradient=lambda op, g: call("SoftsignGrad", g, op.inputs[0]),
+    samples=unary(),
+    python="softsign",
+    doc="x over one plus its absolute value.",
+)

@@ -1,0 +1,39 @@
+"""Images by channel: which axis that is, and vectors of channels lined up with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.ops.builder import Tensor, call
+
+FORMATS = ("NHWC", "NCHW")
+FORMATS_3D = (*FORMATS, "NDHWC", "NCDHW")
+
+
+def channel_axis(data_format: str, rank: int) -> int:
+    return 1 if data_format.startswith("NC") else rank - 1
+
+
+def other_axes(data_format: str, rank: int) -> tuple[int, ...]:
+    """All axes but the channels': those that batch normalization sums over."""
+    channel = channel_axis(data_format, rank)
+    return tuple(axis for axis in range(rank) if axis != channel)
+
+
+def lined_up(vector: Any, data_format: str, rank: int) -> Any:
+    """An array with a value for each channel, to broadcast against images."""
+    return vector.reshape(_sizes(data_format, rank))
+
+
+def lined_up_tensor(vector: Tensor, data_format: str, rank: int) -> Tensor:
+    """The same of a tensor; no op where the channels are last."""
+    if channel_axis(data_format, rank) == rank - 1:
+        return vector
+    return call("Reshape", vector, np.array(_sizes(data_format, rank), np.int32))
+
+
+def _sizes(data_format: str, rank: int) -> list[int]:
+    channel = channel_axis(data_format, rank)
+    return [-1 if axis == channel else 1 for axis in range(rank)]
