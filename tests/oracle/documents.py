@@ -1,0 +1,26 @@
+"""What a whole document answers: its gradients and its optimizer, derived as for the window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.autodiff.request import GradientRequest
+from core.errors import GradstepError
+from core.host.derive import derive
+from core.io.document import Document, Optimizer
+from core.ops.builder import Tensor
+from tests.oracle.program import Program, Variable
+
+# TensorFlow's sentence goes on with the variables and the loss as Python prints them.
+NO_GRADIENTS = (
+    "No gradients provided for any variable, check your graph for ops that do not support gradients"
+)
+
+
+def minimize(program: Program, loss: Tensor, variables: Sequence[Variable]) -> None:
+    """Train `variables` in a document. Raises what the document shows as a problem."""
+    request = GradientRequest((loss.ref,), tuple(v.handle.ref for v in variables))
+    optimizer = Optimizer("GradientDescent", {"learning_rate": 0.1})
+    document = Document(graph=program.builder.build(), request=request, optimizer=optimizer)
+    for problem in derive(document, {}).problems:
+        raise GradstepError(problem.text, kind="ValueError", node=problem.node)

@@ -1,0 +1,173 @@
+"""Center loss, and towers whose gradients are added."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.autodiff.gradients import gradients
+from core.graph.dtypes import DType
+from core.ops import api as tf
+from core.ops.builder import Tensor, call
+from core.ops.indexed_slices import IndexedSlices
+from tests.oracle.program import Program, Variable
+from tests.oracle.reasons import DEVICES
+from tests.oracle.shorthand import ints, total
+from tests.oracle.stepping import Optimizer
+from tests.oracle.table import DOCUMENTATION, STATISTIC, Case, checks
+
+PYTHON = "lists in the program's Python, not the graph"
+
+
+@checks("center_loss")
+def centers(case: Case) -> None:
+    for dtype in ("float32", "float64"):
+        for form in ("facenet", "paper"):
+            case.value(_center_steps(case, dtype, form), dtype, form)
+        with Program() as p:
+            features, labels, c, loss, _ = _center_loss(case, p, dtype, "facenet")
+            feeds = _center_feeds(case, dtype, features, labels)
+            p.run(loss, feeds)
+            case.value(p.value(c), dtype, "update_not_fetched", "centers")
+            df, dc = gradients(loss, [features, c.handle])
+            case.gradient(p.run(df, feeds), dtype, "dloss_dfeatures")
+            assert isinstance(dc, IndexedSlices)
+            case.graph(type(dc).__name__, dtype, "dloss_dcenters_type")
+            case.gradient(p.run(dc.dense(), feeds), dtype, "dloss_dcenters_dense")
+        case.skip(PYTHON, dtype, "in_trainable_variables")
+    _updated_first(case)
+    case.skip_each(STATISTIC, "numpy_max_diff_facenet", "numpy_max_diff_paper")
+    case.skip(DOCUMENTATION, "graph")
+
+
+def _center_feeds(case: Case, dtype: str, features: Tensor, labels: Tensor) -> dict[Any, Any]:
+    start = case.given("inputs", "features").astype(dtype)
+    return {features: start, labels: case.given("inputs", "labels")}
+
+
+def _center_loss(
+    case: Case, p: Program, dtype: str, form: str
+) -> tuple[Tensor, Tensor, Variable, Tensor, Tensor]:
+    """Half the squared distances to the labels' centers, and the update of the centers."""
+    start = case.given("inputs", "features").astype(dtype)
+    alpha = case.given("inputs", "alpha")
+    features = p.like("features", start)
+    labels = p.placeholder("labels", "int32", (len(start),))
+    c = p.variable("centers", np.zeros((4, 3), dtype))
+    own = call("GatherV2", c.read, labels, np.array(0, np.int32))
+    loss = 0.5 * total(call("Square", features - own))
+    apart = own - features
+    if form == "paper":
+        # each center's mean step over one more than its rows
+        pairs = tf.cast(
+            call(
+                "Equal",
+                call("ExpandDims", labels, np.array(1, np.int32)),
+                call("ExpandDims", labels, np.array(0, np.int32)),
+            ),
+            DType(dtype),
+        )
+        counts = call("Sum", pairs, ints(1), keep_dims=True)
+        apart = apart / (1.0 + counts)
+    update = c.update("ScatterSub", labels, alpha * apart)
+    return features, labels, c, loss, update
+
+
+def _center_steps(case: Case, dtype: str, form: str) -> dict[str, Any]:
+    with Program() as p:
+        features, labels, c, loss, update = _center_loss(case, p, dtype, form)
+        feeds = _center_feeds(case, dtype, features, labels)
+        steps = []
+        for _ in range(3):
+            before = p.run(loss, feeds)
+            steps.append(
+                {"loss_before": before, "returned_by_update_op": p.run(update, feeds).copy()}
+            )
+        return {"steps": steps, "centers_after_3": p.value(c)}
+
+
+def _updated_first(case: Case) -> None:
+    """A loss built under a control dependency on the update sees the updated centers."""
+    with Program() as p:
+        c = p.variable("c", np.zeros((1, 2), np.float32))
+        f = p.builder.constant(np.ones((1, 2), np.float32))
+        row, zero = ints(0), np.array(0, np.int32)
+        update = c.update("ScatterSub", row, call("GatherV2", c.read, row, zero) - f)
+        with p.builder.control_dependencies([update.ref.op]):
+            own = call("GatherV2", c.read, p.builder.constant(row), zero)
+        loss = total(call("Square", f - own))
+        value = p.run(loss)
+        entry = "loss_built_under_control_dep_sees_updated_centers"
+        case.value([value, p.value(c)[0]], entry)
+
+
+@checks("data_parallel_towers")
+def towers(case: Case) -> None:
+    for kind, name in (("SGD", "GradientDescent"), ("Adam", "Adam")):
+        merged: dict[int, Any] = {}
+        moved: dict[int, np.ndarray] = {}
+        for entry in case.at(kind):
+            if "tower" not in entry:
+                continue
+            count = int(entry.split()[0])
+            found = _towers(case, name, count)
+            merged[count] = found["merged"]["net/w:0"]
+            moved[count] = found["after"]["net/w:0"] - case.given("inputs", "w")
+            case.gradient(found, kind, entry)
+        case.gradient(merged[2] / merged[1], kind, "merged(2)/merged(1)")
+        case.value(moved[2] / moved[1], kind, "step(2)/step(1)", within=1e-9)
+    _misaligned(case)
+    with Program() as p:
+        v = p.builder.constant(np.zeros((3, 2)))
+        parts = [
+            gradients(call("GatherV2", v, ints(*i), np.array(0, np.int32)) * s, v)[0]
+            for i, s in (((0, 1), 1.0), ((1,), 2.0))
+        ]
+        whole = [g.dense() for g in parts if isinstance(g, IndexedSlices)]
+        case.value(p.run(call("AddN", *whole)), "IndexedSlices merged value")
+        case.skip(PYTHON, "IndexedSlices in tf.stack")
+    case.skip(DEVICES, "device strings")
+
+
+def _towers(case: Case, kind: str, count: int) -> dict[str, Any]:
+    """Each tower's mean loss over its share of the rows; gradients are added, and applied once."""
+    x, y, start = (case.given("inputs", key) for key in ("x", "y", "w"))
+    with Program() as p:
+        w = p.variable("net/w", start)
+        b, unused = p.variable("net/b", np.zeros(2)), p.variable("net/unused", np.zeros(2))
+        variables = [w, b, unused]
+        losses, grads = [], []
+        for rows, wanted in zip(np.split(x, count), np.split(y, count), strict=True):
+            out = call("MatMul", p.builder.constant(rows), w.read) + b.read
+            loss = total(call("Square", out - wanted), "Mean")
+            losses.append(loss)
+            grads.append(gradients(loss, [v.handle for v in variables]))
+        sums = [tf.add_n([g[i] for g in grads]) if count > 1 else grads[0][i] for i in (0, 1)]
+        rate = {"lr": 0.1}
+        optimizer = Optimizer(p, kind, list(zip((w, b), sums, strict=True)), **rate)
+        step = p.variable("global_step", np.int64(0))
+        with p.builder.control_dependencies([optimizer.step]):
+            counted = step.update("AssignAdd", np.int64(1)).ref.op
+        mean = tf.add_n(losses) / float(count) if count > 1 else losses[0]
+        first = p.run({"loss": mean, "sums": sums, "per_tower": grads})
+        p.run([], targets=[counted])
+        names = [f"{v.name}:0" for v in variables]
+        after = {n: p.value(v) for n, v in zip(names, variables, strict=True)}
+        merged = dict(zip(names[:2], first["sums"], strict=True))
+        found = {"loss": first["loss"], "merged": merged, "per_tower": first["per_tower"]}
+        return {**found, "after": after, "global_step": p.value(step)}
+
+
+def _misaligned(case: Case) -> None:
+    entry = "misaligned None"
+    with Program() as p:
+        a, b = (p.variable(n, np.float32(1)) for n in ("a", "b"))
+        grads = [
+            gradients(y, [a.handle, b.handle]) for y in (2.0 * a.read + 3.0 * b.read, 5.0 * b.read)
+        ]
+        sums = [[g[i] for g in grads if g[i] is not None] for i in (0, 1)]
+        found = p.run({"a": sums[0][0], "b": tf.add_n(sums[1])})
+        case.gradient({k: float(v) for k, v in found.items()}, entry, "correct")
+    for key in ("tower0: 2a+3b, tower1: 5b", "order swapped"):
+        case.skip(PYTHON, entry, key)

@@ -1,0 +1,210 @@
+"""GraphDefs that TensorFlow wrote: they open, run as recorded, and survive writing and reading."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from core.autodiff.gradients import gradients
+from core.engine.session import Session
+from core.graph.model import Graph
+from core.io.document import Document
+from core.io.export import to_bytes
+from core.io.graphdef import from_pb, from_pbtxt
+from core.io.open import read
+from core.ops.builder import GraphBuilder, Tensor
+from tests.oracle.compare import as_array, is_tensor
+from tests.oracle.table import DOCUMENTATION, Case, checks
+from tests.support import oracle
+
+LATER = {
+    "fifo_queue": "queues: a later version",
+    "summaries": "summaries: a later version",
+    "while_loop_forward": "while loops: a later version",
+    "while_loop_with_gradient": "while loops: a later version",
+    "cond_v1": "tf.cond (Switch and Merge): a later version",
+    "dynamic_rnn_GRUCell": "recurrent networks, made of while loops: a later version",
+    "dynamic_rnn_LSTMCell": "recurrent networks, made of while loops: a later version",
+}
+NO_FILE = "this file is not among the recorded graphs"
+HEADER = "the GraphDef's header, not the graph"
+
+
+def described(case: Case, *path: str | int) -> Graph | None:
+    """Check what an entry says about a file; the graph, where it can run."""
+    info = case.at(*path)
+    pb = oracle.CASES.parent / info["pb"]
+    if not pb.exists():
+        case.skip(NO_FILE, *path)
+        return None
+    case.value(hashlib.sha256(pb.read_bytes()).hexdigest(), *path, "sha256_pb")
+    document = read(pb, allow_unknown=True)
+    case.graph(len(document.graph), *path, "nodes")
+    types = Counter(op.type for op in document.graph)
+    case.graph(dict(sorted(types.items())), *path, "ops")
+    text = read(oracle.CASES.parent / info["pbtxt"], allow_unknown=True)
+    same = [str(op) for op in text.graph] == [str(op) for op in document.graph]
+    case.derived(same, True, *path, "pbtxt", how="the same graph as the binary file's")
+    for key in ("producer", "library_functions"):
+        case.skip(HEADER, *path, key)
+    if pb.stem in LATER:
+        _unrun(case, info, LATER[pb.stem], *path)
+        return None
+    case.derived(_survives(document), "", *path, "pb", how="written and read back: the same graph")
+    return document.graph
+
+
+def _survives(document: Document) -> str:
+    """ "" if the graph is the same after writing and reading, both ways; else what changed."""
+    for suffix, back in ((".pb", from_pb), (".pbtxt", from_pbtxt)):
+        again = back(to_bytes(document, suffix), f"graph{suffix}", False).graph
+        for op in document.graph:
+            if str(again[op.name]) != str(op):
+                return f"{suffix}: {again[op.name]}, not {op}"
+    return ""
+
+
+def _unrun(case: Case, info: dict[str, Any], why: str, *path: str | int) -> None:
+    described_keys = ("sha256_pb", "nodes", "ops", "pbtxt", "producer", "library_functions", "note")
+    for key in info:
+        if key not in described_keys:
+            case.skip(why, *path, key)
+
+
+def fed(feeds: dict[str, Any]) -> dict[str, Any]:
+    return {key: as_array(value) if is_tensor(value) else value for key, value in feeds.items()}
+
+
+@checks("graph_files")
+def each_file(case: Case) -> None:
+    for entry in case.recorded:
+        if entry in ("case", "topic", "tf_version"):
+            continue
+        graph = described(case, entry)
+        if graph is None:
+            continue
+        session = Session(graph, functions={"pyfunc_0": lambda *xs: xs[0] + xs[1]})
+        if init := case.at(entry).get("init"):
+            session.run([], targets=[case.given(entry, "init")])
+        elif "init" in case.at(entry):
+            case.given(entry, "init")
+        if "run_script" in case.at(entry):
+            _script(case, entry, session)
+        else:
+            _fetched(case, session, entry)
+        del init
+
+
+def _script(case: Case, entry: str, session: Session) -> None:
+    for number, step in enumerate(case.at(entry, "run_script")):
+        path = entry, "run_script", number
+        feeds = fed(case.given(*path, "feeds"))
+        targets = case.given(*path, "targets")
+        values = session.run(list(step["fetches"]), feeds, targets)
+        if step["fetches"]:
+            case.value(dict(zip(step["fetches"], values, strict=True)), *path, "fetches")
+        else:
+            case.given(*path, "fetches")
+
+
+def _fetched(case: Case, session: Session, *path: str | int) -> None:
+    feeds = fed(case.given(*path, "feeds"))
+    fetches = list(case.at(*path, "fetches"))
+    case.value(
+        lambda: dict(zip(fetches, session.run(fetches, feeds), strict=True)), *path, "fetches"
+    )
+
+
+@checks("grad_aggregation_and_args")
+def two_paths(case: Case) -> None:
+    if (graph := described(case, "graph_file")) is not None:
+        _fetched(case, Session(graph), "graph_file")
+
+
+@checks("gradient_override_map_semantics")
+def overridden(case: Case) -> None:
+    if (graph := described(case, "saved_graph")) is not None:
+        _fetched(case, Session(graph), "saved_graph")
+
+
+@checks("where_cond_gradients", "several_networks_one_graph")
+def one_file(case: Case) -> None:
+    described(case, "graph_file")
+
+
+@checks("batch_norm_update_ops")
+def batch_norm(case: Case) -> None:
+    described(case, "2d", "control_dependencies", "graph_file")
+
+
+@checks("optimizer_var_list_and_per_variable_lr")
+def adam(case: Case) -> None:
+    described(case, "graph_file")
+
+
+@checks("while_loop_gradients")
+def loops(case: Case) -> None:
+    described(case, "graph_file_forward")
+    described(case, "graph_file")
+
+
+@checks("rnn_dynamic")
+def cells(case: Case) -> None:
+    for cell in ("GRUCell", "LSTMCell"):
+        described(case, cell, "graph_file")
+
+
+STEPS = "steps (batches of 4 rows, lr .5)"
+
+
+@checks("mnist_softmax_regression")
+def softmax_regression(case: Case) -> None:
+    """TensorFlow's graph with gradients and updates, run for six steps."""
+    graph = described(case, "graph_file")
+    assert graph is not None
+    x = case.given("inputs", "x_uint8").astype(np.float32) / np.float32(255)
+    digits = case.given("inputs", "labels")
+    feeds = {"x": x, "y_": np.eye(10, dtype=np.float32)[digits]}
+    for key in ("scale",):
+        case.given("inputs", key)
+    for key in ("feeds", "fetch"):
+        case.given("graph_file", key)
+    session = Session(graph)
+    session.run([], targets=[case.given("graph_file", "init")])
+    train = case.given("graph_file", "train_op")
+    fetches = ["cross_entropy", "accuracy", "W", "b"]
+    loss, accuracy, *_ = session.run(fetches, feeds)
+    case.value(loss, "loss0 (=ln 10)")
+    case.value(accuracy, "accuracy0")
+    builder = GraphBuilder(graph)
+    _, db = gradients(builder.get("cross_entropy"), [builder.get("W"), builder.get("b")])
+    assert isinstance(db, Tensor)
+    own = Session(builder.build())
+    own.run([], targets=["init"])
+    case.gradient(own.run([db.ref], feeds)[0], "db0", within=1e-8)
+    for number, step in enumerate(case.at(STEPS)):
+        rows = slice(*step["batch rows"])
+        case.given(STEPS, number, "batch rows")
+        session.run([], {k: v[rows] for k, v in feeds.items()}, [train])
+        loss, accuracy, weights, bias = session.run(fetches, feeds)
+        found = {"loss_all": loss, "accuracy_all": accuracy, "b": bias}
+        found["W_abs_sum"] = np.abs(weights).sum(dtype=np.float64)
+        for key, value in found.items():
+            case.value(value, STEPS, number, key, within=_SLACK[key])
+        case.value(weights.sum(dtype=np.float64), STEPS, number, "W_sum", within=2e-5)
+    case.value(weights[300:320], "W_final rows 300..320", within=1e-7)
+    case.skip("a statistic of the recording itself", "max_diff_numpy_W")
+    case.skip(DOCUMENTATION, "graph")
+    zeros = {"x": np.zeros((1, 784), np.float32)}
+    case.derived(
+        int(session.run(["ArgMax"], {**zeros, "b/read": np.zeros(10, np.float32)})[0][0]),
+        0,
+        "argmax_ties",
+        how="equal logits give class 0",
+    )
+
+
+_SLACK = {"loss_all": 1e-6, "accuracy_all": None, "b": 1e-7, "W_abs_sum": 1e-4}

@@ -1,0 +1,166 @@
+"""Gradients by convention: kinks, ties, zeros and infinities; products."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.autodiff.gradients import gradients
+from core.graph.dtypes import DType
+from core.ops import api as tf
+from core.ops.builder import Tensor, call, call_many
+from tests.oracle.point import Build, point
+from tests.oracle.program import Program
+from tests.oracle.shorthand import element, ints, like, total
+from tests.oracle.table import Case, checks
+
+
+def norm(x: Tensor) -> Tensor:
+    return call("Sqrt", total(x * x, "Sum"))
+
+
+def max_pool(x: Tensor) -> Tensor:
+    image = call("Reshape", x, ints(1, 2, 2, 1))
+    return call("MaxPool", image, ksize=(1, 2, 2, 1), strides=(1, 2, 2, 1), padding="VALID")
+
+
+def huber(x: Tensor) -> Tensor:
+    """tf.losses.huber_loss(zeros, x, reduction=NONE): it reduces in float32."""
+    error = call("Abs", tf.cast(x, DType.FLOAT32))
+    quadratic = call("Minimum", error, 1.0)
+    return 0.5 * quadratic * quadratic + (error - quadratic)
+
+
+POINTS: dict[str, Build] = {
+    "relu": lambda x: call("Relu", x),
+    "relu6": lambda x: call("Relu6", x),
+    "abs": lambda x: call("Abs", x),
+    "sign": lambda x: call("Sign", x),
+    "sqrt": lambda x: call("Sqrt", x),
+    "rsqrt": lambda x: call("Rsqrt", x),
+    "log": lambda x: call("Log", x),
+    "reciprocal": lambda x: call("Reciprocal", x),
+    "elu": lambda x: call("Elu", x),
+    "leaky_relu": lambda x: call("LeakyRelu", x, alpha=0.2),
+    "softplus": lambda x: call("Softplus", x),
+    "sigmoid": lambda x: call("Sigmoid", x),
+    "tanh": lambda x: call("Tanh", x),
+    "exp": lambda x: call("Exp", x),
+    "acos": lambda x: call("Acos", x),
+    "clip_by_value(0,1)": lambda x: tf.clip_by_value(x, 0.0, 1.0),
+    "maximum(x,0)": lambda x: call("Maximum", x, like(0.0, x)),
+    "maximum(0,x)": lambda x: call("Maximum", like(0.0, x), x),
+    "minimum(x,0)": lambda x: call("Minimum", x, like(0.0, x)),
+    "maximum(x,x)": lambda x: call("Maximum", x, x),
+    "pow(x,2)": lambda x: call("Pow", x, like(2.0, x)),
+    "pow(x,0.5)": lambda x: call("Pow", x, like(0.5, x)),
+    "pow(x,0)": lambda x: call("Pow", x, like(0.0, x)),
+    "pow(2,x)": lambda x: call("Pow", like(2.0, x), x),
+    "pow(0,x)": lambda x: call("Pow", like(0.0, x), x),
+    "pow(-2,x)": lambda x: call("Pow", like(-2.0, x), x),
+    "norm": norm,
+    "l2_normalize": lambda x: tf.nn.l2_normalize(x, 0),
+    "l2_loss": lambda x: call("L2Loss", x),
+    "div x/x": lambda x: x / x,
+    "div_no_nan(1,x)": lambda x: call("DivNoNan", like(1.0, x), x),
+    "reduce_max tie": lambda x: total(x, "Max"),
+    "reduce_min tie": lambda x: total(x, "Min"),
+    "segment_max tie": lambda x: call("SegmentMax", x, ints(0, 0, 1)),
+    "reduce_std": tf.reduce_std,
+    "reduce_logsumexp": tf.reduce_logsumexp,
+    "xlogy(x,x)": lambda x: call("Xlogy", x, x),
+    "mod x%2": lambda x: call("FloorMod", x, like(2.0, x)),
+    "top_k tie": lambda x: call_many("TopKV2", x, np.array(1, np.int32), sorted=True)[0],
+    "max_pool tie (2x2)": max_pool,
+    "softmax big": lambda x: element(call("Softmax", x), 0),
+    "log_softmax big": lambda x: element(call("LogSoftmax", x), 1),
+    "squared_difference": lambda x: call("SquaredDifference", x, like(1.0, x)),
+    "huber delta=1": huber,
+    "atan2(x,x)": lambda x: call("Atan2", x, x),
+}
+
+
+@checks("grad_nonsmooth_points")
+def each_point(case: Case) -> None:
+    for entry in case.recorded:
+        if entry in POINTS:
+            start = case.given(entry, "x")
+            case.gradient(lambda entry=entry, start=start: point(POINTS[entry], start), entry)
+
+
+def product(axis: int | None) -> Build:
+    def build(x: Tensor) -> Tensor:
+        if axis is None:
+            return total(x, "Prod")
+        return call("Prod", x, ints(axis), keep_dims=False) * like([1.0, 10.0], x)  # type: ignore[arg-type]
+
+    return build
+
+
+BOX = [[4, 5], [5, 6], [5, 7]]  # the article's numbers: they follow from the recorded values
+
+
+PROBABILITY = [60, 120, 9]
+
+
+def difference(box: Tensor) -> Tensor:
+    """The article's "difference": (the column's product minus p_i) over the column's product."""
+    whole = call("Prod", box, ints(0), keep_dims=True)
+    parts = call("Reshape", like(PROBABILITY, box), ints(3, 1))  # type: ignore[arg-type]
+    return (whole - parts) / whole
+
+
+@checks("reduce_prod_gradient")
+def products(case: Case) -> None:
+    for entry in ("no zero", "one zero", "two zeros", "negative"):
+        start = case.given(entry, "x")
+        found = point(product(None), start)
+        case.gradient({"prod": found["y"], "grad": found["grad"]}, entry)
+    start = case.given("axis 0", "m")
+    case.gradient(point(product(0), start)["grad"], "axis 0", "grad")
+    case.value(lambda: _empty_product(), "empty")
+    for kind in ("float16", "float32", "float64"):
+        found = point(difference, np.array(BOX, kind))
+        wanted = {"value": found["y"], "dsum_dbox": found["grad"]}
+        case.gradient(wanted, f"difference_{kind}")
+        case.skip(
+            "needs StridedSliceAssign on a loop over elements, which is not among the ops",
+            f"assign_formulation_{kind}",
+        )
+    found = point(difference, np.array(BOX, np.float64))
+    case.value(found["y"], "numpy", "value")
+    case.gradient(found["grad"], "numpy", "grad: sum_i p_i/(bp*box)")
+
+
+def _empty_product() -> Any:
+    with Program() as p:
+        return p.run(total(p.builder.constant(np.zeros(0)), "Prod"))
+
+
+@checks("eager_gradient_tape")
+def tape(case: Case) -> None:
+    """The eager program's functions as graphs: values and gradients are the same."""
+    for entry, kind in (
+        ("functional rewrite", "float16"),
+        ("functional rewrite float64", "float64"),
+    ):
+        found = point(difference, np.array(BOX, kind))
+        case.gradient({"value": found["y"], "gradient": found["grad"]}, entry)
+    case.skip(
+        "an assignment to a variable in eager mode; graphs: reduce_prod_gradient", "assign loop"
+    )
+    with Program() as p:
+        gathered = call(
+            "GatherV2",
+            ints(1, 2, 3, 4, 5),
+            p.builder.constant(ints(0, 1, 6)),
+            np.array(0, np.int32),
+        )
+        case.error(lambda: p.run(gathered), "tutorial gather in eager")
+        x = p.placeholder("x", shape=())
+        ste = x + tf.stop_gradient(tf.floor(x) - x)
+        found = [gradients(y, x)[0] for y in (tf.floor(x), ste, call("Sign", x))]
+        case.gradient(p.run(found, {x: 1.5}), "tape floor / STE / sign")
+        n = p.placeholder("n", "int32", ())
+        case.gradient(gradients(n * n, n)[0], "tape int source")
