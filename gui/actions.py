@@ -158,6 +158,15 @@ GRAPH = (
            _optimizer("GradientDescent", learning_rate=0.1),
            "Update the variables by gradient descent", (), "", when.is_open, "Graph", 4,
            checked=when.optimizer_is("GradientDescent")),
+    Action("graph.momentum", "Momentum", _optimizer("Momentum", learning_rate=0.01, momentum=0.9),
+           "Update the variables by gradient descent with momentum", (), "", when.is_open,
+           "Graph", 4, checked=when.optimizer_is("Momentum")),
+    Action("graph.rms_prop", "RMSProp", _optimizer("RMSProp", learning_rate=0.001),
+           "Update the variables by RMSProp", (), "", when.is_open, "Graph", 4,
+           checked=when.optimizer_is("RMSProp")),
+    Action("graph.adagrad", "Adagrad", _optimizer("Adagrad", learning_rate=0.1),
+           "Update the variables by Adagrad", (), "", when.is_open, "Graph", 4,
+           checked=when.optimizer_is("Adagrad")),
 )  # fmt: skip
 
 RUN = (
@@ -190,6 +199,10 @@ RUN = (
     Action("run.check", "Check gradients", commands.check_gradients,
            "Compare native, overridden and numeric gradients", ("Ctrl+K",), "check",
            when.has_request, "Run", 3),
+    Action("run.check_node", "Check this gradient",
+           lambda w: commands.check_node(w, w.selection[0]),
+           "Compare the selected node's gradient with finite differences of it alone",
+           ("Ctrl+Shift+K",), "check", when.one_with_inputs, "Run", 3),
     Action("run.restart_engine", "Restart engine", commands.restart_engine,
            "End the engine process, and come back to the same step in a new one", (),
            "restart_engine", when.always, "Run", 4, toolbar=True),

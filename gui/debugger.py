@@ -29,6 +29,7 @@ from core.host.messages import (
 from core.host.wire import Buffer
 from core.io.document import Document
 from gui.bridge import EngineBridge
+from gui.checks import with_nodes
 from gui.run_by import breakpoints_of, same_but_breakpoints, same_run
 from gui.settings import settings
 from gui.values import TensorValue, ValueCache
@@ -184,9 +185,9 @@ class Debugger(QObject):
         self.flush()
         self._bridge.send(message, buffers, then)
 
-    def check(self) -> None:
-        """Compare native, overridden and numeric gradients."""
-        self.request(CheckGradients(), (), self._tabulate)
+    def check(self, node: str = "") -> None:
+        """Compare native, overridden and numeric gradients; of `node` alone, if one is named."""
+        self.request(CheckGradients(node=node), (), self._add_node if node else self._tabulate)
 
     def compare(self, against: Sequence[str]) -> None:
         """Run on other devices, node by node."""
@@ -248,7 +249,7 @@ class Debugger(QObject):
     def _should_check(self) -> bool:
         """Whether an override in force is worth checking unasked: it ran, and it is quick."""
         return (
-            self.table is None
+            (self.table is None or not self.table.rows)
             and self.program is not None
             and bool(self.program.custom)
             and self.stop is not None
@@ -271,6 +272,13 @@ class Debugger(QObject):
     def _tabulate(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
         if isinstance(reply, GradientTable):
             self.table = reply
+            self.table_changed.emit()
+        self._complain(reply)
+
+    def _add_node(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
+        """One node's check, in place of what is known of that node."""
+        if isinstance(reply, GradientTable):
+            self.table = with_nodes(self.table, reply)
             self.table_changed.emit()
         self._complain(reply)
 

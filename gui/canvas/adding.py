@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from core.graph.model import Edge, TensorRef
-from core.ops.subjects import catalogue, title
+from core.layers.block import all_blocks
+from core.ops.subjects import catalogue, family_title, subject_title
 from core.ops.table import OpDef, all_ops
 from gui import commands
 from gui.canvas.arrays import Point
@@ -17,20 +18,22 @@ from gui.workspace import Workspace
 
 def operations(workspace: Workspace, at: Point) -> list[Entry]:
     """Every op type, to be added at a point of the scene."""
-    return [
+    types = [
         _entry(definition, lambda d=definition: commands.add_node(workspace, d.type, at))
         for definition in _catalogue()
     ]
+    return types + _blocks(workspace, at)
 
 
 def readers(workspace: Workspace, at: Point, source: TensorRef) -> list[Entry]:
     """Op types that can read `source`, to be added and wired to it."""
     kind = workspace.inference.types.get(source)
-    return [
+    types = [
         _entry(d, lambda d=d: commands.add_node(workspace, d.type, at, source=source))
         for d in _catalogue()
         if d.inputs and (kind is None or accepts(d, kind))
     ]
+    return types + _blocks(workspace, at, source)
 
 
 def makers(workspace: Workspace, at: Point, edge: Edge) -> list[Entry]:
@@ -71,7 +74,21 @@ def _catalogue() -> Iterator[OpDef]:
             yield from definitions
 
 
+def _blocks(workspace: Workspace, at: Point, source: TensorRef | None = None) -> list[Entry]:
+    """Composite blocks; they read `source`, else what is selected."""
+    return [
+        Entry(
+            b.name,
+            "block",
+            b.doc,
+            lambda b=b: commands.add_block(workspace, b.name, at, source),
+            ("blocks", family_title(b.family)),
+        )
+        for b in all_blocks()
+    ]
+
+
 def _entry(definition: OpDef, choose: Callable[[], object]) -> Entry:
     formula = f"\n{definition.formula}" if definition.formula else ""
-    groups = title(definition.subject), title(definition.family)
+    groups = subject_title(definition.subject), family_title(definition.family)
     return Entry(definition.type, groups[1], f"{definition.doc}{formula}", choose, groups)

@@ -40,5 +40,5 @@ class OpDrop(QObject):
     def _add(self, event: QDropEvent) -> None:
         type = bytes(event.mimeData().data(MIME_TYPE).data()).decode()
         at = self._view.mapToScene(event.position().toPoint())
-        commands.add_node(self._view.workspace, type, self._view.snapped(at))
+        commands.place(self._view.workspace, type, self._view.snapped(at))
         self._view.setFocus()

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QFrame, QHeaderView, QTreeWidget, QTreeWidgetItem
 
-_ROWS = 10
+_ROWS, _ROW_HEIGHT = 11, 22
+_NAMED = 8  # entries of a group that are named below
+_ROW = QSize(0, _ROW_HEIGHT)
 _EntryRole = Qt.ItemDataRole.UserRole
 
 
@@ -43,7 +45,7 @@ class EntryList(QTreeWidget):
         self.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFixedHeight(_ROWS * (self.fontMetrics().height() + 6))
+        self.setFixedHeight(_ROWS * _ROW_HEIGHT)
 
     def show_matches(self, entries: Sequence[Entry]) -> None:
         """One entry below the other, the first one current."""
@@ -53,7 +55,7 @@ class EntryList(QTreeWidget):
             self.setCurrentItem(self.topLevelItem(0))
 
     def show_groups(self, entries: Sequence[Entry]) -> None:
-        """Entries under their headings: the outer ones open, those inside them closed."""
+        """Entries under their headings, which are closed."""
         self.clear()
         found: dict[tuple[str, ...], QTreeWidgetItem] = {(): self.invisibleRootItem()}
         for entry in entries:
@@ -77,13 +79,15 @@ class EntryList(QTreeWidget):
     def inside(self) -> str:
         """What stands under the current heading, in words."""
         item = self.currentItem()
-        return ", ".join(_titles(item)) if item is not None else ""
+        titles = _titles(item) if item is not None else []
+        return ", ".join(titles[:_NAMED]) + (", …" if len(titles) > _NAMED else "")
 
     def _group(
         self, found: dict[tuple[str, ...], QTreeWidgetItem], groups: tuple[str, ...]
     ) -> QTreeWidgetItem:
         if groups not in found:
             item = found[groups] = QTreeWidgetItem([groups[-1]])
+            item.setSizeHint(0, _ROW)
             self._group(found, groups[:-1]).addChild(item)
         return found[groups]
 
@@ -91,7 +95,6 @@ class EntryList(QTreeWidget):
         titles = list(_titles(item))
         item.setText(1, str(len(titles)))
         item.setForeground(1, self._faint)
-        item.setExpanded(outermost)
         font = item.font(0)
         font.setBold(outermost)
         item.setFont(0, font)
@@ -100,6 +103,7 @@ class EntryList(QTreeWidget):
 
     def _item(self, entry: Entry, detail: str) -> QTreeWidgetItem:
         item = QTreeWidgetItem([entry.title, detail])
+        item.setSizeHint(0, _ROW)
         item.setForeground(1, self._faint)
         item.setData(0, _EntryRole, entry)
         item.setData(0, Qt.ItemDataRole.AccessibleTextRole, f"{entry.title}. {entry.help}")

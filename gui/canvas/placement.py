@@ -71,6 +71,13 @@ def _beside(visible: VisibleGraph, number: int, placed: Mapping[str, Point]) -> 
     return min(x for x, _ in placed.values()), max(y for _, y in placed.values()) + 100.0
 
 
+def free_place(wanted: Point, rects: np.ndarray) -> Point:
+    """The first place for a node at or below `wanted`; rects: float[n, 4] of what stands there."""
+    centres = rects[:, :2] + rects[:, 2:] / 2
+    tall = float(rects[:, 3].max(initial=layout_boxes.BOX_GAP))
+    return _free(wanted, tall, {str(i): (x, y) for i, (x, y) in enumerate(centres.tolist())})
+
+
 def _free(wanted: Point, tall: float, placed: Mapping[str, Point]) -> Point:
     """The first place at or below `wanted` that no other box covers."""
     x, y = wanted

@@ -31,6 +31,7 @@ from gui.canvas.dropping import OpDrop
 from gui.canvas.hit import Hit
 from gui.canvas.layers import Layers
 from gui.canvas.minimap import Minimap
+from gui.canvas.placement import free_place
 from gui.canvas.search_menu import Entry, SearchMenu
 from gui.canvas.stage import Stage
 from gui.workspace import Workspace
@@ -115,7 +116,8 @@ class GraphView(QGraphicsView):
         pixel = self._pointer if inside and self._pointer else self.viewport().rect().center()
         at = self.snapped(self.mapToScene(pixel))
         if type:
-            commands.add_node(self.workspace, type, at)
+            at = at if inside else free_place(at, self.arrays.rects)
+            commands.place(self.workspace, type, at)
         else:
             entries = adding.operations(self.workspace, at)
             self.open_menu(entries, self.viewport().mapToGlobal(pixel))

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from core.autodiff.request import GradientRequest, gradient_name, native_name
-from core.graph.model import Edge, Graph, Operation, Phase, TensorRef
+from core.graph.model import PYTHON_OPS, Edge, Graph, Operation, Phase, TensorRef
 from core.graph.scopes import parents
 from core.ops.infer import Inference
 from core.ops.table import find
@@ -19,7 +19,6 @@ KINDS = ("muted", "update", "forward", "backward", "override")
 INPUT, VARIABLE, COMPUTE, GRADIENT, CUSTOM = range(len(KINDS))
 _INPUTS = frozenset({"Placeholder", "PlaceholderWithDefault", "Const"})
 _VARIABLES = frozenset({"Variable", "VariableV2", "VarHandleOp"})
-_CUSTOM = frozenset({"PyFunc", "PyFuncStateless", "EagerPyFunc"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +174,7 @@ def _operation_box(
     op: Operation, graph: Graph, inference: Inference, request: GradientRequest, passed: bool
 ) -> Box:
     definition = find(op.type)
-    spare = definition is not None and bool(definition.inputs) and definition.inputs[-1].variadic
+    spare = definition is not None and definition.lists == 1 and definition.inputs[-1].variadic
     outputs = _output_count(op, graph, inference)
     ports = len(op.inputs) + spare
     return Box(
@@ -208,7 +207,7 @@ def _kind(op: Operation, request: GradientRequest) -> int:
         return INPUT
     if op.type in _VARIABLES or op.phase is Phase.UPDATE or op.type.startswith("Apply"):
         return VARIABLE
-    if op.type in _CUSTOM:
+    if op.type in PYTHON_OPS:
         return CUSTOM
     from_loss = any(ref.op == op.name for ref in request.of)
     return GRADIENT if from_loss or op.phase is Phase.BACKWARD else COMPUTE

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from gui.commands.gradients import (
     check_gradients,
+    check_node,
     clear_override,
     override_by_code,
     set_code,
@@ -19,6 +20,7 @@ from gui.commands.gradients import (
     use_native_gradient,
 )
 from gui.commands.nodes import (
+    add_block,
     add_node,
     add_source,
     connect,
@@ -26,6 +28,7 @@ from gui.commands.nodes import (
     disconnect,
     duplicate_selection,
     move_nodes,
+    place,
     remove_nodes,
     rename,
     rewire,
@@ -51,9 +54,11 @@ from gui.commands.running import (
 )
 
 __all__ = [
+    "add_block",
     "add_node",
     "add_source",
     "check_gradients",
+    "check_node",
     "clear_override",
     "compare",
     "connect",
@@ -65,6 +70,7 @@ __all__ = [
     "open_path",
     "override_by_code",
     "pause",
+    "place",
     "remove_nodes",
     "rename",
     "restart_engine",

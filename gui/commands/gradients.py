@@ -92,6 +92,11 @@ def check_gradients(workspace: Workspace) -> None:
     workspace.debugger.check()
 
 
+def check_node(workspace: Workspace, name: str) -> None:
+    """Compare one node's gradient with finite differences of it alone; table_changed follows."""
+    workspace.debugger.check(name)
+
+
 @says_why
 def set_code(workspace: Workspace, item: CodeItem) -> None:
     workspace.edit(f"Edit {item.name}", edits.set_code(workspace.document, item))

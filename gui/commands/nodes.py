@@ -7,7 +7,8 @@ from typing import Any
 
 from core.graph.model import Edge, TensorRef
 from core.graph.scopes import is_inside
-from core.io import edits
+from core.io import blocks, edits
+from core.ops.table import find
 from gui.commands.saying import says_why
 from gui.workspace import Workspace
 
@@ -31,6 +32,27 @@ def add_node(
     workspace.edit(f"Add {type}", document)
     workspace.select([chosen])
     return chosen
+
+
+@says_why
+def add_block(workspace: Workspace, name: str, at: Point, source: TensorRef | None = None) -> str:
+    """Add a composite block around a point, reading `source` or else the selected nodes, as far
+    as it has inputs, and select it. Returns its scope."""
+    graph = workspace.document.graph
+    chosen = [TensorRef(n) for n in workspace.selection if n in graph]
+    sources = [source] if source is not None else chosen
+    types = workspace.inference.types
+    document, scope = blocks.add_block(workspace.document, name, at, sources, types)
+    workspace.edit(f"Add {name}", document)
+    workspace.select([op.name for op in document.graph if is_inside(op.name, scope)])
+    return scope
+
+
+def place(workspace: Workspace, name: str, at: Point, source: TensorRef | None = None) -> str:
+    """Add what the palette calls `name`: an op type, or else a block."""
+    if find(name) is None:
+        return add_block(workspace, name, at, source)
+    return add_node(workspace, name, at, source=source)
 
 
 @says_why

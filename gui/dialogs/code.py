@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
 
 from core.io.document import CodeItem, CodeKind
 from gui.dialogs.code_view import CodeView
@@ -17,13 +18,32 @@ EXPLAINED = {
     CodeKind.GRADIENT: "The last function is called as f(op, grad) while the gradient graph is "
     "built. It returns one gradient for each input of op, made from op.inputs and grad by +, *, "
     "@ and the functions of tf; None for an input that gets no gradient.",
+    CodeKind.NUMPY_GRADIENT: "The last function is called with the gradient of each output and "
+    "then the inputs, all NumPy arrays, in the engine process. It returns one gradient for each "
+    "input, shaped and typed like it; None for one that gets none.",
     CodeKind.PYFUNC: "The last function is called with the inputs as NumPy arrays, in the engine "
     "process, and returns the output.",
 }
 
 
+NO_CHOICE: Mapping[CodeKind, str] = MappingProxyType({})
+TITLES = {
+    CodeKind.GRADIENT: "Gradient function",
+    CodeKind.NUMPY_GRADIENT: "Gradient function in NumPy",
+    CodeKind.PYFUNC: "Python function",
+}
+WRITTEN_IN = {
+    CodeKind.GRADIENT: "Builds the gradient's operations (tf)",
+    CodeKind.NUMPY_GRADIENT: "Computes the gradient's arrays (NumPy)",
+}
+
+
 class CodeDialog(Dialog):
-    """`then(item)` is called with the function once its syntax is right."""
+    """`then(item)` is called with the function once its syntax is right.
+
+    new: the function is not there yet, and gets a name. templates: what a new one may be, and
+    the source that each kind starts from.
+    """
 
     def __init__(
         self,
@@ -32,20 +52,28 @@ class CodeDialog(Dialog):
         then: Callable[[CodeItem], None],
         parent: QWidget | None = None,
         new: bool = False,
+        templates: Mapping[CodeKind, str] = NO_CHOICE,
     ) -> None:
-        title = "Gradient function" if item.kind is CodeKind.GRADIENT else "Python function"
-        super().__init__(workspace, "code_dialog", title, parent)
-        self._item, self._then, self._new = item, then, new
+        super().__init__(workspace, "code_dialog", TITLES[item.kind], parent)
+        self._item, self._then, self._new, self._templates = item, then, new, templates
         self.name = QLineEdit(item.name)
         self.name.setObjectName("code_dialog.name")
         self.name.setAccessibleName("Name of the function")
         self.name.setReadOnly(not new)
         self.column.addWidget(self.name)
-        self.add_text(EXPLAINED[item.kind], "muted")
+        self.kind = QComboBox()
+        self.kind.setObjectName("code_dialog.kind")
+        self.kind.setAccessibleName("What the function does")
+        for kind in templates:
+            self.kind.addItem(WRITTEN_IN[kind], kind)
+        self.kind.setVisible(bool(templates))
+        self.column.addWidget(self.kind)
+        self._explained = self.add_text(EXPLAINED[item.kind], "muted")
         self.code = CodeView(workspace.theme, item.source, "code_dialog.code")
         self.column.addWidget(self.code, 1)
         self.add_buttons("Apply")
         self.resize(640, 440)
+        self.kind.currentIndexChanged.connect(self._change_kind)
         self.code.setFocus()
 
     def apply(self) -> str:
@@ -60,6 +88,15 @@ class CodeDialog(Dialog):
         if not text:
             self._then(replace(self._item, name=name, source=source.rstrip() + "\n"))
         return text
+
+    def _change_kind(self) -> None:
+        """Start from the other kind's template, unless something has been written already."""
+        kind = CodeKind(self.kind.currentData())
+        if self.code.toPlainText() == self._templates[self._item.kind]:
+            self.code.setPlainText(self._templates[kind])
+        self._item = replace(self._item, kind=kind)
+        self.setWindowTitle(TITLES[kind])
+        self._explained.setText(EXPLAINED[kind])
 
 
 def syntax_problem(source: str) -> tuple[str, int]:

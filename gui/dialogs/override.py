@@ -55,12 +55,16 @@ def write_gradient(
     workspace: Workspace, op: Operation, kind: OverrideKind, target: str, parent: QWidget | None
 ) -> CodeDialog:
     """Open the editor on a new gradient function; it is in force once it is applied."""
+    templates = {
+        CodeKind.GRADIENT: template(op),
+        CodeKind.NUMPY_GRADIENT: numpy_template(op),
+    }
     item = CodeItem(unused_name(workspace, op), CodeKind.GRADIENT, template(op))
 
     def done(item: CodeItem) -> None:
         commands.override_by_code(workspace, item, Override(item.name, target, kind))
 
-    dialog = CodeDialog(workspace, item, done, parent, new=True)
+    dialog = CodeDialog(workspace, item, done, parent, new=True, templates=templates)
     dialog.open()
     return dialog
 
@@ -68,7 +72,7 @@ def write_gradient(
 def gradients(workspace: Workspace, op: Operation) -> list[str]:
     """What the gradient of `op` can be replaced by, the document's own functions first."""
     items = workspace.document.code.values()
-    own = [item.name for item in items if item.kind is CodeKind.GRADIENT]
+    own = [item.name for item in items if item.kind is not CodeKind.PYFUNC]
     return [*own, NEW, *(name for name in BORROWED if name != op.type)]
 
 
@@ -89,12 +93,29 @@ def unused_name(workspace: Workspace, op: Operation) -> str:
 
 def template(op: Operation) -> str:
     """A gradient function with the right number of inputs, to start from."""
+    names = _variables(op)
+    end = "," if len(names) == 1 else ""
+    result = ", ".join(["grad"] * len(names))
+    return (
+        f"def backprop(op, grad):\n    {', '.join(names)}{end} = op.inputs\n"
+        f"    return {result}{end}\n"
+    )
+
+
+def numpy_template(op: Operation) -> str:
+    """The same for a function of NumPy arrays."""
+    names = _variables(op)
+    given = ", ".join(["grad", *names])
+    result = ", ".join(["grad"] * len(names))
+    return f"def backprop({given}):\n    return {result}\n"
+
+
+def _variables(op: Operation) -> list[str]:
+    """Python names for the inputs, after what comes in if that tells them apart."""
     names = [_variable(ref.op) if ref is not None else f"x{i}" for i, ref in enumerate(op.inputs)]
-    if len(set(names)) < len(names):
+    if len({*names, "grad"}) <= len(names):
         names = [f"x{i}" for i in range(len(op.inputs))]
-    given = ", ".join(names) + ("," if len(names) == 1 else "")
-    result = ", ".join(["grad"] * len(names)) + ("," if len(names) == 1 else "")
-    return f"def backprop(op, grad):\n    {given} = op.inputs\n    return {result}\n"
+    return names
 
 
 def _variable(name: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from PySide6.QtWidgets import QMenu
 
 from core.autodiff.request import Override, OverrideKind, gradient_name, native_name
-from core.graph.model import Operation
+from core.graph.model import PYTHON_OPS, Operation
 from core.graph.scopes import parents
 from core.io.document import CodeKind, Document
 from core.ops.table import all_ops
@@ -33,9 +33,11 @@ def fill_gradient_menu(menu: QMenu, workspace: Workspace, op: Operation) -> None
     _fill(menu, workspace, Override("", op.name, OverrideKind.OP), name if own else "")
     _add_wider(menu, workspace, op)
     menu.addSeparator()
-    if op.type not in ("PyFunc", "PyFuncStateless"):
+    if op.type not in PYTHON_OPS:
         menu.addAction("Replace with Python function…", lambda: _ask(workspace, "pyfunc", op.name))
     menu.addAction("New gradient function…", lambda: _ask(workspace, "gradient", op.name))
+    menu.addSeparator()
+    menu.addAction("Check this gradient", lambda: commands.check_node(workspace, op.name))
 
 
 def _fill(menu: QMenu, workspace: Workspace, place: Override, current: str) -> None:
@@ -82,7 +84,7 @@ def _add_switches(menu: QMenu, workspace: Workspace, op: Operation) -> None:
 
 
 def _functions(document: Document) -> list[str]:
-    return [name for name, item in document.code.items() if item.kind is CodeKind.GRADIENT]
+    return [name for name, item in document.code.items() if item.kind is not CodeKind.PYFUNC]
 
 
 def _built_in() -> Iterator[str]:

@@ -9,6 +9,7 @@ import numpy as np
 from core.host.messages import GradientRow
 from gui import numbers
 from gui.panels.cells import Cell, CellModel
+from gui.panels.node_verdict import MARKS
 
 NAME, NATIVE, OVERRIDE, NUMERIC, VERDICT = range(5)
 _DIGITS = 4
@@ -57,6 +58,6 @@ def digits(value: float) -> str:
 def _verdict(item: GradientRow) -> Cell:
     if item.numeric is None:
         return Cell("", tip="no numbers to compare with")
-    if item.agrees:
-        return Cell("✓", "update", tip="agrees with finite differences")
-    return Cell("×", "problem", tip="not what finite differences give")
+    mark, tone = MARKS[item.verdict or ("ok" if item.agrees else "wrong")]
+    off = "" if item.difference is None else f"off by {item.difference:.2g} "
+    return Cell(mark, tone, tip=f"{item.verdict}: {off}({item.method})")

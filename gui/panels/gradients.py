@@ -71,26 +71,32 @@ class GradientsPanel(Panel):
             return
         self.model.show(table.rows if table is not None else ())
         hint = self.tr("Compares every gradient with finite differences in float64.")
-        self.sentence.setText(table.text if table is not None else hint)
+        self.sentence.setText((table.text if table is not None else "") or hint)
         self.table.setVisible(bool(self.model.rows))
         self.table.setColumnHidden(2, not self.model.overridden)
-        self._list_nodes([n for n in table.nodes if not n.agrees] if table is not None else [])
+        self._list_nodes([n for n in table.nodes if n.verdict != "ok"] if table is not None else [])
         self.missing.refresh()
         self.column.setStretch(2, 1 if self.model.rows else 0)
         self.column.setStretch(4, 0 if self.model.rows else 1)
         self.show_content()
 
-    def _list_nodes(self, wrong: list[NodeCheck]) -> None:
-        """A link to each node whose gradient is not the gradient of the node."""
+    def _list_nodes(self, doubtful: list[NodeCheck]) -> None:
+        """A link to each node whose gradient is wrong, or worth a second look."""
         while self.verdicts.count() > 1:
             item = self.verdicts.takeAt(1)
             if item is not None and (widget := item.widget()) is not None:
                 widget.deleteLater()
-        for node in wrong:
-            text = self.tr("{} at {} is not its gradient").format(node.gradient, node.node)
-            link = Link(lambda: self.theme, text, f"gradients.node.{node.node}")
+        for node in doubtful:
+            link = Link(lambda: self.theme, self._remark(node), f"gradients.node.{node.node}")
+            link.setToolTip(node.text)
             link.clicked.connect(lambda _=False, name=node.node: self.workspace.select([name]))
             self.verdicts.addWidget(link)
+
+    def _remark(self, node: NodeCheck) -> str:
+        if not node.agrees:
+            return self.tr("{} at {} is not its gradient").format(node.gradient, node.node)
+        doubt = next(t for t in node.tensors if t.verdict == node.verdict)
+        return self.tr("{} at {}: {}").format(node.gradient, node.node, doubt.text)
 
     def _select(self, row: int) -> None:
         name = self.model.rows[row].name.partition(":")[0]

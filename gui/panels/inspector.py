@@ -15,6 +15,7 @@ from gui.panels.gradient_code import GradientCode
 from gui.panels.labels import Wrapped
 from gui.panels.looked_at import looked_at
 from gui.panels.node_facts import NodeFacts
+from gui.panels.node_verdict import NodeVerdict
 from gui.panels.override_check import OverrideCheck
 from gui.panels.panel import Panel
 from gui.panels.step_facts import StepFacts
@@ -36,6 +37,7 @@ class InspectorPanel(Panel):
         self.code = GradientCode(workspace)
         self.check = OverrideCheck(workspace)
         self.gradient = GradientFlow(workspace)
+        self.verdict = NodeVerdict(workspace)
         self.value = ValueFlow(workspace)
         self.note = Wrapped(lambda: workspace.theme, "inspector.note", "muted")
         self.note.setContentsMargins(0, 2 * GRID, 0, 0)
@@ -55,7 +57,7 @@ class InspectorPanel(Panel):
         column.setSpacing(GRID // 2)
         self._sections: tuple[QWidget, ...] = (
             self.facts, self.step, self.wire, self.attributes, self.error, self.code,
-            self.check, self.gradient, self.value, self.note,
+            self.check, self.gradient, self.verdict, self.value, self.note,
         )  # fmt: skip
         for section in self._sections:
             column.addWidget(section)
@@ -127,6 +129,7 @@ class InspectorPanel(Panel):
         self.error.show_node(op.name)
         self.check.show_node(op.name)
         self.gradient.show_node(op)
+        self.verdict.show_node(op)
         self.value.show_node(op)
         self.show_content()
 

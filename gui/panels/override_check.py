@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 from core.host.messages import NodeCheck
 from gui import commands
 from gui.panels.card import Card
+from gui.panels.gradient_menu import gradient_in_force
 from gui.panels.gradient_model import GradientModel
 from gui.panels.tables import ROW_HEIGHT, FlatTable
 from gui.theme import GRID
@@ -46,20 +47,23 @@ class OverrideCheck(QWidget):
             return
         self._say(wrong)
         self.model.show(table.rows[:_MOST_ROWS])
+        self.table.setVisible(bool(table.rows))
         self.table.setColumnHidden(2, not self.model.overridden)
         self.table.setFixedHeight((len(self.model.rows) + 1) * ROW_HEIGHT + 2)
 
     def _say(self, check: NodeCheck) -> None:
-        native = self.tr("Use the native gradient")
-        show = self.tr("Show the check")
-        self.card.say(
-            self.tr("This override is not the gradient of {}.").format(check.node),
-            check.text,
-            (
-                (native, "inspector.card.native", lambda: self._use_native(check.node)),
-                (show, "inspector.card.show", self._show_check),
-            ),
-        )
+        title = self.tr("This gradient is not that of {}.")
+        links = [(self.tr("Show the check"), "inspector.card.show", self._show_check)]
+        if self._is_overridden(check.node):
+            title = self.tr("This override is not the gradient of {}.")
+            native = self.tr("Use the native gradient")
+            use = lambda: self._use_native(check.node)  # noqa: E731
+            links.insert(0, (native, "inspector.card.native", use))
+        self.card.say(title.format(check.node), check.text, links)
+
+    def _is_overridden(self, name: str) -> bool:
+        document = self._workspace.document
+        return name in document.graph and gradient_in_force(document, document.graph[name])[1]
 
     def _use_native(self, name: str) -> None:
         commands.use_native_gradient(self._workspace, name)

@@ -8,7 +8,8 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit
 
-from core.ops.subjects import catalogue, title
+from core.layers.block import Block, all_blocks
+from core.ops.subjects import catalogue, family_title, subject_title
 from core.ops.table import OpDef, all_ops
 from gui.panels.panel import Panel, search_row
 from gui.panels.row_tree import Row
@@ -22,8 +23,8 @@ MIME_TYPE = "application/x-gradstep-op"  # the op type's name, UTF-8
 
 
 def palette_rows(definitions: Iterable[OpDef], words: str = "") -> list[Row]:
-    """Subjects with their families, which are closed at first; with `words`, the op types whose
-    name, family, names in `tf` or description have each of them, the nearest name first."""
+    """Subjects with their families, closed at first; with `words`, the op types whose name,
+    family, names in `tf` or description have each of them, the nearest name first."""
     if not words.split():
         return [_subject(name, families) for name, families in catalogue(definitions).items()]
     parts = words.lower().split()
@@ -31,30 +32,58 @@ def palette_rows(definitions: Iterable[OpDef], words: str = "") -> list[Row]:
     return sorted(found, key=lambda row: _rank(row.name.lower(), parts[0]))
 
 
+def block_rows(blocks: Iterable[Block], words: str = "") -> list[Row]:
+    """Composite blocks under one heading; with `words`, those that have each of them."""
+    parts = words.lower().split()
+    found = [b for b in blocks if all(p in f"block {b.name} {b.doc}".lower() for p in parts)]
+    rows = tuple(
+        Row(
+            f"block:{b.name}",
+            b.name,
+            " ".join(i.name for i in b.inputs),
+            "faint",
+            b.name,
+            tip=f"{b.doc}\nReads what is selected, in this order; else placeholders.",
+        )
+        for b in found
+    )
+    if parts:
+        return list(rows)
+    return [
+        Row("subject:blocks", "blocks", str(len(rows)), heading=True, open=False, children=rows)
+    ]
+
+
 def _subject(name: str, families: Mapping[str, Sequence[OpDef]]) -> Row:
     rows = tuple(_family(name, family, ops) for family, ops in families.items())
     count = sum(len(ops) for ops in families.values())
-    return Row(f"subject:{name}", title(name), str(count), heading=True, children=rows)
+    heading = subject_title(name)
+    return Row(f"subject:{name}", heading, str(count), heading=True, open=False, children=rows)
 
 
 def _family(subject: str, name: str, definitions: Sequence[OpDef]) -> Row:
     rows = tuple(map(_row, definitions))
     tip = ", ".join(d.type for d in definitions)
     return Row(
-        f"family:{subject}/{name}", title(name), str(len(rows)), open=False, tip=tip, children=rows
+        f"family:{subject}/{name}",
+        family_title(name),
+        str(len(rows)),
+        open=False,
+        tip=tip,
+        children=rows,
     )
 
 
 def _row(definition: OpDef) -> Row:
     inputs = " ".join(f"{s.name}{'…' if s.variadic else ''}" for s in definition.inputs)
     tip = "\n".join(filter(None, [definition.doc, definition.formula, definition.differs]))
-    return Row(
-        f"type:{definition.type}", definition.type, inputs, "faint", definition.type, tip=tip
-    )
+    name = definition.type
+    return Row(f"type:{name}", name, inputs, "faint", name, yields=True, tip=tip)
 
 
 def _searched(d: OpDef) -> str:
-    return f"{d.type} {title(d.subject)} {title(d.family)} {' '.join(d.python)} {d.doc}".lower()
+    place = f"{subject_title(d.subject)} {family_title(d.family)}"
+    return f"{d.type} {place} {' '.join(d.python)} {d.doc}".lower()
 
 
 def _rank(name: str, word: str) -> tuple[bool, bool, str]:
@@ -88,7 +117,7 @@ class PalettePanel(Panel):
 
     def rebuild(self) -> None:
         """Show the op types that match the search."""
-        rows = palette_rows(_known_ops(), self.search.text())
+        rows = self._rows()
         if not rows:
             rows = [Row("none", self.tr("No op type is called so"), tone="muted")]
         self.tree.set_rows(rows)
@@ -114,8 +143,12 @@ class PalettePanel(Panel):
             return True
         return super().eventFilter(watched, event)
 
+    def _rows(self) -> list[Row]:
+        words = self.search.text()
+        return palette_rows(_known_ops(), words) + block_rows(all_blocks(), words)
+
     def _add_first(self) -> None:
-        rows = palette_rows(_known_ops(), self.search.text())
+        rows = self._rows()
         if self.search.text() and rows:
             self._add(rows[0].name)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from core.graph.problems import Problem
-from core.host.messages import ErrorInfo, GradientTable, ProgramInfo
+from core.host.messages import ErrorInfo, GradientTable, ProblemInfo, ProgramInfo
 from gui.workspace import Workspace
 
 
@@ -51,8 +51,9 @@ def _wrong_gradients(table: GradientTable | None) -> list[ProblemRow]:
 
 
 def _of_error(error: ErrorInfo) -> ProblemRow:
+    severity = error.severity if isinstance(error, ProblemInfo) else "error"
     return ProblemRow(
-        error.node or "", error.message, error.hint, "error", tuple(error.index or ())
+        error.node or "", error.message, error.hint, severity, tuple(error.index or ())
     )
 
 

@@ -22,6 +22,7 @@ class Row:
     heading: a group of the top level, drawn bold.
     open:    whether its children show at first.
     problem: text of the problem at this row, or "".
+    yields:  the detail leaves the label all the room that it needs.
     """
 
     key: str
@@ -32,6 +33,7 @@ class Row:
     heading: bool = False
     open: bool = True
     problem: str = ""
+    yields: bool = False
     tip: str = ""
     children: tuple[Row, ...] = ()
 

@@ -30,6 +30,7 @@ from gui.theme import Theme, mono, sans
 ROW_HEIGHT = 24
 _MARGIN = 12
 _GAP = 8
+_READABLE = 24  # pixels; of less nothing could be read
 _MARK = 16  # room for the fold arrow or the problem sign
 
 
@@ -80,7 +81,10 @@ class RowDelegate(QStyledItemDelegate):
         font = mono(12)
         metrics = QFontMetrics(font)
         label = QFontMetrics(sans(strong=row.heading)).horizontalAdvance(row.label)
-        width = max(room.width() - label - _GAP, room.width() // 3)
+        least = 0 if row.yields else room.width() // 3
+        width = max(room.width() - label - _GAP - 2, least)  # 2: glyphs that stand out
+        if width < _READABLE:
+            return
         text = metrics.elidedText(row.detail, Qt.TextElideMode.ElideRight, width)
         painter.setFont(font)
         painter.setPen(painting.tone(theme, row.tone))

@@ -191,6 +191,36 @@ def test_the_articles_override_by_hand(tutorial: Driver) -> None:
     assert space.table.supports == "native"
 
 
+def test_a_gradient_can_be_written_in_numpy(tutorial: Driver) -> None:
+    space = tutorial.workspace
+    space.select(["e"])
+    tutorial.window.views.run("override", "")
+    found(tutorial, OverrideDialog).finish()
+    editor = found(tutorial, CodeDialog)
+    choice = editor.kind
+    assert choice.isVisibleTo(editor)
+    choice.setCurrentIndex(choice.findData(CodeKind.NUMPY_GRADIENT))
+    assert editor.windowTitle() == "Gradient function in NumPy"
+    assert editor.code.toPlainText() == "def backprop(grad, c, k):\n    return grad, grad\n"
+    editor.code.setPlainText("def backprop(grad, c, k):\n    return 2 * grad, grad\n")
+    choice.setCurrentIndex(choice.findData(CodeKind.GRADIENT))
+    choice.setCurrentIndex(choice.findData(CodeKind.NUMPY_GRADIENT))
+    assert "2 * grad" in editor.code.toPlainText()  # what was written stays
+    editor.finish()
+    (item,) = space.document.code.values()
+    assert item.kind is CodeKind.NUMPY_GRADIENT
+    tutorial.settle()
+    tutorial.key("F5")
+    c, k = space.gradient("c"), space.gradient("k")
+    assert c is not None
+    assert k is not None
+    np.testing.assert_allclose(k.head, [0.51415765, -0.95070684], rtol=1e-5)
+    tutorial.workspace.select(["e"])
+    tutorial.window.views.run("override", "")
+    names = [found(tutorial, OverrideDialog).gradient.itemText(i) for i in range(2)]
+    assert names == [item.name, "New function…"]
+
+
 def test_a_template_has_the_right_number_of_inputs(tutorial: Driver) -> None:
     graph = tutorial.workspace.document.graph
     assert "c, k = op.inputs" in template(graph["e"])

@@ -9,6 +9,8 @@ from PySide6.QtTest import QTest
 
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Edge, TensorRef
+from core.layers.block import all_blocks
+from core.ops.table import all_ops
 from gui import commands
 from gui.canvas.search_menu import SearchMenu
 
@@ -144,6 +146,58 @@ def test_keys_open_the_search_menu(pair, key, modifier) -> None:
     QTest.keyClick(pair.view, key, modifier)
     choose(pair, "sqrt")
     assert pair.space.document.graph["Sqrt"].type == "Sqrt"
+
+
+def test_without_text_the_menu_shows_families_that_keys_open(pair) -> None:
+    QTest.keyClick(pair.view, Qt.Key.Key_Tab)
+    rows, field = menu(pair).list, menu(pair).field
+    assert rows.topLevelItem(0).text(0) == "math"
+    QTest.keyClick(field, Qt.Key.Key_Right)
+    QTest.keyClick(field, Qt.Key.Key_Down)
+    assert rows.currentItem().text(0) == "arithmetic"
+    assert "AddV2" in menu(pair).help.text()
+    assert not rows.currentItem().isExpanded()
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert rows.currentItem().isExpanded()
+    QTest.keyClick(field, Qt.Key.Key_Left)
+    assert not rows.currentItem().isExpanded()
+    QTest.keyClick(field, Qt.Key.Key_Right)
+    QTest.keyClick(field, Qt.Key.Key_Down)
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert pair.space.document.graph["Add"].type == "Add"
+
+
+def test_every_op_type_is_in_the_menu(pair) -> None:
+    QTest.keyClick(pair.view, Qt.Key.Key_Tab)
+    rows = menu(pair).list
+    subjects = [rows.topLevelItem(i) for i in range(rows.topLevelItemCount())]
+    count = len(list(all_ops())) + len(list(all_blocks()))
+    assert sum(int(subject.text(1)) for subject in subjects) == count
+
+
+def test_what_the_palette_adds_covers_nothing(canvas) -> None:
+    canvas.open("tutorial")
+    for _ in range(3):
+        canvas.view.add("Neg")
+    boxes = canvas.view.arrays.rects
+    for number, (x, y, w, h) in enumerate(boxes.tolist()):
+        apart = (boxes[:, 0] >= x + w) | (boxes[:, 0] + boxes[:, 2] <= x)
+        apart |= (boxes[:, 1] >= y + h) | (boxes[:, 1] + boxes[:, 3] <= y)
+        assert apart.sum() == len(boxes) - 1, f"box {number} is covered"
+
+
+def test_a_block_reads_what_is_selected_and_is_one_box(canvas) -> None:
+    canvas.open("tutorial")
+    canvas.space.select(["a", "labels"])
+    canvas.view.add("sigmoid_cross_entropy")
+    graph = canvas.space.document.graph
+    inside = [op for op in graph if op.name.startswith("sigmoid_cross_entropy/")]
+    read = {ref.op for op in inside for ref in op.inputs if not ref.op.startswith("sigmoid_")}
+    assert read == {"a", "labels"}
+    assert not canvas.space.inference.problems
+    assert canvas.number("sigmoid_cross_entropy/") >= 0
+    canvas.space.undo_stack.undo()
+    assert not any(op.name.startswith("sigmoid_") for op in canvas.space.document.graph)
 
 
 def test_a_double_click_on_nothing_opens_the_search_menu_and_escape_leaves(pair) -> None:

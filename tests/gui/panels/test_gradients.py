@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from PySide6.QtCore import Qt
 
-from core.graph.model import Edge
+from core.autodiff.request import GradientRequest
+from core.graph.model import Constant, Edge
+from core.io.document import Document
+from core.ops.builder import GraphBuilder
 from gui import commands
 from gui.panels.gradient_model import NAME, NATIVE, NUMERIC, OVERRIDE, VERDICT
 from gui.panels.gradients import GradientsPanel
@@ -61,6 +65,21 @@ def test_why_a_gradient_is_none(bench: Any, show: Callable[..., Any], qtbot: Any
     assert bench.space.selection == ("loss", "a", "e")
     reason = panel.findChild(Wrapped, "gradients.reason.k").text()
     assert "stop_gradient" in reason
+
+
+def test_a_kink_is_neither_right_nor_wrong(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    build = GraphBuilder()
+    build.one("Relu", build.placeholder("x", shape=[2]), name="y")
+    request = GradientRequest.to("y", "x")
+    feeds = {"x:0": Constant(np.float32([0, 1]))}
+    bench.space.open_document(Document(graph=build.build(), request=request, feeds=feeds))
+    panel = show(GradientsPanel(bench.space))
+    qtbot.mouseClick(panel.check, Qt.MouseButton.LeftButton)
+    assert column(panel, VERDICT) == ["∧", "✓"]
+    assert "kink" in panel.model.cell(0, VERDICT).tip
+    assert "a kink at index [0]" in panel.findChild(Link, "gradients.node.y").text()
 
 
 def test_without_a_request_it_says_how_to_make_one(bench: Any, show: Callable[..., Any]) -> None:

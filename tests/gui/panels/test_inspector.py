@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QMenu
 
 from core.autodiff.request import Override, OverrideKind
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Edge
+from core.ops import table
+from core.ops.table import lookup
 from gui import commands
 from gui.panels.inspector import InspectorPanel
-from gui.panels.labels import Link, Text
+from gui.panels.labels import Link, Text, Wrapped
 from gui.theme import LIGHT
 
 
@@ -112,6 +116,29 @@ def test_a_flag_is_a_box(bench: Any, show: Callable[..., Any], qtbot: Any) -> No
     assert bench.space.document.graph[name].attrs["transpose_a"] is True
 
 
+def test_an_attribute_of_few_values_is_chosen_from_a_list(
+    bench: Any, show: Callable[..., Any], qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attrs = {"padding": str, "times": 2}
+    choices = {"padding": ("SAME", "VALID"), "times": (1, 2, 3)}
+    picky = replace(lookup("Tanh"), attrs=attrs, choices=choices)
+    monkeypatch.setitem(table._TABLE, "Tanh", picky)
+    commands.add_node(bench.space, "Tanh", (0.0, 0.0))
+    (name,) = bench.space.selection
+    assert bench.space.document.graph[name].attrs["padding"] == "SAME"
+    panel = show(InspectorPanel(bench.space), 328, 700)
+    box = find(qtbot, panel, QComboBox, "inspector.attr.padding")
+    assert [box.itemText(i) for i in range(box.count())] == ["SAME", "VALID"]
+    box.setFocus()
+    qtbot.keyClick(box, Qt.Key.Key_Down)
+    assert bench.space.document.graph[name].attrs["padding"] == "VALID"
+    box = find(qtbot, panel, QComboBox, "inspector.attr.times")
+    assert box.currentText() == "2"
+    box.setFocus()
+    qtbot.keyClick(box, Qt.Key.Key_Up)
+    assert bench.space.document.graph[name].attrs["times"] == 1
+
+
 def test_a_gradient_is_stopped_at_an_input(
     bench: Any, show: Callable[..., Any], qtbot: Any
 ) -> None:
@@ -172,6 +199,34 @@ def test_the_red_card_explains_and_undoes(bench: Any, show: Callable[..., Any], 
     bench.space.debugger.flush()
     find(qtbot, panel, Link, "inspector.gradient")
     assert not panel.check.isVisible()
+
+
+def test_one_gradient_is_checked_from_the_inspector(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    panel = opened(bench, show, "override_add", "a")
+    click(qtbot, find(qtbot, panel, Link, "inspector.verdict.check"))
+    find(qtbot, panel, Link, "inspector.verdict.check")
+    lines = [w.text() for w in panel.verdict.findChildren(Wrapped)]
+    assert all(line.startswith("✓ ok, off by ") for line in lines)
+    assert all(line.endswith("(complex step)") for line in lines)
+    assert len(lines) == 2
+    bench.space.select(["e"])
+    entry(menu_of(qtbot, panel), "Check this gradient").trigger()
+    find(qtbot, panel, Link, "inspector.verdict.check")
+    lines = [w.text() for w in panel.verdict.findChildren(Wrapped)]
+    assert [line[:7] for line in lines] == ["× wrong"] * 3
+    assert "at [1] (central differences)" in lines[0]
+    assert not panel.check.table.isVisible()
+    assert {node.node for node in bench.space.table.nodes} == {"a", "e"}
+
+
+def test_a_node_without_floating_point_inputs_offers_no_check(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    panel = opened(bench, show, "tutorial", "data")
+    qtbot.waitUntil(lambda: not panel._soon.isActive())
+    assert not panel.verdict.isVisible()
 
 
 def test_code_that_is_not_trusted_says_so(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 
+from core.autodiff.request import Override
 from core.graph.dtypes import Shape
 from core.graph.problems import Problem
 from core.host.messages import ErrorInfo
@@ -46,6 +47,18 @@ def test_a_shape_error_shows_while_drawing(bench: Any, show: Callable[..., Any])
     assert "[2] vs. [3]" in panel.model.rows[0].text
     bench.space.undo_stack.undo()
     assert panel.model.rows == []
+
+
+def test_an_override_that_matches_nothing_is_a_warning_with_what_was_meant(
+    bench: Any, show: Callable[..., Any]
+) -> None:
+    bench.open("tutorial")
+    panel = show(ProblemsPanel(bench.space))
+    commands.set_override(bench.space, Override("Identity", "Addv2"))
+    bench.space.debugger.flush()
+    (row,) = panel.model.rows
+    assert row.text == "this override matches nothing: no op of type Addv2 here"
+    assert (row.fix, row.severity) == ("did you mean AddV2 (2 ops)?", "warning")
 
 
 def test_long_texts_wrap(bench: Any, show: Callable[..., Any]) -> None:
