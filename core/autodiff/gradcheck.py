@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from core.autodiff.differentiate import differentiate
-from core.autodiff.numeric import Evaluate, NumericGradient, Point, agree, numeric_gradients
+from core.autodiff.analytic import analytic_gradients
+from core.autodiff.examine import examine, gradient_question
+from core.autodiff.finding import Finding, Verdict
+from core.autodiff.held import Evaluate, Point
+from core.autodiff.numeric import NumericGradient, agree
 from core.autodiff.request import GradientRequest, gradient_name, native_name
 from core.autodiff.rules import GradientFunction
 from core.errors import GradstepError
@@ -22,23 +25,29 @@ class Check:
     """Gradients of `request.of` with respect to each tensor of `request.wrt`.
 
     in_force: with the request's overrides; native: without them, None when that cannot be
-    computed (then `native_error` says why); numeric: finite differences in float64.
+    computed (then `native_error` says why); numeric: finite differences in float64. findings:
+    what comes of it for the gradient in force; second: for its gradient, where that was asked for.
     """
 
     in_force: Gradients
     native: Gradients | None
     numeric: Mapping[TensorRef, NumericGradient]
+    findings: Mapping[TensorRef, Finding]
     overridden: bool
     native_error: str = ""
+    second: Mapping[TensorRef, Finding] = field(default_factory=dict)
 
     def agrees(self, ref: TensorRef) -> np.ndarray:
         """Per element, whether the gradient in force is what the numbers say; bool."""
-        return agree(self.in_force[ref], self.numeric[ref])
+        right = np.ones(self.numeric[ref].value.shape, bool)
+        for index, verdict in self.findings[ref].verdicts.items():
+            right[index] = verdict is not Verdict.WRONG
+        return right
 
     @property
     def supports(self) -> str:
         """Which gradient the numbers support: "native", "override", "both" or "neither"."""
-        override = self._all_agree(self.in_force)
+        override = all(f.verdict is not Verdict.WRONG for f in self.findings.values())
         native = self.native is not None and self._all_agree(self.native)
         if not self.overridden:
             return "native" if override else "neither"
@@ -56,12 +65,14 @@ def check_gradients(
     request: GradientRequest,
     point: Point,
     functions: Mapping[str, GradientFunction],
+    second_order: bool = False,
 ) -> Check:
     """The whole request at `point` (see numeric_gradients). Raises GradstepError where the
     gradient in force cannot be computed; a native gradient that cannot be is only noted."""
     request = replace(request, wrt=tuple(ref for ref in request.wrt if ref in point))
     overridden = any(_is_overridden(op, request) for op in graph)
-    in_force = analytic_gradients(evaluate, graph, request, point, functions)
+    examined = examine(evaluate, graph, request, point, functions)
+    in_force = {ref: e.own for ref, e in examined.items()}
     native: Gradients | None = in_force
     error = ""
     if overridden:
@@ -71,23 +82,25 @@ def check_gradients(
             native = analytic_gradients(evaluate, bare, plain, point, functions)
         except GradstepError as failure:
             native, error = None, failure.message
-    numeric = numeric_gradients(evaluate, graph, request, point)
-    return Check(in_force, native, numeric, overridden, error)
+    numeric = {ref: e.numeric for ref, e in examined.items()}
+    findings = {ref: e.finding for ref, e in examined.items()}
+    second = _second(evaluate, graph, request, point, functions) if second_order else {}
+    return Check(in_force, native, numeric, findings, overridden, error, second)
 
 
-def analytic_gradients(
+def _second(
     evaluate: Evaluate,
     graph: Graph,
     request: GradientRequest,
     point: Point,
     functions: Mapping[str, GradientFunction],
-) -> dict[TensorRef, np.ndarray | None]:
-    """Values of the derived gradients at `point`; None where no gradient exists."""
-    derived = differentiate(graph, request, functions)
-    there = [ref for ref in request.wrt if ref in derived.gradients]
-    values = evaluate(derived.graph, [derived.gradients[ref] for ref in there], point)
-    found = dict(zip(there, values, strict=True))
-    return {ref: found.get(ref) for ref in request.wrt}
+) -> Mapping[TensorRef, Finding]:
+    """The gradient of the gradient, with a weight for each of its elements."""
+    question, asked = gradient_question(graph, request, functions)
+    if not asked.of:
+        return {}
+    found = examine(evaluate, question, asked, point, functions)
+    return {ref: e.finding for ref, e in found.items()}
 
 
 def native_graph(graph: Graph) -> Graph:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from core.autodiff.gradcheck import analytic_gradients
-from core.autodiff.numeric import Evaluate, NumericGradient, agree, numeric_gradients
+from core.autodiff.examine import Examined, examine, gradient_question
+from core.autodiff.finding import Finding, Verdict, worst
+from core.autodiff.held import Evaluate
+from core.autodiff.numeric import NumericGradient
 from core.autodiff.request import GradientRequest, gradient_name
 from core.autodiff.rules import GradientFunction
-from core.autodiff.widen import widen, widen_array
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Graph, Operation, TensorRef
 
@@ -21,21 +22,29 @@ _LARGEST = 4096  # input elements; beyond this a node's check would cost as many
 @dataclass(frozen=True)
 class LocalCheck:
     """One node. results, numeric: per data input that is a float tensor (by input index), the
-    gradient in force and the numeric one for the cotangents that really arrived."""
+    gradient in force and the numeric one for the cotangents that really arrived. findings: what
+    comes of it; second: the same for the gradient of the gradient, where that was asked for."""
 
     node: str
     gradient: str
     results: Mapping[int, np.ndarray | None]
     numeric: Mapping[int, NumericGradient]
+    findings: Mapping[int, Finding]
+    second: Mapping[int, Finding] = field(default_factory=dict)
 
     @property
     def wrong_inputs(self) -> list[int]:
         """Inputs whose gradient is not what the numbers say."""
-        return [i for i, n in self.numeric.items() if not agree(self.results[i], n).all()]
+        return [i for i, f in self.findings.items() if f.verdict is Verdict.WRONG]
 
     @property
     def agrees(self) -> bool:
         return not self.wrong_inputs
+
+    @property
+    def verdict(self) -> Verdict:
+        """The most concerning one of all inputs and orders."""
+        return worst([*self.findings.values(), *self.second.values()])
 
 
 def check_operation(
@@ -45,55 +54,78 @@ def check_operation(
     cotangents: Mapping[int, np.ndarray],
     request: GradientRequest,
     functions: Mapping[str, GradientFunction],
+    most: int = 0,
+    second_order: bool = False,
 ) -> LocalCheck | None:
     """The gradient of `op` alone, at its real `inputs`, for its real `cotangents` (output index
-    -> array). None when there is nothing to check: no float inputs, or too many elements."""
+    -> array). most: look at no more elements of an input; 0: at all. None when there is nothing
+    to check: no float inputs, or too many elements to look at all."""
     floats = [i for i, x in enumerate(inputs) if x.dtype.kind == "f"]
-    if not floats or not cotangents or sum(inputs[i].size for i in floats) > _LARGEST:
+    total = sum(inputs[i].size for i in floats)
+    if not floats or not cotangents or (not most and total > _LARGEST):
         return None
-    graph, holes, total = _isolated(op, inputs, cotangents)
-    point = {hole: widen_array(x) for hole, x in zip(holes, inputs, strict=True)}
+    graph, holes, of = _isolated(op, inputs, cotangents)
+    pairs = zip(holes, inputs, strict=True)
+    point = {hole: x for hole, x in pairs if x.dtype.kind in "fc"}
     local = replace(
         request,
-        of=(total,),
+        of=tuple(of),
         wrt=tuple(holes[i] for i in floats),
         stops=frozenset(),
         stopped_edges=frozenset(),
+        grad_ys=(),
     )
-    results = analytic_gradients(evaluate, graph, local, point, functions)
-    numeric = numeric_gradients(evaluate, graph, local, point)
-    name = gradient_name(op, request.overrides)
+    found = examine(evaluate, graph, local, point, functions, most)
+    check = _check(op, request, floats, [found[holes[i]] for i in floats])
+    if not second_order:
+        return check
+    question, asked = gradient_question(graph, local, functions)
+    if not asked.of:
+        return check
+    again = examine(evaluate, question, asked, point, functions, most)
+    return replace(check, second={i: again[holes[i]].finding for i in floats})
+
+
+def _check(
+    op: Operation, request: GradientRequest, floats: Sequence[int], found: Sequence[Examined]
+) -> LocalCheck:
+    by_input = dict(zip(floats, found, strict=True))
     return LocalCheck(
         op.name,
-        name,
-        {i: results[holes[i]] for i in floats},
-        {i: numeric[holes[i]] for i in floats},
+        gradient_name(op, request.overrides),
+        {i: e.gradient for i, e in by_input.items()},
+        {i: e.numeric for i, e in by_input.items()},
+        {i: e.finding for i, e in by_input.items()},
     )
 
 
 def _isolated(
     op: Operation, inputs: Sequence[np.ndarray], cotangents: Mapping[int, np.ndarray]
-) -> tuple[Graph, list[TensorRef], TensorRef]:
-    """`op` between placeholders and sum(output * cotangent), all in float64."""
+) -> tuple[Graph, list[TensorRef], list[TensorRef]]:
+    """`op` between placeholders and the products of its outputs and their cotangents."""
     made: list[Operation] = []
 
     def make(name: str, type: str, *refs: TensorRef, **attrs: object) -> TensorRef:
         made.append(Operation(f"check/{name}", type, refs, attrs=attrs))
         return made[-1].output()
 
-    holes = [
-        make(f"in{i}", "Placeholder", dtype=DType.of(w.dtype), shape=Shape(w.shape))
-        for i, w in enumerate(map(widen_array, inputs))
-    ]
-    alone = replace(op, inputs=tuple(holes), control_inputs=())
-    made.extend(widen(Graph.of([alone])))
+    def hole(name: str, x: np.ndarray) -> TensorRef:
+        kind = DType.of(x.dtype)
+        if x.dtype.kind in "fc":
+            return make(name, "Placeholder", dtype=kind, shape=Shape(x.shape))
+        return make(name, "Const", value=Constant(x), dtype=kind)  # rules may need its value
+
+    holes = [hole(f"in{i}", x) for i, x in enumerate(inputs)]
+    made.append(replace(op, inputs=tuple(holes), control_inputs=()))
     parts = []
     for index, cotangent in cotangents.items():
-        weight = make(f"g{index}", "Const", value=Constant(widen_array(cotangent)))
-        parts.append(make(f"y{index}", "Mul", op.output(index), weight))
-        axes = make(
-            f"axes{index}", "Const", value=Constant(np.arange(cotangent.ndim, dtype=np.int32))
-        )
-        parts[-1] = make(f"sum{index}", "Sum", parts[-1], axes)
-    total = parts[0] if len(parts) == 1 else make("total", "AddN", *parts)
-    return Graph.of(made), holes, total
+        value, kind = np.conj(cotangent), DType.of(cotangent.dtype)
+        weight = make(f"g{index}", "Const", value=Constant(value), dtype=kind)
+        part = make(f"y{index}", "Mul", op.output(index), weight)
+        if kind.is_complex:  # the real function whose gradient is this cotangent
+            part = make(f"real{index}", "Real", part, Tout=_REAL[kind])
+        parts.append(part)
+    return Graph.of(made), holes, parts
+
+
+_REAL = {DType.COMPLEX64: DType.FLOAT32, DType.COMPLEX128: DType.FLOAT64}

@@ -61,8 +61,7 @@ class Notation:
 
     def gradient_of(self, tensor: TensorRef, gradient: TensorRef) -> str:
         """`∂L/∂e = d ⊙ ∂L/∂a`: how the gradient of `tensor` is made."""
-        op = self.graph[gradient.op]
-        return f"{self.derivative(tensor)} = {self._formula(op, self._depth)}"
+        return f"{self.derivative(tensor)} = {self._made(gradient, self._depth)}"
 
     def _backward(self, op: Operation, right: str) -> str:
         result = op.output()
@@ -109,7 +108,16 @@ class Notation:
             return op.name  # a variable, or a slot of one: `c/Adam` says whose
         if op.phase is Phase.FORWARD:
             return self._last(ref)
-        return self._formula(op, depth - 1) if depth > 1 and ref.index == 0 else self._last(ref)
+        return self._made(ref, depth - 1) if depth > 1 else self._last(ref)
+
+    def _made(self, ref: TensorRef, depth: int) -> str:
+        """How a tensor is made. A formula gives its operation's output 0; another one is told by
+        the op type and its number: `Unpack(∂L/∂y)[1]`."""
+        op = self.graph[ref.op]
+        if ref.index == 0:
+            return self._formula(op, depth)
+        operands = [self._operand(source, depth) for source in op.inputs if source is not None]
+        return f"{op.type}({', '.join(operands)})[{ref.index}]"
 
     def _formula(self, op: Operation, depth: int) -> str:
         definition = find(op.type)
@@ -156,7 +164,9 @@ _SIGNS = {
     ast.Mod: ("mod", 2),
     ast.BitAnd: ("&", 0),
     ast.BitOr: ("|", 0),
-    ast.BitXor: ("^", 0),
+    ast.BitXor: ("xor", 0),
+    ast.LShift: ("<<", 1),
+    ast.RShift: (">>", 1),
 }
 _COMPARISONS = {
     ast.Gt: ">",

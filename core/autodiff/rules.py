@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from core.errors import GradstepError
 from core.graph.model import Operation
+from core.graph.near import did_you_mean, near
 from core.ops.builder import OpView, Tensor
 from core.ops.indexed_slices import IndexedSlices
-from core.ops.table import find
+from core.ops.table import all_ops, find
 
 # f(op, *grads) -> a gradient per input; TensorFlow's signature
 GradientFunction = Callable[..., Any]
@@ -26,12 +27,13 @@ def rule_of(
     if definition is not None and definition.gradient is not None:
         return definition.gradient
     if name != op.type:
+        meant = did_you_mean(near_gradients(name, functions))
         raise GradstepError(
             f"No gradient defined for operation '{op.name}' (op type: {op.type}): "
             f"its override asks for '{name}', which is not registered",
             kind="LookupError",
             node=op.name,
-            hint=f"add a gradient function named '{name}', or switch the override off",
+            hint=meant or f"add a gradient function named '{name}', or switch the override off",
         )
     raise GradstepError(
         f"No gradient defined for operation '{op.name}' (op type: {op.type})",
@@ -39,6 +41,18 @@ def rule_of(
         node=op.name,
         hint="override its gradient, or stop the gradient before it",
     )
+
+
+def is_registered(name: str, functions: Collection[str]) -> bool:
+    """Whether there is a gradient called `name`: one of `functions`, or an op type's own."""
+    definition = find(name)
+    return name in functions or (definition is not None and definition.gradient is not None)
+
+
+def near_gradients(name: str, functions: Collection[str]) -> list[str]:
+    """Gradients that may have been meant by `name`, the user's own first."""
+    types = (d.type for d in all_ops() if d.gradient is not None)
+    return list(dict.fromkeys([*near(name, functions), *near(name, types)]))[:3]
 
 
 def call_rule(

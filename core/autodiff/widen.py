@@ -1,4 +1,4 @@
-"""The same graph in float64, as the reference that finite differences and comparisons use."""
+"""The same graph in float64 (complex128), as the reference for differences and comparisons."""
 
 from __future__ import annotations
 
@@ -11,11 +11,16 @@ from core.graph.model import Constant, Graph, Operation
 from core.ops.philox import DRAWN_AS
 from core.ops.table import find
 
-_NARROW = (DType.FLOAT16, DType.FLOAT32)
+_WIDER = {
+    DType.FLOAT16: DType.FLOAT64,
+    DType.FLOAT32: DType.FLOAT64,
+    DType.COMPLEX64: DType.COMPLEX128,
+}
+_KINDS = {"f": np.float64, "c": np.complex128}
 
 
 def widen(graph: Graph) -> Graph:
-    """`graph` with every float16 and float32 attribute and constant made float64."""
+    """`graph` with every floating-point and complex attribute and constant made as wide."""
     return Graph.of(widen_operation(op) for op in graph)
 
 
@@ -29,15 +34,15 @@ def widen_operation(op: Operation) -> Operation:
 
 
 def widen_array(array: np.ndarray) -> np.ndarray:
-    """Floating-point arrays in float64; others as they are."""
-    return np.asarray(array, np.float64 if array.dtype.kind == "f" else None)
+    """Floating-point arrays in float64, complex ones in complex128; others as they are."""
+    return np.asarray(array, _KINDS.get(array.dtype.kind))
 
 
 def _wide(value: Any) -> Any:
     if isinstance(value, DType):
-        return DType.FLOAT64 if value in _NARROW else value
-    if isinstance(value, Constant) and value.array.dtype.kind == "f":
-        return Constant(value.array.astype(np.float64))
+        return _WIDER.get(value, value)
+    if isinstance(value, Constant) and value.array.dtype.kind in _KINDS:
+        return Constant(widen_array(value.array))
     if isinstance(value, tuple):
         return tuple(_wide(v) for v in value)
     return value

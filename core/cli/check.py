@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
 from core.cli import arguments
+from core.cli.check_text import text
 from core.cli.loading import Loaded, load
-from core.cli.output import table
 from core.cli.ports import Answer, Application
+from core.cli.problem_output import problem_object
 from core.cli.situation import situation
 from core.engine.backend import Backend
 from core.errors import GradstepError
 from core.graph.problems import Problem
-from core.host.checking import gradient_table
+from core.host.checking import gradient_table, table_of_node
 from core.host.derive import derive
 from core.host.evaluator import Evaluator
-from core.host.messages import GradientTable
+from core.host.messages import CheckedTensor, GradientTable
 from core.io.document import CodeKind
 
 
@@ -27,76 +29,86 @@ def configure(parser: argparse.ArgumentParser) -> None:
     arguments.document(parser)
     arguments.gradients(parser)
     arguments.running(parser)
+    parser.add_argument(
+        "--node",
+        metavar="NAME",
+        help="check the gradient of one operation alone, on the way to --of or not",
+    )
+    parser.add_argument(
+        "--second-order", action="store_true", help="check the gradients of gradients, too"
+    )
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
-    """All problems, and every element of every gradient; exit status 1 when there is an error,
-    or a gradient that the numbers do not support."""
+    """All problems, every element of every gradient, and every node on the way by itself; exit
+    status 1 when there is an error, or a gradient that the numbers do not support."""
     loaded = load(args)
     problems = list(derive(loaded.document, loaded.functions).problems)
     checked: GradientTable | None = None
-    if loaded.document.request.of and loaded.document.request.wrt:
+    request = loaded.document.request
+    if args.node:
+        checked = _table(loaded, app.devices().open_backend(args.device), args)
+    elif request.of and request.wrt:
         try:
-            checked = _gradients(loaded, app.devices().open_backend(args.device))
+            checked = _table(loaded, app.devices().open_backend(args.device), args)
         except GradstepError as error:
             if not any(p.severity == "error" for p in problems):
                 problems.append(Problem.of(error, "gradient-check"))
     problems += _doubts(checked)
     failed = any(p.severity == "error" for p in problems)
-    return Answer(_data(problems, checked), _text(problems, checked), 1 if failed else 0)
+    return Answer(_data(problems, checked), text(problems, checked), 1 if failed else 0)
 
 
-def _gradients(loaded: Loaded, backend: Backend) -> GradientTable:
+def _table(loaded: Loaded, backend: Backend, args: argparse.Namespace) -> GradientTable:
     evaluate = Evaluator(loaded.of_kind(CodeKind.PYFUNC))
-    return gradient_table(evaluate, situation(loaded, backend))
+    here = situation(loaded, backend)
+    if args.node:
+        return table_of_node(evaluate, here, args.node, args.second_order)
+    return gradient_table(evaluate, here, args.second_order)
 
 
 def _doubts(checked: GradientTable | None) -> list[Problem]:
-    """Gradients that the numbers do not support, as problems at the nodes that make them."""
-    if checked is None or all(row.agrees for row in checked.rows):
+    """Gradients that the numbers do not support, at the nodes that make them; a warning where
+    what was asked for is right all the same."""
+    if checked is None:
         return []
-    wrong = [node for node in checked.nodes if not node.agrees]
-    if not wrong:
-        return [Problem("", "gradient-check", checked.text)]
-    return [Problem(node.node, "gradient-check", node.text, node.fix) for node in wrong]
-
-
-def _data(problems: list[Problem], checked: GradientTable | None) -> dict[str, Any]:
+    right = bool(checked.rows) and all(row.agrees for row in checked.rows)
     found = [
-        {
-            "node": p.node or None,
-            "code": p.code,
-            "text": p.text,
-            "fix": p.fix,
-            "severity": p.severity,
-        }
-        for p in problems
+        Problem(
+            node.node,
+            "gradient-check",
+            node.text,
+            node.fix,
+            "warning" if right or node.agrees else "error",
+        )
+        for node in checked.nodes
+        if node.verdict == "wrong"
     ]
+    said = any(problem.severity == "error" for problem in found)
+    if (checked.rows and not right and not said) or _wrong_again(checked):
+        severity = "warning" if right else "error"
+        found.append(Problem("", "gradient-check", checked.text, severity=severity))
+    return found
+
+
+def _wrong_again(checked: GradientTable) -> bool:
+    return any(tensor.verdict == "wrong" for tensor in checked.second)
+
+
+def _data(problems: Sequence[Problem], checked: GradientTable | None) -> dict[str, Any]:
+    found = [problem_object(p) for p in problems]
     if checked is None:
         return {"problems": found, "gradcheck": []}
+    nodes = [_tensor(t) for node in checked.nodes for t in node.tensors]
     return {
         "problems": found,
-        "gradcheck": [msgspec.to_builtins(row) for row in checked.rows],
+        "gradcheck": [msgspec.to_builtins(row) for row in checked.rows] or nodes,
+        "nodes": nodes,
+        "second_order": [_tensor(t) for t in checked.second],
         "supports": checked.supports,
         "text": checked.text,
     }
 
 
-def _text(problems: list[Problem], checked: GradientTable | None) -> str:
-    parts = [_problem(p) for p in problems] or ["no problems"]
-    if checked is not None:
-        header = ["", "native", "override", "numeric", "agrees"]
-        parts.append(table([_row(row) for row in checked.rows], header))
-        parts.append(checked.text)
-    return "\n".join(parts)
-
-
-def _problem(p: Problem) -> str:
-    place = f"{p.node}: " if p.node else ""
-    return f"{p.severity}: {place}{p.text}" + (f"\n  {p.fix}" if p.fix else "")
-
-
-def _row(row: Any) -> list[str]:
-    index = "".join(f"[{i}]" for i in row.index)
-    numbers = ["None" if v is None else f"{v:.7g}" for v in (row.native, row.override, row.numeric)]
-    return [f"{row.name}{index}", *numbers, "yes" if row.agrees else "NO"]
+def _tensor(tensor: CheckedTensor) -> dict[str, Any]:
+    return dict(msgspec.to_builtins(tensor))

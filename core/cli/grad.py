@@ -14,10 +14,13 @@ from core.cli import arguments
 from core.cli.loading import Loaded, load, require_request, start
 from core.cli.output import table, tensor_object, tensor_text
 from core.cli.ports import Answer, Application
+from core.cli.problem_output import problem_object, problem_text
 from core.cli.situation import situation
 from core.engine.backend import Backend
 from core.graph.model import Graph, TensorRef
+from core.graph.problems import Problem
 from core.host.evaluator import Evaluator
+from core.host.overrides import unmatched, unregistered
 from core.io.document import CodeKind
 
 Gradients = Mapping[TensorRef, "np.ndarray | None"]
@@ -53,7 +56,17 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     if check is not None:
         data["numeric"] = {r.short: tensor_object(n.value) for r, n in check.numeric.items()}
         data["agrees"] = {r.short: bool(check.agrees(r).all()) for r in check.numeric}
-    return Answer(data, _text(found, rows, check, request, backend))
+    doubts = _doubts(loaded, request)
+    if doubts:
+        data["problems"] = [problem_object(p) for p in doubts]
+    said = [problem_text(p) for p in doubts]
+    return Answer(data, "\n".join([*said, _text(found, rows, check, request, backend)]))
+
+
+def _doubts(loaded: Loaded, request: GradientRequest) -> list[Problem]:
+    """Overrides that match nothing, and gradients that nothing is called as."""
+    graph, rules = loaded.document.graph, loaded.of_kind(CodeKind.GRADIENT)
+    return [*unmatched(graph, request.overrides), *unregistered(graph, request.overrides, rules)]
 
 
 def _values(

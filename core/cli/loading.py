@@ -15,7 +15,10 @@ from core.engine.backend import Backend
 from core.engine.feeds import feed_arrays
 from core.engine.session import Session
 from core.errors import GradstepError
-from core.graph.model import Constant, Edge, Graph, TensorRef, unknown_name
+from core.graph.model import Constant, Edge, Graph, TensorRef
+from core.graph.near import near
+from core.host.overrides import near_miss
+from core.host.roles import in_role
 from core.host.trust import is_trusted
 from core.host.user_code import Function, functions_of
 from core.io.document import CodeKind, Document
@@ -30,9 +33,8 @@ class Loaded:
     functions: Mapping[str, Function]
 
     def of_kind(self, kind: CodeKind) -> dict[str, Function]:
-        """The functions of one kind, by name."""
-        code = self.document.code
-        return {name: f for name, f in self.functions.items() if code[name].kind is kind}
+        """The functions that serve as one kind, by name."""
+        return in_role(self.document.code, self.functions, kind)
 
     def feeds(self) -> dict[TensorRef, np.ndarray]:
         """The document's feeds, as its graph takes them. Raises GradstepError."""
@@ -175,13 +177,18 @@ def _override_kind(graph: Graph, target: str) -> OverrideKind:
         return OverrideKind.TYPE
     elif target in graph:
         return OverrideKind.OP
-    known = {op.type for op in graph} | set(graph.operations)
-    error = unknown_name(target, known)
-    raise GradstepError(
-        f"the override '{target}' matches no op type, operation or scope of this graph",
-        kind="ValueError",
-        hint=error.hint or "write an op type, the name of an operation, or a scope with a slash",
-    )
+    text, hint = near_miss(graph, _meant(graph, target), target.rstrip("/"))
+    raise GradstepError(text, kind="ValueError", hint=hint)
+
+
+def _meant(graph: Graph, target: str) -> OverrideKind:
+    """What a target that matches nothing was to name: an operation only if one is called nearly
+    so, and no type."""
+    if target.endswith("/"):
+        return OverrideKind.SCOPE
+    if near(target, {op.type for op in graph}) or not near(target, graph.operations):
+        return OverrideKind.TYPE
+    return OverrideKind.OP
 
 
 def _functions(document: Document, args: argparse.Namespace) -> Mapping[str, Function]:

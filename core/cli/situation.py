@@ -5,8 +5,8 @@ from __future__ import annotations
 from core.cli.loading import Loaded, start
 from core.engine.backend import Backend
 from core.engine.resolve import storage_name
-from core.host.checking import Situation
 from core.host.evaluator import VARIABLES
+from core.host.situation import Situation
 from core.io.document import CodeKind
 
 

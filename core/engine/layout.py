@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -56,14 +57,18 @@ class Layout:
         places: list[Place | None] = []
         end = 0
         for index, value in enumerate(self.plan.values):
-            if index in outside or not _has_place(value):
+            if index in outside or not has_place(value):
                 places.append(None)
                 continue
-            shape, dtype = value.type.shape.static(), value.type.dtype.numpy
-            size = int(np.prod(shape, dtype=object)) * dtype.itemsize
-            places.append(Place(end, size, shape, dtype))
-            end += -(-size // ALIGNMENT) * ALIGNMENT
+            places.append(place := place_of(value, end))
+            end += -(-place.size // ALIGNMENT) * ALIGNMENT
         return tuple(places)
+
+    @cached_property
+    def held(self) -> Mapping[int, str]:
+        """Values that lie in a variable's own memory -> that variable: none, where every value is
+        kept."""
+        return {}
 
     @cached_property
     def size(self) -> int:
@@ -77,7 +82,14 @@ class Layout:
         return tuple(i for i, place in enumerate(self.places) if place is None and i not in outside)
 
 
-def _has_place(value: Value) -> bool:
+def place_of(value: Value, offset: int) -> Place:
+    """The place of `value`, which has one, at that offset."""
+    shape, dtype = value.type.shape.static(), value.type.dtype.numpy
+    return Place(offset, int(np.prod(shape, dtype=object)) * dtype.itemsize, shape, dtype)
+
+
+def has_place(value: Value) -> bool:
+    """Whether it is known before running how many bytes it takes."""
     return value.type.shape.is_static and not value.type.dtype.numpy.hasobject
 
 

@@ -51,18 +51,25 @@ class Recording:
     Raises GradstepError when there is not enough memory.
     """
 
-    def __init__(self, plan: Plan, backend: Backend, functions: Functions = NO_FUNCTIONS) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        backend: Backend,
+        functions: Functions = NO_FUNCTIONS,
+        layout: Layout | None = None,
+    ) -> None:
         self.plan = plan
         self.backend = backend
         self.functions = functions
-        self.layout = Layout(plan)
+        self.layout = layout or Layout(plan)
         self._arena = arena_of(self.layout, backend)
         self._fixed = [True] * len(plan.values)
         for index in self.layout.by_reference:
             self._fixed[index] = False
         self._failures = dict(plan.failures)
         self._cells: list[Any] = [
-            None if p is None else p.view(self._arena) for p in self.layout.places
+            None if p is None or i in self.layout.held else p.view(self._arena)
+            for i, p in enumerate(self.layout.places)
         ]
         self._make_constants()
         first = {name: variable.first for name, variable in plan.variables.items()}

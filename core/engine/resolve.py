@@ -116,13 +116,11 @@ class Resolver:
             self._stand_for(op.output(), alias)
             if not written:
                 return reads, (), False
-        if written:
-            return reads, tuple(self._new_version(name) for name in written), True
-        made = tuple(self._output(op, i, kind) for i, kind in enumerate(outputs))
-        if not definition.counter:
-            return reads, made, True
-        name = self._counter(op)
-        return (*reads, self.versions[name][-1]), (*made, self._new_version(name)), True
+        made = () if isinstance(alias, str) else outputs
+        counted = [self._counter(op)] if definition.counter else []
+        reads += tuple(self.versions[name][-1] for name in counted)
+        results = tuple(self._output(op, i, kind) for i, kind in enumerate(made))
+        return reads, (*results, *(self._new_version(n) for n in (*written, *counted))), True
 
     def _without_kernel(self, op: Operation, outputs: tuple[TensorType, ...]) -> None:
         if not outputs:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from core.engine.backend import Backend
 from core.engine.evaluate import NO_FUNCTIONS, Functions
+from core.engine.fast import Fast
 from core.engine.feeds import fed_types, feed_arrays, missing_tensor
 from core.engine.numpy_backend import NumpyBackend
+from core.engine.passes.pipeline import optimized
 from core.engine.plan import Plan, compile_plan
 from core.engine.record import Recording
 from core.engine.state import VariableStore, initial_store, uninitialised
@@ -28,7 +30,8 @@ class Session:
     """Runs one graph; several sessions on one graph are independent.
 
     functions: token -> Python function, for PyFunc. initial: variable -> its first value.
-    store: the variables' values now.
+    store: the variables' values now. fast: plans are made smaller by passes and run in reused
+    memory; otherwise every value has a place of its own, as in the debugger.
     """
 
     def __init__(
@@ -37,8 +40,10 @@ class Session:
         backend: Backend | None = None,
         functions: Functions = NO_FUNCTIONS,
         initial: Mapping[str, np.ndarray] | None = None,
+        fast: bool = False,
     ) -> None:
         self.graph = graph
+        self.fast = fast
         self.backend: Backend = backend or NumpyBackend()
         self.functions = functions
         self.store: VariableStore = initial_store(graph, self.backend, initial or {})
@@ -65,12 +70,33 @@ class Session:
         arrays = feed_arrays(self.graph, feeds or {})
         recording = self._recording(tuple(refs), tuple(targets), arrays)
         recording.feed(arrays)
+        self._execute(recording)
+        return [self._value(recording, ref) for ref in refs]
+
+    def make_callable(
+        self,
+        fetches: Iterable[TensorRef | str],
+        feeds: Mapping[Any, Any] | None = None,
+        targets: Sequence[str] = (),
+    ) -> Callable[[], list[np.ndarray]]:
+        """`run` on the same feeds again and again, without looking everything up each time."""
+        refs = [self._fetch(f) for f in fetches]
+        arrays = feed_arrays(self.graph, feeds or {})
+        recording = self._recording(tuple(refs), tuple(targets), arrays)
+        recording.feed(arrays)
+
+        def again() -> list[np.ndarray]:
+            self._execute(recording)
+            return [self._value(recording, ref) for ref in refs]
+
+        return again
+
+    def _execute(self, recording: Recording) -> None:
         recording.begin(self.store)
         done, error = recording.run(0, len(recording.plan.steps))
         self._keep(recording, done)
         if error is not None:
             raise error
-        return [self._value(recording, ref) for ref in refs]
 
     def _fetch(self, fetch: TensorRef | str) -> TensorRef:
         ref = TensorRef.parse(fetch) if isinstance(fetch, str) else fetch
@@ -92,16 +118,33 @@ class Session:
         types = fed_types(arrays)
         key = (fetches, targets, frozenset(types.items()))
         found = self._recordings.pop(key, None)
-        if found is None:
+        if found is None or not self._suits(found):
             plan = compile_plan(self.graph, fetches, targets, types)
-            found = Recording(plan, self.backend, self.functions)
+            found = self._laid_out(plan)
         self._recordings[key] = found
         if len(self._recordings) > _KEPT_PLANS:
             self._recordings.popitem(last=False)
         return found
 
+    def _suits(self, recording: Recording) -> bool:
+        """Whether the variables are still such as `recording` was laid out for."""
+        if isinstance(recording, Fast):
+            return recording.can_begin(self.store)
+        return not (self.fast and all(name in self.store for name in recording.plan.versions))
+
+    def _laid_out(self, plan: Plan) -> Recording:
+        """`plan` in memory. A run that starts without a variable's value is not made fast: it is
+        an initialisation, or fails."""
+        if self.fast:
+            quick = Fast(optimized(plan, self.backend).plan, self.backend, self.functions)
+            if quick.can_begin(self.store):
+                return quick
+        return Recording(plan, self.backend, self.functions)
+
     def _keep(self, recording: Recording, done: int) -> None:
         """Take over what the run wrote to the variables."""
+        if isinstance(recording, Fast):
+            return  # it wrote to them where they are
         plan = recording.plan
         for name, array in recording.variables(done).items():
             if plan.newest(name, done) != plan.versions[name][0]:

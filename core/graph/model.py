@@ -15,6 +15,8 @@ from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 
 GRADIENT_OP_TYPE = "_gradient_op_type"
+# Op types whose forward is a Python function.
+PYTHON_OPS = frozenset({"PyFunc", "PyFuncStateless", "EagerPyFunc"})
 
 
 class Phase(StrEnum):
@@ -277,6 +279,7 @@ def _cycle_error(stuck: list[str], waiting: Mapping[str, set[str]]) -> GradstepE
 
 __all__ = [
     "GRADIENT_OP_TYPE",
+    "PYTHON_OPS",
     "AttrValue",
     "Constant",
     "DType",

@@ -5,7 +5,7 @@ What is wrong with the document becomes a problem of the program; what can run, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +18,8 @@ from core.graph.model import Graph, TensorRef
 from core.graph.problems import Problem
 from core.host.evaluator import VARIABLES
 from core.host.given import fitting_feeds, fitting_initial
-from core.host.overrides import unmatched
+from core.host.overrides import unmatched, unregistered
+from core.host.roles import in_role
 from core.host.soundness import (
     broken_operations,
     refuse_broken,
@@ -26,10 +27,11 @@ from core.host.soundness import (
     without_cycles,
 )
 from core.host.targets import run_targets
-from core.host.user_code import Function, Print, functions_of, to_stderr
+from core.host.user_code import Function, functions_of
 from core.io.document import CodeKind, Document
 from core.ops.builder import GraphBuilder, Tensor
 from core.ops.indexed_slices import IndexedSlices
+from core.ops.output import Print, to_stderr
 from core.train.optimizers import Updates, apply_updates
 
 
@@ -52,6 +54,8 @@ def derive(
     found = declared(document.graph).problems
     broken = broken_operations(graph, found)
     problems += [*found, *unmatched(document.graph, document.request.overrides)]
+    rules = of_kind(document, functions, CodeKind.GRADIENT)
+    unknown = unregistered(document.graph, document.request.overrides, rules)
     feeds, refused = fitting_feeds(graph, document.feeds)
     initial, unfit = fitting_initial(graph, document.initial)
     problems += [*refused, *unfit]
@@ -69,7 +73,16 @@ def derive(
     if document.request.of:
         program, more = _with_gradients(program, document, broken, functions)
         problems += more
+    problems += _not_said(unknown, problems)
     return replace(program, problems=tuple(problems))
+
+
+def _not_said(found: Sequence[Problem], said: Sequence[Problem]) -> list[Problem]:
+    """Those of `found` that no other problem is about already: the gradient that cannot be
+    derived names what is missing."""
+    texts = [problem.text for problem in said if problem.code == "gradient"]
+    missing = [p.text.partition("the gradient ")[2] for p in found]
+    return [p for p, m in zip(found, missing, strict=True) if not any(m in t for t in texts)]
 
 
 def compiled(
@@ -87,8 +100,8 @@ def compiled(
 def of_kind(
     document: Document, functions: Mapping[str, Function], kind: CodeKind
 ) -> dict[str, Function]:
-    """Those of `functions` that the document has for `kind`."""
-    return {name: functions[name] for name, item in document.code.items() if item.kind is kind}
+    """Those of `functions` that the document has for `kind`; see `in_role`."""
+    return in_role(document.code, functions, kind)
 
 
 def _with_gradients(

@@ -12,9 +12,9 @@ from core.autodiff.explain import explain
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import TensorRef
-from core.host.checking import Situation
 from core.host.evaluator import Evaluator
 from core.host.messages import Explanation
+from core.host.situation import Situation
 from core.ops.infer import infer
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.errors import GradstepError
 from core.graph.problems import Problem
-from core.host.messages import ErrorInfo
+from core.host.messages import ErrorInfo, ProblemInfo
 
 
 def info_of(error: GradstepError) -> ErrorInfo:
@@ -18,10 +18,14 @@ def info_of(error: GradstepError) -> ErrorInfo:
     )
 
 
-def info_of_problem(problem: Problem) -> ErrorInfo:
+def info_of_problem(problem: Problem) -> ProblemInfo:
     """A problem found in the graph, as the same kind of record; its code is the type."""
-    return ErrorInfo(
-        type=problem.code, message=problem.text, node=problem.node or None, hint=problem.fix
+    return ProblemInfo(
+        type=problem.code,
+        message=problem.text,
+        node=problem.node or None,
+        hint=problem.fix,
+        severity=problem.severity,
     )
 
 

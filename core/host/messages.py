@@ -28,6 +28,12 @@ class ErrorInfo(msgspec.Struct, frozen=True, kw_only=True):
     hint: str = ""
 
 
+class ProblemInfo(ErrorInfo, frozen=True, kw_only=True):
+    """What is wrong with the document; severity: "error", "warning" or "info"."""
+
+    severity: str = "error"
+
+
 class StepInfo(msgspec.Struct, frozen=True, kw_only=True):
     """One step of the plan. `text` says what it does, in mathematical notation."""
 
@@ -93,7 +99,7 @@ class ProgramInfo(msgspec.Struct, frozen=True, kw_only=True):
     blocked: list[BlockedEdge]
     custom: dict[str, str]  # operation -> name of the override in force
     slots: dict[str, list[str]]  # variable -> its optimizer slot variables
-    problems: list[ErrorInfo]
+    problems: list[ProblemInfo]
     device: str
     measured: bool
     source: str
@@ -190,7 +196,12 @@ class Values(Message, frozen=True, kw_only=True):
 
 
 class CheckGradients(Message, frozen=True, kw_only=True):
-    """Compare native, overridden and numeric gradients. Replied to with GradientTable."""
+    """Compare native, overridden and numeric gradients. Replied to with GradientTable.
+
+    node: only of this operation, by itself; second_order: the gradients of gradients, too."""
+
+    node: str = ""
+    second_order: bool = False
 
 
 class GradientRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -202,6 +213,35 @@ class GradientRow(msgspec.Struct, frozen=True, kw_only=True):
     override: float | None
     numeric: float | None
     agrees: bool  # of the gradient in force (the override when there is one)
+    analytic: float | None = None  # the gradient in force
+    difference: float | None = None
+    method: str = ""  # of the numbers: "central differences" or "complex step"
+    verdict: str = ""  # "ok", "kink", "float32 limit" or "wrong"
+
+
+class CheckedTensor(msgspec.Struct, frozen=True, kw_only=True):
+    """One gradient at its worst element; `verdict` is of all of them.
+
+    name: of the tensor whose gradient it is; node: the operation checked by itself ("" for a
+    gradient through the whole graph), of type `type`, which takes the tensor as its input number
+    `input`; order: 2 for a gradient of the gradient. looked_at: of `size` elements.
+    """
+
+    name: str
+    index: list[int]
+    analytic: float | None
+    numeric: float
+    difference: float
+    method: str
+    verdict: str
+    text: str
+    node: str = ""
+    type: str = ""
+    input: int = -1
+    gradient: str = ""  # name of the gradient in force
+    order: int = 1
+    looked_at: int = 0
+    size: int = 0
 
 
 class NodeCheck(msgspec.Struct, frozen=True, kw_only=True):
@@ -212,11 +252,14 @@ class NodeCheck(msgspec.Struct, frozen=True, kw_only=True):
     agrees: bool
     text: str
     fix: str = ""
+    verdict: str = ""  # the most concerning one of `tensors`
+    tensors: list[CheckedTensor] = []
 
 
 class GradientTable(Message, frozen=True, kw_only=True):
     rows: list[GradientRow]
     nodes: list[NodeCheck]
+    second: list[CheckedTensor] = []  # through the whole graph
     supports: str  # "native", "override", "both" or "neither"
     text: str
 

@@ -1,47 +1,82 @@
-"""Overrides that change nothing because nothing is named as they say."""
+"""Overrides that change nothing: nothing is named as they say, or no gradient is."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 
 from core.autodiff.request import Override, OverrideKind
+from core.autodiff.rules import is_registered, near_gradients
 from core.graph.model import Graph
+from core.graph.near import did_you_mean, near
 from core.graph.problems import Problem
 
+NOTHING = "this override matches nothing"
+
 _NOUN = {
-    OverrideKind.TYPE: "operation of type",
-    OverrideKind.SCOPE: "operation in scope",
-    OverrideKind.OP: "operation named",
+    OverrideKind.TYPE: "no op of type",
+    OverrideKind.SCOPE: "no op in scope",
+    OverrideKind.OP: "no op named",
 }
 
 
 def unmatched(graph: Graph, overrides: Iterable[Override]) -> list[Problem]:
     """A problem for each enabled override that matches no operation, with near misses."""
     return [
-        _problem(graph, override)
+        Problem("", "override", *near_miss(graph, override.kind, override.target), "warning")
         for override in overrides
         if override.enabled and not any(override.matches(op) for op in graph)
     ]
 
 
-def _problem(graph: Graph, override: Override) -> Problem:
-    near = get_close_matches(override.target, sorted(_candidates(graph, override.kind)), 3, 0.5)
-    return Problem(
-        "",
-        "override",
-        f"this override matches nothing: there is no {_NOUN[override.kind]} '{override.target}'",
-        f"did you mean {' or '.join(near)}?" if near else "correct its target, or switch it off",
-        severity="warning",
-    )
+def near_miss(graph: Graph, kind: OverrideKind, target: str) -> tuple[str, str]:
+    """What is wrong with a target that matches nothing, and what may have been meant:
+    `no op of type Matmul here`, `did you mean MatMul (3 ops)?`."""
+    text = f"{NOTHING}: {_NOUN[kind]} {target} here"
+    counts = _targets(graph, kind)
+    found = [_counted(name, counts[name], kind) for name in near(target, counts)]
+    return text, did_you_mean(found) or "correct its target, or switch it off"
 
 
-def _candidates(graph: Graph, kind: OverrideKind) -> set[str]:
-    if kind is OverrideKind.TYPE:
-        return {op.type for op in graph}
+def unregistered(
+    graph: Graph, overrides: Iterable[Override], functions: Collection[str]
+) -> list[Problem]:
+    """A problem for each gradient that is asked for and is neither a function of the document nor
+    that of an op type: by an override that is on, or by an operation's `_gradient_op_type`."""
+    asked: dict[tuple[str, str], str] = {}
+    for override in overrides:
+        if override.enabled and any(override.matches(op) for op in graph):
+            asked[("", override.gradient)] = f"the override of {override.target}"
+    for op in graph:
+        if op.gradient_op_type is not None:
+            asked[(op.name, op.gradient_op_type)] = "its _gradient_op_type"
+    return [
+        Problem(
+            node,
+            "unregistered-gradient",
+            f"{who} asks for the gradient '{name}', which is not registered",
+            did_you_mean(near_gradients(name, functions))
+            or f"add a gradient function named '{name}'",
+            severity="warning",
+        )
+        for (node, name), who in asked.items()
+        if not is_registered(name, functions)
+    ]
+
+
+def _counted(name: str, count: int, kind: OverrideKind) -> str:
     if kind is OverrideKind.OP:
-        return set(graph.operations)
-    return {scope for op in graph for scope in _scopes(op.name)}
+        return name
+    return f"{name} ({count} op{'s' if count > 1 else ''})"
+
+
+def _targets(graph: Graph, kind: OverrideKind) -> Counter[str]:
+    """What an override of this kind could name, and how many operations each would match."""
+    if kind is OverrideKind.TYPE:
+        return Counter(op.type for op in graph)
+    if kind is OverrideKind.OP:
+        return Counter(graph.operations)
+    return Counter(scope for op in graph for scope in _scopes(op.name))
 
 
 def _scopes(name: str) -> Iterator[str]:

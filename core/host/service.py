@@ -13,20 +13,23 @@ from msgspec import structs
 from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.debug.session import DebugSession
 from core.errors import GradstepError
+from core.graph.problems import Problem
 from core.host import messages as m
-from core.host.checking import Situation, gradient_table
+from core.host.checking import gradient_table, table_of_node
 from core.host.derive import compiled, derive, of_kind
 from core.host.devices import DeviceServices
 from core.host.evaluator import VARIABLES, Evaluator
 from core.host.explaining import explanation
-from core.host.failures import info_of
+from core.host.failures import info_of, info_of_problem
 from core.host.position import begin, go_back_to
 from core.host.reading import read
 from core.host.reports import program_info, stopped
+from core.host.situation import Situation
 from core.host.user_code import Function
 from core.host.wire import Buffer
 from core.io import store
 from core.io.document import CodeKind
+from core.ops.output import printing_to
 
 Answer = tuple[m.Message, tuple[Buffer, ...]]
 Emit = Callable[[m.Event], None]
@@ -71,7 +74,8 @@ class EngineService:
     def handle(self, message: m.Message, buffers: Sequence[Buffer] = ()) -> Answer:
         """The reply to a request, with its buffers; Failed for what the user can put right."""
         try:
-            return self._handlers[type(message)](message, buffers)
+            with printing_to(self._print):
+                return self._handlers[type(message)](message, buffers)
         except GradstepError as error:
             return m.Failed(error=info_of(error)), ()
 
@@ -107,7 +111,8 @@ class EngineService:
         try:
             session.set_breakpoints(document.breakpoints)
         except GradstepError as error:
-            info = structs.replace(info, problems=[*info.problems, info_of(error)])
+            problem = info_of_problem(Problem.of(error, error.kind))
+            info = structs.replace(info, problems=[*info.problems, problem])
         return m.Opened(program=info, stopped=stopped(session, session.stop)), ()
 
     def _control(self, request: m.Control, buffers: Sequence[Buffer]) -> Answer:
@@ -131,9 +136,12 @@ class EngineService:
 
     def _check_gradients(self, request: m.CheckGradients, buffers: Sequence[Buffer]) -> Answer:
         here = self._situation()
+        if request.node:
+            evaluate = self._evaluator()
+            return table_of_node(evaluate, here, request.node, request.second_order), ()
         text = "Checking gradients"
         total = 2 * sum(here.given[ref].size for ref in here.request.wrt if ref in here.given)
-        return gradient_table(self._evaluator(text, total), here), ()
+        return gradient_table(self._evaluator(text, total), here, request.second_order), ()
 
     def _why(self, request: m.Why, buffers: Sequence[Buffer]) -> Answer:
         found = explanation(self._evaluator(), self._situation(), request.of, request.wrt)

@@ -6,7 +6,6 @@ import ast
 import functools
 import io
 import linecache
-import sys
 import traceback
 from collections.abc import Callable, Iterable
 from contextlib import redirect_stdout
@@ -14,14 +13,9 @@ from typing import Any
 
 from core.errors import GradstepError
 from core.io.document import CodeItem, CodeKind
+from core.ops.output import Print, to_stderr
 
 Function = Callable[..., Any]
-Print = Callable[[str], None]
-
-
-def to_stderr(text: str) -> None:
-    """Where printed text goes when nobody asked for it: never into a command's results."""
-    sys.stderr.write(text)
 
 
 def functions_of(
@@ -117,6 +111,8 @@ def _code_error(item: CodeItem, what: str, line: int | None = None) -> GradstepE
 _SIGNATURE = {
     CodeKind.GRADIENT: "the last function is called as f(op, grad): one gradient per output in, "
     "one per input out",
+    CodeKind.NUMPY_GRADIENT: "the last function is called with one gradient per output and then "
+    "the inputs, as NumPy arrays: one gradient per input out",
     CodeKind.PYFUNC: "the last function is called with the inputs as NumPy arrays",
 }
 

@@ -18,6 +18,7 @@ class CodeKind(StrEnum):
     """What a piece of the document's Python is for."""
 
     GRADIENT = "gradient"  # f(op, *grads) that builds operations
+    NUMPY_GRADIENT = "numpy_gradient"  # f(*grads, *inputs) that computes NumPy arrays
     PYFUNC = "pyfunc"  # f(*arrays) that computes NumPy arrays
 
 
@@ -32,8 +33,9 @@ class CodeItem:
 
 @dataclass(frozen=True, slots=True)
 class Optimizer:
-    """An update rule for every tensor of `request.wrt`: `type` is "Adam" or "GradientDescent";
-    `hyper` its hyper-parameters by TensorFlow's argument names (learning_rate, beta1, …)."""
+    """An update rule for every tensor of `request.wrt`: `type` is one of core.train's ("Adam",
+    "GradientDescent"…); `hyper` its hyper-parameters by TensorFlow's argument names
+    (learning_rate, beta1…)."""
 
     type: str
     hyper: Mapping[str, float]

@@ -78,7 +78,7 @@ def connect(document: Document, source: TensorRef, edge: Edge) -> Document:
 def disconnect(document: Document, edge: Edge) -> Document:
     """Open the input at `edge`; a further input of a variadic op goes away altogether."""
     definition = find(document.graph[edge.op].type)
-    variadic = definition is not None and any(s.variadic for s in definition.inputs)
+    variadic = definition is not None and definition.lists == 1
     spare = variadic and len(document.graph[edge.op].inputs) > 1
     change = edits.drop_input if spare else edits.disconnect
     request = document.request

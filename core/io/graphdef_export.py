@@ -109,11 +109,15 @@ def _type_attr(op: Operation, definition: OpDef, rule: str, inference: Inference
     """The value that a rule of OpDef.type_attrs gives; None when a type is not known."""
     if rule.startswith("="):
         return definition.attr(op, rule[1:])
-    places = _places(op, definition, rule.removeprefix("len(").removesuffix(")"))
-    if rule.startswith("len("):
+    form, _, name = rule.rpartition("(")
+    places = _places(op, definition, name.removesuffix(")"))
+    if form == "len":
         return len(places)
-    types = [inference.types.get(ref) for i in places if (ref := op.inputs[i]) is not None]
-    return types[0].dtype if types and types[0] is not None else None
+    refs = [ref for i in places if (ref := op.inputs[i]) is not None]
+    types = [inference.types[ref].dtype for ref in refs if ref in inference.types]
+    if form == "types":
+        return tuple(types) if len(types) == len(places) else None
+    return types[0] if types else None
 
 
 def _places(op: Operation, definition: OpDef, name: str) -> list[int]:

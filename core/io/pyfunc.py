@@ -12,7 +12,7 @@ import numpy as np
 from core.autodiff.request import NATIVE_OP_TYPE
 from core.errors import GradstepError
 from core.graph import edits
-from core.graph.model import Operation, TensorRef
+from core.graph.model import PYTHON_OPS, Operation, TensorRef
 from core.io.document import CodeItem, CodeKind, Document
 from core.ops.infer import infer
 from core.ops.table import OpDef, lookup
@@ -26,7 +26,7 @@ def to_pyfunc(document: Document, name: str, extra: Sequence[TensorRef] = ()) ->
     """
     op = document.graph[name]
     definition = lookup(op.type)
-    if op.type in ("PyFunc", "PyFuncStateless"):
+    if op.type in PYTHON_OPS:
         raise GradstepError(f"'{name}' is a Python function already", kind="ValueError", node=name)
     if not definition.formula or definition.stateful:
         raise GradstepError(

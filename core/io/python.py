@@ -11,7 +11,7 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
-from core.graph.model import Constant, Operation, TensorRef
+from core.graph.model import PYTHON_OPS, Constant, Operation, TensorRef
 from core.io.document import CodeItem, CodeKind, Document
 from core.io.graphdef_lowering import lowered, with_requests
 from core.ops.infer import infer
@@ -36,6 +36,25 @@ def operation(name):
     return graph.get_operation_by_name(name)
 
 '''
+_ON_ARRAYS = '''
+def on_arrays(function):
+    """A gradient function that calls `function` on NumPy arrays."""
+
+    def gradient(op, *grads):
+        def filled(*arrays):
+            found = function(*arrays)
+            found = list(found) if isinstance(found, (list, tuple)) else [found]
+            pairs = zip(found, arrays[len(grads):])
+            return [np.zeros_like(x) if g is None else g for g, x in pairs]
+
+        inputs = list(op.inputs)
+        found = tf1.py_func(filled, [*grads, *inputs], [x.dtype.base_dtype for x in inputs])
+        for g, x in zip(found, inputs):
+            g.set_shape(x.shape)
+        return found
+
+    return gradient
+'''
 _LARGE = 4096  # elements; a longer constant has no place in a script
 # Where tf.raw_ops calls an argument otherwise than the op's definition does.
 _RENAMED = {
@@ -59,6 +78,8 @@ def to_python(document: Document) -> bytes:
     graph = lowered(graph, infer(graph))
     title = " ".join(document.title.replace("\\", "").replace('"', "'").split())
     parts = [_HEAD.format(title=title or "A graph")]
+    if any(item.kind is CodeKind.NUMPY_GRADIENT for item in document.code.values()):
+        parts.append(_ON_ARRAYS)
     parts += [_code(item) for item in document.code.values()]
     parts += [_statement(graph[name], document) for name in graph.order]
     parts += _session(document)
@@ -67,8 +88,11 @@ def to_python(document: Document) -> bytes:
 
 def _code(item: CodeItem) -> str:
     source = f"\n{item.source.rstrip()}\n\n"
+    name = _function_name(item.source)
     if item.kind is CodeKind.GRADIENT:
-        source += f"\ntf.RegisterGradient({item.name!r})({_function_name(item.source)})\n"
+        source += f"\ntf.RegisterGradient({item.name!r})({name})\n"
+    elif item.kind is CodeKind.NUMPY_GRADIENT:
+        source += f"\ntf.RegisterGradient({item.name!r})(on_arrays({name}))\n"
     return source
 
 
@@ -94,7 +118,7 @@ def _call(op: Operation, document: Document) -> str:
     if op.type in ("VariableV2", "VarHandleOp") and op.name in document.initial:
         kind = f"use_resource={op.type == 'VarHandleOp'}"
         return f"tf1.Variable({_value(document.initial[op.name])}, {name}, {kind})"
-    if op.type in ("PyFunc", "PyFuncStateless"):
+    if op.type in PYTHON_OPS:
         item = document.code.get(str(op.attrs.get("token")))
         function = "None" if item is None else _function_name(item.source)
         inputs = ", ".join(_input(ref, op) for ref in op.inputs)

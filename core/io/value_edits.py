@@ -31,11 +31,9 @@ _FRESH: Mapping[type, Any] = {
 
 def fresh_attrs(definition: OpDef) -> dict[str, Any]:
     """Values for the attributes that have no default, so that a drawn node means something."""
-    attrs = {
-        name: _FRESH[kind]
-        for name, kind in definition.attrs.items()
-        if isinstance(kind, type) and kind in _FRESH
-    }
+    required = {n: kind for n, kind in definition.attrs.items() if isinstance(kind, type)}
+    attrs = {name: _FRESH[kind] for name, kind in required.items() if kind in _FRESH}
+    attrs |= {name: allowed[0] for name, allowed in definition.choices.items() if name in required}
     if definition.type == "Placeholder":  # its default, an unknown shape, would take any feed
         attrs["shape"] = _FRESH[Shape]
     return attrs

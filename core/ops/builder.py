@@ -87,6 +87,7 @@ class GraphBuilder:
     def op(
         self,
         type: str,
+        /,
         *inputs: TensorLike,
         name: str | None = None,
         control_inputs: Sequence[str] = (),
@@ -108,7 +109,9 @@ class GraphBuilder:
         )
         return self.add(operation)
 
-    def one(self, type: str, *inputs: TensorLike, name: str | None = None, **attrs: Any) -> Tensor:
+    def one(
+        self, type: str, /, *inputs: TensorLike, name: str | None = None, **attrs: Any
+    ) -> Tensor:
         """`op` for an op type with one output."""
         return self.op(type, *inputs, name=name, **attrs)[0]
 
@@ -135,7 +138,10 @@ class GraphBuilder:
     # -- names, scopes, control dependencies -------------------------------------------------
 
     def unique(self, name: str) -> str:
-        """`name` in the current scope, numbered if taken; TensorFlow's rule, ignoring case."""
+        """`name` in the current scope, numbered if taken; TensorFlow's rule, ignoring case. A
+        name that ends in "/" is a scope's, which one operation may have, and stays as it is."""
+        if name.endswith("/"):
+            return name[:-1]
         full = f"{self._scope}/{name}" if self._scope else name
         if full.lower() not in self._taken and full.lower() not in self._next:
             return full
@@ -143,7 +149,7 @@ class GraphBuilder:
         while True:
             count += 1
             candidate = f"{full}_{count}"
-            if candidate.lower() not in self._taken:
+            if candidate.lower() not in self._taken and candidate.lower() not in self._next:
                 self._next[full.lower()] = count
                 return candidate
 
@@ -190,9 +196,15 @@ class GraphBuilder:
             default_builder.reset(token)
 
     def _as_inputs(self, definition: OpDef, inputs: Sequence[TensorLike]) -> list[Tensor]:
-        first = next((x for x in inputs if isinstance(x, Tensor)), None)
-        wanted = first.dtype if first is not None and definition.broadcasts else None
-        return [self.tensor(x, dtype=wanted) for x in inputs]
+        """Constants beside tensors take the element type of the first that may set it: of those
+        inputs that share the type T, or of all where the op does not say."""
+        if not definition.broadcasts:
+            return [self.tensor(x) for x in inputs]
+        names = definition.arity(len(inputs))
+        after = names.index(definition.type_attrs.get("T", names[0]))
+        first = next((x for x in inputs[after:] if isinstance(x, Tensor)), None)
+        wanted = None if first is None else first.dtype
+        return [self.tensor(x, wanted if i >= after else None) for i, x in enumerate(inputs)]
 
 
 def _merge(outer: Sequence[str], own: Sequence[str], inputs: Sequence[Tensor]) -> tuple[str, ...]:

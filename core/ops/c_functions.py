@@ -62,7 +62,8 @@ def log(x: np.ndarray) -> np.ndarray:
     start = _LOGARITHMS[place] + (offset >> 23).astype(np.float64) * _LN2
     square = r * r
     y = _LOG[0] * square + (_LOG[1] * r + _LOG[2])
-    return (y * square + (start + r)).astype(np.float32)
+    result: np.ndarray = (y * square + (start + r)).astype(np.float32)
+    return result
 
 
 def sine_and_cosine(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -46,6 +46,8 @@ class OpDef:
     differentiable: bool
     takes_slices: bool
     broadcasts: bool
+    elementwise: bool
+    keeps_bytes: bool
     arithmetic: Arithmetic
     stateful: bool
     aliases: int | None
@@ -60,13 +62,18 @@ class OpDef:
     samples: Samples | None
     kernel_keywords: tuple[str, ...]
 
+    @property
+    def lists(self) -> int:
+        """How many inputs are lists of tensors; all are as long as each other."""
+        return sum(spec.variadic for spec in self.inputs)
+
     def arity(self, count: int) -> tuple[str, ...]:
         """Names of `count` actual inputs. Raises GradstepError when the op cannot take them."""
         fixed = [s for s in self.inputs if not s.variadic]
+        lists = self.lists
         extra = count - len(fixed)
-        variadic = len(fixed) < len(self.inputs)
-        if extra < 0 or (extra > 0 and not variadic):
-            wanted = f"at least {len(fixed)}" if variadic else str(len(fixed))
+        if extra < 0 or (extra % lists if lists else extra):
+            wanted = (str(len(fixed)), f"at least {len(fixed)}", "an even number of")[lists]
             raise GradstepError(
                 f"{self.type} takes {wanted} inputs ({', '.join(s.name for s in self.inputs)}), "
                 f"not {count}",
@@ -74,7 +81,7 @@ class OpDef:
             )
         names: list[str] = []
         for spec in self.inputs:
-            many = [f"{spec.name}[{i}]" for i in range(extra)]
+            many = [f"{spec.name}[{i}]" for i in range(extra // max(lists, 1))]
             names.extend(many if spec.variadic else [spec.name])
         return tuple(names)
 

@@ -12,6 +12,16 @@ from typing import Any
 import numpy as np
 
 from core.errors import GradstepError
+from core.graph.dtypes import DType
+from core.ops.table import InferContext
+from core.ops.type_rules import wrong_type
+
+
+def want_indices(ctx: InferContext, index: int) -> None:
+    """Fail unless input `index` is of a type that indices may have."""
+    kind = ctx.types[index].dtype
+    if kind not in (DType.INT32, DType.INT64):
+        raise wrong_type(ctx, kind, "indices of element type int32 or int64")
 
 
 def resolve(
@@ -60,3 +70,13 @@ def subscript(position: tuple[int, ...]) -> str:
 def bounds_hint(size: int) -> str:
     valid = f"valid indices are 0 to {size - 1}" if size else "the dimension is empty"
     return f"{valid}; keep the indices inside, or compare with a system that lets them pass"
+
+
+def no_such_row(indices: Any, place: tuple[int, ...], dims: tuple[int, ...]) -> GradstepError:
+    """For a scatter: the vector at `place` of `indices` points outside `dims`."""
+    return GradstepError(
+        f"indices{subscript(place)} = {indices[place].tolist()} does not index into shape "
+        f"[{','.join(map(str, dims))}]",
+        index=place,
+        hint="each index must lie inside its dimension; bad_indices_policy=IGNORE drops the row",
+    )

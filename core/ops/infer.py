@@ -138,6 +138,8 @@ def _known_value(op: Operation, inputs: list[Any], types: list[TensorType]) -> n
         return value.array if isinstance(value, Constant) else None
     if op.type in ("Shape", "Size", "Rank"):
         return _static_shape_value(op, types[0])
+    if op.type == "PlaceholderWithDefault":
+        return None  # made to be fed with something else
     definition = lookup(op.type)
     kernel = definition.kernel
     pure = not definition.stateful and "functions" not in definition.kernel_keywords

@@ -13,7 +13,6 @@ import numpy as np
 
 # Attribute of an operation whose element type was widened: the type whose numbers it draws.
 DRAWN_AS = "_drawn_as"
-WORDS = 4  # numbers of 32 bits that one block has
 
 _MULTIPLIERS = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
 _WEYL = (0x9E3779B9, 0xBB67AE85)

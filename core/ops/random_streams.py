@@ -34,7 +34,9 @@ def truncated_normals(seeds: Seeds, first: int, count: int, dtype: np.dtype) -> 
     exact = np.dtype(np.float64 if dtype == np.float64 else np.float32)
     groups = -(-count // size)
     found, filled = np.zeros((groups, size), exact), np.zeros(groups, np.int64)
-    numbers = np.uint64(first) + np.arange(groups, dtype=np.uint64) * np.uint64(size * RESERVED // 4)
+    numbers = np.uint64(first) + np.arange(groups, dtype=np.uint64) * np.uint64(
+        size * RESERVED // 4
+    )
     open_ = np.arange(groups)
     while len(open_):
         drawn = normal(blocks_at(seeds, numbers[open_]), exact)
@@ -75,7 +77,7 @@ def permutation_blocks(count: int) -> int:
 def choices(seeds: Seeds, first: int, logits: np.ndarray, count: int) -> np.ndarray:
     """`count` classes for each row of unnormalised log probabilities, [rows, count]; classes
     whose logit is not finite are never drawn (a row without any gives the number of classes)."""
-    rows, classes = logits.shape
+    rows = len(logits)
     finite = np.isfinite(logits)
     top = np.max(np.where(finite, logits, -np.inf), axis=1, keepdims=True, initial=-np.inf)
     wide = np.where(finite, logits, 0).astype(np.float64) - np.where(np.isfinite(top), top, 0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from core.ops.table import Infer, InferContext
 
@@ -24,6 +26,22 @@ def _broadcast_size(x: int | None, y: int | None, a: Shape, b: Shape) -> int | N
     if x is None or y is None:
         return y if x is None else x
     raise ValueError(f"Incompatible shapes: {a} vs. {b}")
+
+
+def brackets(dims: Iterable[int | None] | None) -> str:
+    """A shape as TensorFlow's messages write it: [2,?]."""
+    if dims is None:
+        return "<unknown>"
+    return f"[{','.join('?' if d is None else str(d) for d in dims)}]"
+
+
+def starts_with(shape: Shape, start: Shape) -> bool:
+    """Whether a tensor of `shape` may begin with the axes of one of shape `start`."""
+    if shape.dims is None or start.dims is None:
+        return True
+    pairs = zip(shape.dims, start.dims, strict=False)
+    fits = all(a is None or b is None or a == b for a, b in pairs)
+    return fits and len(start.dims) <= len(shape.dims)
 
 
 def one_dtype(ctx: InferContext, types: tuple[TensorType, ...] | None = None) -> DType:

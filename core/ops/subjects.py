@@ -9,7 +9,8 @@ from core.ops.definition import OpDef
 Catalogue = Mapping[str, Mapping[str, Sequence[OpDef]]]  # subject -> family -> its ops
 
 _ORDER = ("math", "arrays", "linalg", "neural", "state", "control")
-_TITLES = {"linalg": "linear algebra", "neural": "neural networks"}
+_SUBJECTS = {"linalg": "linear algebra", "neural": "neural networks"}
+_FAMILIES = {"state": "variables", "resources": "resource variables"}
 
 
 def catalogue(definitions: Iterable[OpDef]) -> Catalogue:
@@ -20,9 +21,14 @@ def catalogue(definitions: Iterable[OpDef]) -> Catalogue:
     return found
 
 
-def title(name: str) -> str:
-    """A subject or family in words: `linear algebra`, `python ops`."""
-    return _TITLES.get(name, name.replace("_", " "))
+def subject_title(name: str) -> str:
+    """A subject in words: `linear algebra`."""
+    return _SUBJECTS.get(name, name.replace("_", " "))
+
+
+def family_title(name: str) -> str:
+    """A family in words: `python ops`."""
+    return _FAMILIES.get(name, name.replace("_", " "))
 
 
 def _rank(subject: str) -> tuple[int, str]:

@@ -7,8 +7,8 @@ are all driven by it; adding an op touches no other file. See docs/adding-an-op.
 Kernels and state. A variable reaches a kernel as the array it holds (None where an op may meet
 one that has no value yet). An op that updates variables names them in `writes`, and its kernel
 returns their new values in that order, changing nothing in place: Assign (`writes=(0,)`) returns
-one array, ApplyAdam (`writes=(0, 1, 2)`) a tuple of three. Such an op has no results besides;
-its output 0, if it has one, is the buffer that `aliases` names.
+one array, ApplyAdam (`writes=(0, 1, 2)`) a tuple of three. Outputs of its own come before them
+(CountUpTo); output 0 is none, if it is the buffer that `aliases` names.
 
 Other kernels return one array, or a tuple of them when the op has several outputs or any number.
 A result may be a view of an input, and on NumPy a scalar; the caller makes it an array.
@@ -49,6 +49,8 @@ def op(
     differentiable: bool | None = None,
     takes_slices: bool = False,
     broadcasts: bool = False,
+    elementwise: bool | None = None,
+    keeps_bytes: bool = False,
     arithmetic: Arithmetic | None = None,
     stateful: bool = False,
     aliases: int | None = None,
@@ -68,7 +70,8 @@ def op(
                  type rule gives.
     attrs:       name -> default value, or name -> Python type (or DType) when it must be given.
     type_attrs:  NodeDef attributes that follow from the inputs, for export: name -> "input" (its
-                 dtype), "len(input)" (how many) or "=attr" (another attribute's value).
+                 dtype), "types(input)" (of a variadic one, all of them), "len(input)" (how many) or
+                 "=attr" (another attribute's value).
     choices:     name -> the values an attribute may have, where they are few ("SAME", "VALID").
     formula:     text in the inputs' and attributes' names that evaluates to the kernel's value.
     infer:       rule from input types to output types; raises through `ctx.fail`.
@@ -82,6 +85,9 @@ def op(
                  NotDifferentiable. None: yes if there is a rule, else asking is a LookupError.
     takes_slices: the rule takes IndexedSlices for its gradient; others get the whole tensor.
     broadcasts:  inputs broadcast; the differentiator sums gradients back to each input's shape.
+    elementwise: each element of a result comes from the elements at its place, and from scalars:
+                 it may be computed in parts, and over its inputs. None: what has a ufunc is.
+    keeps_bytes: the result is the first input's bytes, in another shape at most.
     arithmetic:  how far right results may be apart (see arithmetic_class.py); what comes from the
                  ufunc, else "library".
     aliases:     output 0 is the same buffer as this ref input (Identity of a variable, Assign).
@@ -116,6 +122,8 @@ def op(
         differentiable=gradient is not None if differentiable is None else differentiable,
         takes_slices=takes_slices,
         broadcasts=broadcasts,
+        elementwise=ufunc is not None if elementwise is None else elementwise,
+        keeps_bytes=keeps_bytes,
         arithmetic=arithmetic or arithmetic_of(ufunc),
         stateful=stateful,
         aliases=aliases,

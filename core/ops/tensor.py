@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape, TensorType
 from core.graph.model import Operation, TensorRef
+from core.ops.subscripts import sliced
 from core.ops.table import lookup
 
 if TYPE_CHECKING:
@@ -58,6 +59,14 @@ class Tensor:
         raise TypeError(
             "a tensor has no truth value while the graph is built; "
             "use Select, or compare with `is None`"
+        )
+
+    def __getitem__(self, index: Any) -> Tensor:
+        return sliced(self, index)
+
+    def __iter__(self) -> NoReturn:
+        raise TypeError(
+            "Tensor objects are not iterable while the graph is built; tf.unstack gives a list"
         )
 
     def __add__(self, other: TensorLike) -> Tensor:
@@ -150,7 +159,7 @@ class OpView:
         raise GradstepError(f"'{self.name}' has no attribute '{name}'", kind="ValueError")
 
 
-def call(type: str, *inputs: TensorLike, name: str | None = None, **attrs: Any) -> Tensor:
+def call(type: str, /, *inputs: TensorLike, name: str | None = None, **attrs: Any) -> Tensor:
     """Add an op of one output to the graph that its first tensor input belongs to.
 
     This is how gradient rules make operations: `call("Sum", g, axes, keep_dims=True)`.
@@ -159,7 +168,7 @@ def call(type: str, *inputs: TensorLike, name: str | None = None, **attrs: Any) 
 
 
 def call_many(
-    type: str, *inputs: TensorLike, name: str | None = None, **attrs: Any
+    type: str, /, *inputs: TensorLike, name: str | None = None, **attrs: Any
 ) -> tuple[Tensor, ...]:
     """`call` for op types with several outputs, or none."""
     return builder_of(inputs).op(type, *inputs, name=name, **attrs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from core.autodiff.differentiate import Differentiation, differentiate
@@ -22,12 +23,12 @@ def gradient_lines(definition: OpDef) -> list[str]:
     if not definition.inputs:
         return ["none: it has no inputs"]
     if definition.gradient is None:
-        return ["no rule: asking for it is a LookupError, as in TensorFlow"]
+        return ["no rule: asking for it is a LookupError"]
     if not definition.differentiable:
         return ["none, on purpose: every input gets None"]
     made = specimen(definition)
     if made is None:
-        return ["see the description"]
+        return ["on its samples, which are whole numbers, none"]
     derived = differentiate(made.builder.build(), _request(made))
     return [_line(made, derived, name) for name in made.inputs]
 
@@ -42,7 +43,8 @@ def second_order(definition: OpDef) -> str:
     try:
         again = _differentiated_again(first.graph, slopes, made.wrt)
     except GradstepError as error:
-        return f"no: {error.message}"
+        missing = re.search(r"op type: (\w+)", error.message)
+        return f"no: {f'{missing[1]} has no gradient' if missing else error.message}"
     return "yes" if again else "none, because the gradient depends on no input"
 
 
@@ -67,11 +69,10 @@ def _line(made: Specimen, derived: Differentiation, name: str) -> str:
         return f"`{name}`: None"
     gradient = derived.gradients[x]
     types = list(_types(derived.graph, gradient))
-    by = f" ({', '.join(types)})" if types else ""
     formula = _formula(made, derived, x)
-    if len(types) > 8 or len(formula) > _LONGEST:
-        return f"`{name}`:{by or ' as the rule says'}"
-    return f"`{formula}`{by}"
+    if types and (len(types) > 8 or len(formula) > _LONGEST):
+        return f"`{name}`: by {', '.join(types)}"
+    return f"`{formula}`" + (f" ({', '.join(types)})" if types else "")
 
 
 def _formula(made: Specimen, derived: Differentiation, x: TensorRef) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from core.ops.subjects import Catalogue, catalogue, title
+from core.ops.subjects import Catalogue, catalogue, family_title, subject_title
 from core.ops.table import OpDef, all_ops
 from core.reference.entry import entry
 from core.reference.functions import functions
@@ -37,9 +37,9 @@ def page() -> str:
 
 
 def _subject(name: str, families: Mapping[str, Sequence[OpDef]]) -> Iterator[str]:
-    yield f"## {title(name).capitalize()}"
+    yield f"## {subject_title(name).capitalize()}"
     for family, definitions in families.items():
-        yield f"### {title(family).capitalize()}"
+        yield f"### {family_title(family).capitalize()}"
         yield from map(entry, definitions)
 
 

@@ -11,12 +11,14 @@ from core.debug.program import Program
 from core.debug.session import DebugSession
 from core.engine.numpy_backend import NumpyBackend
 from core.engine.session import Session
+from core.graph.dtypes import DType
 from core.graph.model import TensorRef
 from core.host.derive import derive
 from core.io.open import read
 from core.ops.builder import GraphBuilder
 from gpu.compare import compare
 from gpu.cupy_backend import CupyBackend
+from gpu.lockstep import lockstep
 from gpu.profiles import CUPY_NATIVE, TF_ON_GPU
 from tests.support.fake_cupy import FakeCupy
 from tests.support.fake_xp import FakeArray
@@ -127,3 +129,45 @@ def test_a_device_error_that_surfaces_late_is_located() -> None:
     node = compare(ran, NumpyBackend(), broken).nodes[-1]
     assert (node.name, node.verdict, node.right.status) == ("y", "raises", "raised")
     assert "cudaErrorIllegalAddress" in node.right.text
+
+
+def test_random_numbers_are_the_hosts(backend: CupyBackend) -> None:
+    b = GraphBuilder()
+    shape = np.array([5], np.int32)
+    b.one("RandomStandardNormal", shape, dtype=DType.FLOAT32, seed=1, name="n")
+    b.one("RandomShuffle", b.get("n"), seed=2, name="s")
+    b.one("Multinomial", b.one("ExpandDims", b.get("n"), 0), 6, seed=3, name="m")
+    there, here = Session(b.build(), backend), Session(b.build())
+    for _ in range(3):
+        pairs = zip(there.run(["n", "s", "m"]), here.run(["n", "s", "m"]), strict=True)
+        for one, other in pairs:
+            np.testing.assert_array_equal(one, other)
+
+
+def test_rows_are_updated_in_the_hosts_order(backend: CupyBackend) -> None:
+    b = GraphBuilder()
+    v = b.variable("v", shape=(3, 2))
+    rng = np.random.default_rng(1)
+    rows, updates = rng.integers(0, 3, 50), rng.normal(size=(50, 2)).astype(np.float32)
+    b.one("ScatterAdd", v, rows.astype(np.int32), updates, name="it")
+    sessions = [
+        Session(b.build(), where, initial={"v": np.ones((3, 2), np.float32)})
+        for where in (backend, NumpyBackend())
+    ]
+    one, other = (session.run(["it"])[0] for session in sessions)
+    np.testing.assert_array_equal(one, other)
+
+
+def test_a_comparison_draws_the_same_numbers_on_every_track(backend: CupyBackend) -> None:
+    """A reference in float64 that drew others would blame the device for them."""
+    b = GraphBuilder()
+    shape = np.array([64], np.int32)
+    drawn = b.one("RandomUniform", shape, dtype=DType.FLOAT32, seed=1)
+    b.one("Mul", drawn, 3.0, name="y")
+    graph = b.build()
+    program = Program(graph, graph, fetches=(TensorRef("y"),))
+    assert {n.verdict for n in compare(program, NumpyBackend(), backend).nodes} == {"equal"}
+    (turn,) = (t for t in lockstep(program, NumpyBackend(), backend) if t.op.name == "y")
+    (wide,), (narrow,) = turn.reference.outputs, turn.left.outputs
+    assert wide.dtype == np.float64
+    np.testing.assert_allclose(narrow, wide, rtol=1e-6)

@@ -88,6 +88,15 @@ def root_mean(x: Any, axis: int) -> Any:
     return np.sum(x, axis=axis) / np.sqrt(x.shape[axis])
 
 
+def spread_rows(g: Any, indices: Any, ids: Any, size: Any, kind: str) -> Any:
+    """Each index gets its segment's row, over its number of rows for Mean, its root for SqrtN."""
+    total = np.zeros((int(size), *g.shape[1:]), g.dtype)
+    power = {"Sum": 0.0, "Mean": 1.0, "SqrtN": 0.5}[kind]
+    for index, segment in zip(indices.tolist(), ids.tolist(), strict=True):
+        total[index] += g[segment] / np.sum(ids == segment) ** power
+    return total
+
+
 def blocks_to_batch(x: Any, block: Any, paddings: Any) -> Any:
     """Each batch of the result is every block-th element, from its own start."""
     around = [(0, 0), *paddings.tolist(), *[(0, 0)] * (x.ndim - 1 - len(block))]
@@ -147,7 +156,10 @@ def histogram(values: Any, value_range: Any, nbins: Any, dtype: Any) -> Any:
 
 
 def counts(arr: Any, size: Any, weights: Any) -> Any:
-    """How often each number below `size` occurs, or the sum of its weights."""
+    """How often each number below `size` occurs in each row, or the sum of its weights."""
+    if arr.ndim == 2:
+        of_rows = weights if weights.size else [weights] * len(arr)
+        return np.stack([counts(row, size, w) for row, w in zip(arr, of_rows, strict=True)])
     total = np.zeros(int(size), weights.dtype)
     flat = weights.ravel() if weights.size else np.ones(arr.size, weights.dtype)
     for value, weight in zip(arr.ravel().tolist(), flat, strict=True):

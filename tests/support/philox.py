@@ -106,6 +106,47 @@ def philox_choices(logits: Any, num_samples: Any, seed: int, seed2: int) -> Any:
     return np.array(found, np.int64).reshape(len(logits), int(num_samples))
 
 
+def philox_poisson(shape: Any, rate: Any, seed: int, seed2: int) -> Any:
+    """Each number has 256 blocks of its own; all numbers of one rate come before the next."""
+    count, rates = _count(shape), rate.reshape(-1).tolist()
+    found = np.zeros((count, len(rates)))
+    for place, (r, c) in enumerate(np.ndindex(len(rates), count)):
+        source = _last_first(words(seed, seed2, place * 256))
+        found[c, r] = _multiply(rates[r], source) if rates[r] < 10 else _reject(rates[r], source)
+    return found.reshape((*shape.tolist(), *rate.shape))
+
+
+def _last_first(source: Iterator[int]) -> Iterator[float]:
+    """Uniform numbers, the second of each block before the first."""
+    while True:
+        first, second = uniform(source), uniform(source)
+        yield second
+        yield first
+
+
+def _multiply(rate: float, numbers: Iterator[float]) -> int:
+    product, count = next(numbers), 0
+    while product > math.exp(-rate):
+        product, count = product * next(numbers), count + 1
+    return count
+
+
+def _reject(rate: float, numbers: Iterator[float]) -> float:
+    b = 0.931 + 2.53 * math.sqrt(rate)
+    a = -0.059 + 0.02483 * b
+    while True:
+        u, v = next(numbers) - 0.5, next(numbers)
+        inside = 0.5 - abs(u)
+        k = math.floor((2 * a / inside + b) * u + rate + 0.43)
+        if inside >= 0.07 and v <= 0.9277 - 3.6224 / (b - 2):
+            return k
+        if k < 0 or (inside < 0.013 and v > inside):
+            continue
+        ratio = v * (1.1239 + 1.1328 / (b - 3.4)) / (a / inside**2 + b)
+        if math.log(ratio) <= -rate + k * math.log(rate) - math.lgamma(k + 1):
+            return k
+
+
 def _count(shape: Any) -> int:
     return math.prod(shape.tolist())
 

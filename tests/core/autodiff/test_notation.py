@@ -117,3 +117,15 @@ def test_a_variadic_input_is_written_as_a_list() -> None:
     a, b = build.placeholder("a", shape=[2]), build.placeholder("b", shape=[2])
     pack = build.one("Pack", a, b, name="both").op.operation
     assert Notation(build.build(), (), {}, {}).step(pack) == "both = stack([a, b], 0)"
+
+
+def test_a_gradient_that_is_a_later_output_is_told_by_its_number() -> None:
+    build = GraphBuilder()
+    a, b = build.placeholder("a", shape=[2]), build.placeholder("b", shape=[2])
+    build.one("Pack", a, b, name="y")
+    request = GradientRequest.to("y", "a", "b")
+    derived = differentiate(build.build(), request)
+    notation = Notation(derived.graph, request.of, derived.gradients, derived.edges)
+    first, second = (notation.gradient_of(x.ref, derived.gradients[x.ref]) for x in (a, b))
+    assert first == "∂L/∂a = take(∂L/∂y, 0, 0)"
+    assert second == "∂L/∂b = Unpack(∂L/∂y)[1]"

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from core.autodiff.request import GradientRequest, Override
 from core.io import store
-from core.io.document import CodeItem, CodeKind
+from core.io.document import CodeItem, CodeKind, Document
 from core.io.open import read
+from core.ops.builder import GraphBuilder
 from tests.core.cli.conftest import Cli
 from tests.examples.build import FOLDER
 
@@ -137,6 +140,37 @@ def test_why_nothing_is_wrong(cli: Cli) -> None:
     assert found["state"] == "ok"
 
 
+def test_an_override_of_a_type_nearly_called_so_is_refused_with_what_was_meant(cli: Cli) -> None:
+    error = cli("grad", TUTORIAL, "--override", "Addv2=Identity", "--json").json["error"]
+    assert error["message"] == "this override matches nothing: no op of type Addv2 here"
+    assert error["hint"] == "did you mean AddV2 (2 ops)?"
+    error = cli("grad", TUTORIAL, "--override", "los=Identity", "--json").json["error"]
+    assert error["message"] == "this override matches nothing: no op named los here"
+    assert error["hint"] == "did you mean loss?"
+
+
+def test_a_gradient_nearly_called_so_is_refused_with_what_was_meant(cli: Cli) -> None:
+    error = cli("grad", TUTORIAL, "--override", "e=identity", "--json").json["error"]
+    assert "'identity', which is not registered" in error["message"]
+    assert (error["type"], error["node"]) == ("LookupError", "e")
+    assert error["hint"].startswith("did you mean Identity")
+
+
+def test_what_overrides_nothing_is_said_beside_the_gradients(cli: Cli, tmp_path: Path) -> None:
+    document, path = read(TUTORIAL), tmp_path / "stray.gradstep"
+    overrides = (Override("Identity", "Matmul"), Override("Reluu", "VariableV2"))
+    request = replace(document.request, overrides=overrides)
+    store.save(path, document.with_(request=request))
+    for verb in ("grad", "check"):
+        found = cli(verb, path, "--json")
+        assert found.status == 0
+        texts = [problem["text"] for problem in found.json["problems"]]
+        assert texts[0] == "this override matches nothing: no op of type Matmul here"
+        assert texts[1].startswith("the override of VariableV2 asks for the gradient 'Reluu'")
+        assert "did you mean Relu" in found.json["problems"][1]["fix"]
+        assert "warning: this override matches nothing" in cli(verb, path).out
+
+
 def test_check(cli: Cli) -> None:
     good = cli("check", TUTORIAL, "--json")
     assert good.status == 0
@@ -147,6 +181,53 @@ def test_check(cli: Cli) -> None:
     (problem,) = bad.json["problems"]
     assert (problem["node"], problem["code"]) == ("e", "gradient-check")
     assert bad.json["supports"] == "native"
+
+
+def test_check_says_how_it_compared_each_node(cli: Cli) -> None:
+    rows = cli("check", TUTORIAL, "--json").json["nodes"]
+    assert {row["node"] for row in rows} == {"d", "e", "a", "loss"}
+    assert {row["method"] for row in rows} == {"complex step"}
+    assert {row["verdict"] for row in rows} == {"ok"}
+    wrong = [r for r in cli("check", OVERRIDE, "--json").json["nodes"] if r["verdict"] != "ok"]
+    assert {(r["node"], r["type"], r["gradient"]) for r in wrong} == {("e", "PyFunc", "CustomAdd")}
+    assert [(r["name"], r["index"]) for r in wrong] == [("c", [1]), ("k", [1]), ("d", [1])]
+    for row in wrong:
+        assert row["difference"] == pytest.approx(abs(row["analytic"] - row["numeric"]))
+
+
+def test_check_of_one_node_alone(cli: Cli) -> None:
+    found = cli("check", OVERRIDE, "--node", "e", "--json")
+    assert found.status == 1
+    assert [row["input"] for row in found.json["gradcheck"]] == [0, 1, 2]
+    assert {row["verdict"] for row in found.json["gradcheck"]} == {"wrong"}
+    assert cli("check", OVERRIDE, "--node", "d").status == 0
+    assert "complex step" in cli("check", OVERRIDE, "--node", "d").out
+    refused = cli("check", OVERRIDE, "--node", "data", "--json")
+    assert refused.json["error"]["node"] == "data"
+    assert "did you mean loss" in cli("check", OVERRIDE, "--node", "los").err
+
+
+def test_check_of_the_second_order(cli: Cli) -> None:
+    """TensorFlow's rule for this loss takes its own gradient as not depending on the labels."""
+    found = cli("check", TUTORIAL, "--second-order", "--json")
+    assert found.status == 0
+    assert {row["verdict"] for row in found.json["second_order"]} == {"ok"}
+    wrong = [row for row in found.json["nodes"] if row["verdict"] == "wrong"]
+    assert [(r["node"], r["name"], r["order"]) for r in wrong] == [("loss", "labels", 2)]
+    (problem,) = found.json["problems"]
+    assert (problem["node"], problem["severity"]) == ("loss", "warning")
+
+
+def test_a_kink_is_said(cli: Cli, tmp_path: Path) -> None:
+    build = GraphBuilder()
+    build.one("Relu", build.placeholder("x", shape=[2]), name="y")
+    path = tmp_path / "kink.gradstep"
+    request = GradientRequest.to("y", "x")
+    store.save(path, Document(graph=build.build(), request=request))
+    found = cli("check", path, "--feed", "x=[0, 1]", "--json")
+    assert found.status == 0
+    assert [row["verdict"] for row in found.json["gradcheck"]] == ["kink", "ok"]
+    assert "a kink at index [0]" in found.json["text"]
 
 
 def test_check_finds_problems_of_the_graph(cli: Cli, tmp_path: Path) -> None:
@@ -184,3 +265,16 @@ def test_python_that_is_not_trusted_does_not_run(cli: Cli, tmp_path: Path) -> No
     assert not proof.exists()
     assert cli("grad", path, "--trust").status == 0
     assert proof.exists()
+
+
+def test_a_gradient_in_numpy_is_used(cli: Cli, tmp_path: Path) -> None:
+    document, path = read(OVERRIDE), tmp_path / "numpy.gradstep"
+    name = next(n for n, item in document.code.items() if item.kind is CodeKind.GRADIENT)
+    source = "def f(grad, c, k, *rest):\n    return grad, grad, *(None for _ in rest)\n"
+    code = {**document.code, name: CodeItem(name, CodeKind.NUMPY_GRADIENT, source)}
+    store.save(path, document.with_(code=code))
+    found = cli("grad", path, "--trust", "--json")
+    assert found.status == 0
+    # Where the function passes the gradient on, as addition does, it is the native one.
+    wanted = cli("grad", TUTORIAL, "--json").json["gradients"]["k"]["data"]
+    np.testing.assert_allclose(found.json["gradients"]["k"]["data"], wanted, rtol=1e-6)

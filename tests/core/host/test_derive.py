@@ -68,9 +68,10 @@ def test_no_gradient_at_all_is_a_problem_in_tensorflows_words(tutorial: Document
 @pytest.mark.parametrize(
     ("override", "near"),
     [
-        (Override("Identity", "AddV3"), "AddV2"),
-        (Override("Identity", "los", OverrideKind.OP), "loss"),
-        (Override("Identity", "layer2", OverrideKind.SCOPE), "layer1"),
+        (Override("Identity", "addv2"), "did you mean AddV2 (2 ops)?"),
+        (Override("Identity", "los", OverrideKind.OP), "did you mean loss?"),
+        (Override("Identity", "layer2", OverrideKind.SCOPE), "did you mean layer1 (1 op)?"),
+        (Override("Identity", "Conv2D"), "correct its target, or switch it off"),
     ],
 )
 def test_an_override_that_matches_nothing_is_a_problem(
@@ -80,7 +81,7 @@ def test_an_override_that_matches_nothing_is_a_problem(
     request = replace(tutorial.request, overrides=(override,))
     [problem] = derive(tutorial.with_(graph=graph, request=request)).problems
     assert problem.text.startswith("this override matches nothing")
-    assert near in problem.fix
+    assert problem.fix == near
     assert problem.severity == "warning"
 
 
@@ -117,6 +118,20 @@ def test_an_unknown_gradient_is_a_problem_at_its_node(tutorial: Document) -> Non
     [problem] = derive(tutorial.with_(request=request)).problems
     assert problem.node == "e"
     assert "'Nowhere'" in problem.text
+
+
+def test_an_unknown_gradient_off_the_path_is_a_warning(tutorial: Document) -> None:
+    over = replace(tutorial.request, overrides=(Override("identty", "labels", OverrideKind.OP),))
+    [problem] = derive(tutorial.with_(request=over)).problems
+    assert (problem.code, problem.severity) == ("unregistered-gradient", "warning")
+    assert problem.fix.startswith("did you mean Identity")
+    labels = tutorial.graph["labels"].with_attrs(_gradient_op_type="CustomAd")
+    graph = Graph.of(labels if op.name == "labels" else op for op in tutorial.graph)
+    code = {"CustomAdd": CodeItem("CustomAdd", CodeKind.GRADIENT, "def f(op, grad): return grad")}
+    [problem] = derive(tutorial.with_(graph=graph, code=code), trusted=True).problems
+    assert problem.node == "labels"
+    assert problem.text.startswith("its _gradient_op_type asks for the gradient 'CustomAd'")
+    assert problem.fix == "did you mean CustomAdd?"
 
 
 def test_a_node_half_drawn_elsewhere_disturbs_nothing(tutorial: Document) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 
 from core.debug.breakpoints import Breakpoint
-from core.graph.model import Constant, Edge
+from core.graph.model import Constant, Edge, TensorRef
 from core.host import messages as m
 from core.host.service import EngineService
 from core.host.tensor_bytes import unpack
@@ -140,8 +141,11 @@ def test_gather_stops_with_the_offending_index(ask: Ask, example: Callable[[str]
     assert (stop.error.node, stop.error.index) == ("b", [2])
 
 
-def table(ask: Ask) -> m.GradientTable:
-    reply = ask(m.CheckGradients())
+_ON_THE_WAY = ("d", "e", "a", "loss")
+
+
+def table(ask: Ask, **question: Any) -> m.GradientTable:
+    reply = ask(m.CheckGradients(**question))
     assert isinstance(reply, m.GradientTable)
     return reply
 
@@ -170,7 +174,7 @@ def test_the_articles_override_is_not_what_the_numbers_say(
     assert overridden == pytest.approx([0.711478, -2.078167, 0.545007, -1.863385], abs=1e-6)
     assert found.supports == "native"
     assert not any(row.agrees for row in found.rows)
-    [node] = found.nodes
+    [node] = [n for n in found.nodes if not n.agrees]
     assert (node.node, node.gradient, node.agrees) == ("e", "CustomAdd", False)
     assert "(grad, grad, None)" in node.fix
 
@@ -184,7 +188,26 @@ def test_the_right_override_is_supported(ask: Ask, example: Callable[[str], byte
     found = table(ask)
     assert found.supports == "both"
     assert all(row.agrees for row in found.rows)
-    assert [node.agrees for node in found.nodes] == [True]
+    assert [(n.node, n.agrees) for n in found.nodes] == [(name, True) for name in _ON_THE_WAY]
+    [node] = [n for n in found.nodes if n.node == "e"]
+    assert {t.verdict for t in node.tensors} == {"ok"}
+    assert [(t.name, t.input) for t in node.tensors] == [("c", 0), ("k", 1), ("d", 2)]
+
+
+def test_one_node_is_checked_alone_on_the_way_or_not(
+    ask: Ask, example: Callable[[str], bytes]
+) -> None:
+    ask(m.Open(trusted=True), example("override_add"))
+    [node] = table(ask, node="e").nodes
+    assert node.verdict == "wrong"
+    worst = node.tensors[0]
+    assert (worst.verdict, worst.method) == ("wrong", "central differences")
+    assert worst.difference == pytest.approx(abs(worst.analytic - worst.numeric))
+    [node] = table(ask, node="d", second_order=True).nodes
+    assert node.verdict == "ok"
+    assert [t.order for t in node.tensors] == [1, 1, 2, 2]
+    assert failure(ask(m.CheckGradients(node="data"))).message.startswith("'data' (Placeholder)")
+    assert failure(ask(m.CheckGradients(node="ee"))).hint == "did you mean e?"
 
 
 def test_why_follows_the_gradient(ask: Ask, example: Callable[[str], bytes]) -> None:
@@ -345,6 +368,15 @@ def test_prints_are_events(
     assert events == [m.Output(text="loaded\n")]
     control(ask, "continue_")
     assert events[1:] == [m.Output(text="w is [1. 2.]\n")]
+
+
+def test_what_operations_print_is_an_event(ask: Ask, events: Sequence[m.Message]) -> None:
+    b = GraphBuilder()
+    b.one("Print", b.constant([1.5, 2.0]), b.constant(7), message="here: ", name="p")
+    document = Document(graph=b.build(), fetches=(TensorRef("p"),))
+    ask(m.Open(trusted=True), store.to_bytes(document))
+    control(ask, "continue_")
+    assert events == [m.Output(text="here: [7]\n")]
 
 
 def test_python_that_raises_stops_at_its_node(ask: Ask, pyfunc: Callable[[str], bytes]) -> None:

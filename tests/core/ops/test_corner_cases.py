@@ -72,8 +72,18 @@ REFUSED: list[tuple[str, tuple[Any, ...], dict[str, Any], str]] = [
     ("ConcatOffset", (np.int32(1), ints(2, 3), ints(4, 1)), {}, "except 1 must match. Input 1"),
     ("BroadcastGradientArgs", (ints(2), ints(3)), {}, r"Incompatible shapes: \[2\] vs. \[3\]"),
     ("GatherNd", (np.zeros((1, 0), "f4"), ints([0])), {}, "more than 0 entries, but params is em"),
-    ("ScatterNd", (ints([0, 0], [0, 1]), floats(1, 2), ints(2)), {}, r"\[2,1\) of input\[shape=\[2\]\] must match dimensions \[1,1\) of updates"),
-    ("ScatterNd", (ints([0]), floats([1, 2]), ints(2, 3)), {}, r"of input\[shape=\[2,3\]\] must match dimensions \[1,2\) of updates\[shape=\[1,2\]\]"),
+    (
+        "ScatterNd",
+        (ints([0, 0], [0, 1]), floats(1, 2), ints(2)),
+        {},
+        r"\[2,1\) of input\[shape=\[2\]\] must match dimensions \[1,1\) of updates",
+    ),
+    (
+        "ScatterNd",
+        (ints([0]), floats([1, 2]), ints(2, 3)),
+        {},
+        r"of input\[shape=\[2,3\]\] must match dimensions \[1,2\) of updates\[shape=\[1,2\]\]",
+    ),
 ]
 
 

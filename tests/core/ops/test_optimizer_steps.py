@@ -100,12 +100,18 @@ def session_of(type: str, state: dict[str, np.ndarray], inputs: list[Any], **att
     return Session(b.build(), initial=state)
 
 
-@pytest.mark.parametrize("form", ["float32/ref", "float64/ref", "float64/resource"])
-@pytest.mark.parametrize("name", RECORDED)
+# TensorFlow's Python refuses to build some of them for float64.
+BUILT = [
+    (name, form)
+    for name in RECORDED
+    for form in ("float32/ref", "float64/ref", "float64/resource")
+    if "raised" not in CASE["runs"][f"{name}/{form}"]
+]
+
+
+@pytest.mark.parametrize(("name", "form"), BUILT)
 def test_three_recorded_steps(name: str, form: str) -> None:
     run = CASE["runs"][f"{name}/{form}"]
-    if "raised" in run:
-        pytest.skip("TensorFlow's Python refuses to build it")
     op, slots, values, attrs = RECORDED[name]
     dtype, kind = form.split("/")
     # Hyper-parameters are float32 whatever the variable is, as in TensorFlow's optimizers.

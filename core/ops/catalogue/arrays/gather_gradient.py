@@ -8,6 +8,7 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.ops.builder import OpView, Tensor, call
+from core.ops.catalogue.arrays.gather_any_axis import summed_along_any_axis
 from core.ops.indexed_slices import IndexedSlices
 from core.ops.known import constant_of, shape_of
 
@@ -24,9 +25,12 @@ def gather_gradient(op: OpView, g: Tensor) -> tuple[Tensor | IndexedSlices, None
     if known is not None and known == 0 and batch == 0:
         return rows_taken(g, params, indices), None, None
     rank, count = params.shape.rank, indices.shape.rank
+    if batch < 0 and count is None:
+        raise _needs_rank(op)
+    batch = batch + (count or 0) if batch < 0 else batch
     if known is None or rank is None or count is None:
-        raise _needs_more(op)
-    at, batch = int(known) % rank, batch % count if count else 0
+        return summed_along_any_axis(op, g, batch), None, None
+    at = int(known) % rank
     places = range(at, at + count - batch)
     rest = range(places.stop, rank - 1 + len(places))
     moved = _transposed(g, [*range(batch), *places, *range(batch, at), *rest])
@@ -85,10 +89,13 @@ def _transposed(x: Tensor, order: list[int]) -> Tensor:
     return x if order == sorted(order) else call("Transpose", x, np.array(order, np.int32))
 
 
-def _needs_more(op: OpView) -> GradstepError:
+def _needs_rank(op: OpView) -> GradstepError:
     return GradstepError(
-        "the gradient of GatherV2 needs a constant axis, and known ranks unless the axis is 0",
-        kind="LookupError",
+        "Currently, it is unsupported to take the gradient of tf.gather when batch_dims < 0 and "
+        "the rank of the indices is unknown. Please pass a positive batch_dims or use "
+        "tf.ensure_shape to update the shape of indices when calling tf.gather. Got "
+        f"batch_dims={op.get_attr('batch_dims')} and indices={op.inputs[1].name}",
+        kind="ValueError",
         node=op.name,
-        hint="give its axis as a Const and its inputs a rank, or stop the gradient there",
+        hint="count batch_dims from the front",
     )

@@ -1,4 +1,4 @@
-"""Ops that change or tell a tensor's shape and leave its values alone."""
+"""Ops that change a tensor's shape and leave its values alone."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from core.errors import GradstepError
-from core.graph.dtypes import SCALAR, UNKNOWN, DType, Shape, TensorType
-from core.ops.axes import positive
+from core.graph.dtypes import UNKNOWN, Shape, TensorType
 from core.ops.builder import OpView, Tensor, call
-from core.ops.host import integer, integers
+from core.ops.host import integers
 from core.ops.known import constant_of, reshape_like
-from core.ops.samples import ints, unary
+from core.ops.samples import ints
 from core.ops.table import InferContext, Sample, op
 from core.ops.type_rules import sized_by, want_rank
 
@@ -33,8 +32,15 @@ def _reshaped(ctx: InferContext) -> TensorType:
 def _fitted(have: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, ...]:
     """`wanted` with its -1 worked out. Raises GradstepError when the element counts differ."""
     count = math.prod(have)
-    if wanted.count(-1) > 1 or min(wanted, default=0) < -1:
-        raise GradstepError(f"{list(wanted)} is not a shape: one size at most may be -1")
+    if wanted.count(-1) > 1:
+        first, second, *_ = (i for i, d in enumerate(wanted) if d == -1)
+        raise GradstepError(
+            f"Only one input size may be -1, not both {first} and {second}",
+            hint="one size can be worked out from the others",
+        )
+    for index, size in enumerate(wanted):
+        if size < -1:
+            raise GradstepError(f"Size {index} must be non-negative, not {size}")
     if -1 in wanted:
         return tuple(_missing(have, wanted) if d == -1 else d for d in wanted)
     rest = math.prod(wanted)
@@ -89,12 +95,22 @@ def _transposed(ctx: InferContext) -> TensorType:
 
 
 def _order(perm: tuple[int, ...], rank: int) -> tuple[int, ...]:
-    order = tuple(axis + rank if axis < 0 else axis for axis in perm)
-    if sorted(order) != list(range(rank)):
+    if len(perm) != rank:
         raise GradstepError(
-            f"transpose expects a permutation of {list(range(rank))}, not {list(perm)}",
+            f"transpose expects a vector of size {rank}. But input(1) is a vector of size "
+            f"{len(perm)}",
             hint="perm names every axis of the input once",
         )
+    for axis in perm:
+        if not -rank <= axis < rank:
+            raise GradstepError(f"{axis} is out of range [0 .. {rank})")
+    order = tuple(axis % rank for axis in perm)
+    for axis in range(rank):
+        if axis not in order:
+            raise GradstepError(
+                f"{axis} is missing from {{{','.join(map(str, perm))}}}.",
+                hint="perm names every axis of the input once",
+            )
     return order
 
 
@@ -124,7 +140,14 @@ op(
 )
 
 
+def _permutation(ctx: InferContext) -> TensorType:
+    want_rank(ctx, 0, 1)
+    return TensorType(ctx.types[0].dtype, ctx.types[0].shape)
+
+
 def _inverse(xp: Any, x: Any) -> Any:
+    if x.ndim != 1:
+        raise GradstepError("invert_permutation expects a 1D vector.")
     values, seen = integers(x), set[int]()
     for place, value in enumerate(values):
         if not 0 <= value < len(values):
@@ -141,7 +164,7 @@ op(
     outputs="y",
     type_attrs={"T": "x"},
     formula="argsort(x)",
-    infer=lambda ctx: ctx.types[0],
+    infer=_permutation,
     kernel=_inverse,
     differentiable=False,
     samples=lambda rng: [Sample((ints(2, 0, 1),))],
@@ -153,7 +176,13 @@ op(
 def _new_axis(dim: Any, rank: int) -> int:
     if dim.size != 1:
         raise GradstepError("'dim' input must be a tensor with a single value")
-    return positive(integer(dim), rank + 1)
+    at = int(dim.item())
+    if not -rank - 1 <= at <= rank:
+        raise GradstepError(
+            f"Tried to expand dim index {at} for tensor with {rank} dimensions.",
+            hint=f"the new axis can be {-rank - 1} to {rank}",
+        )
+    return at % (rank + 1)
 
 
 def _expanded(ctx: InferContext) -> TensorType:
@@ -197,7 +226,7 @@ def _ones(dims: tuple[int | None, ...], chosen: tuple[int, ...]) -> tuple[int, .
     """Axes to drop: `chosen`, which must be of size 1, or all that are."""
     if not chosen:
         return tuple(i for i, d in enumerate(dims) if d == 1)
-    axes = tuple(dict.fromkeys(positive(i, len(dims)) for i in chosen))
+    axes = tuple(dict.fromkeys(_present(i, len(dims)) for i in chosen))
     for axis in axes:
         if dims[axis] not in (None, 1):
             raise GradstepError(
@@ -205,6 +234,15 @@ def _ones(dims: tuple[int | None, ...], chosen: tuple[int, ...]) -> tuple[int, .
                 hint="only axes of size 1 can be dropped",
             )
     return axes
+
+
+def _present(axis: int, rank: int) -> int:
+    if not -rank <= axis < rank:
+        raise GradstepError(
+            f"Tried to squeeze dim index {axis} for tensor with {rank} dimensions.",
+            hint=f"axes go from {-rank} to {rank - 1}" if rank else "a scalar has no axes",
+        )
+    return axis % rank
 
 
 op(
@@ -221,71 +259,4 @@ op(
     ],
     arithmetic="exact",
     doc="Without the axes of size 1, or without the chosen ones of them.",
-)
-
-
-def _rank_known(ctx: InferContext) -> TensorType:
-    return TensorType(DType(ctx.attr("out_type")), Shape.of(ctx.types[0].shape.rank))
-
-
-op(
-    "Shape",
-    inputs="input",
-    attrs={"out_type": DType.INT32},
-    type_attrs={"T": "input"},
-    formula="shape(input)",
-    infer=_rank_known,
-    kernel=lambda xp, x, *, out_type: xp.asarray(x.shape, dtype=DType(out_type).numpy),
-    differentiable=False,
-    samples=unary(),
-    python="shape",
-    doc="The sizes of a tensor.",
-)
-op(
-    "ShapeN",
-    inputs="input*",
-    outputs="output*",
-    attrs={"out_type": DType.INT32},
-    type_attrs={"T": "input", "N": "len(input)"},
-    formula="shape(input[0])",
-    infer=lambda ctx: tuple(
-        TensorType(DType(ctx.attr("out_type")), Shape.of(kind.shape.rank)) for kind in ctx.types
-    ),
-    kernel=lambda xp, *inputs, out_type: tuple(
-        xp.asarray(x.shape, dtype=DType(out_type).numpy) for x in inputs
-    ),
-    differentiable=False,
-    samples=lambda rng: [Sample((rng.normal(size=(2, 3)), rng.normal(size=4)))],
-    doc="The sizes of several tensors.",
-)
-op(
-    "Size",
-    inputs="input",
-    attrs={"out_type": DType.INT32},
-    type_attrs={"T": "input"},
-    formula="size(input)",
-    infer=lambda ctx: TensorType(DType(ctx.attr("out_type")), SCALAR),
-    kernel=lambda xp, x, *, out_type: xp.asarray(x.size, dtype=DType(out_type).numpy),
-    differentiable=False,
-    samples=unary(),
-    python="size",
-    doc="The number of elements.",
-)
-
-
-def _rank(xp: Any, x: Any) -> Any:
-    return xp.asarray(x.ndim, dtype=np.int32)
-
-
-op(
-    "Rank",
-    inputs="input",
-    type_attrs={"T": "input"},
-    formula="ndim(input)",
-    infer=lambda ctx: TensorType(DType.INT32, SCALAR),
-    kernel=_rank,
-    differentiable=False,
-    samples=unary(),
-    python="rank",
-    doc="The number of axes.",
 )

@@ -34,6 +34,8 @@ def python_index(dims: Sequence[int | None], spec: Spec) -> Index:
         raise GradstepError("Multiple ellipses in slice spec not allowed")
     special = spec.ellipsis_mask | spec.new_axis_mask
     spare = len(dims) - sum(1 for i in range(len(spec.begin)) if not special >> i & 1)
+    if spare < 0 and not dims:
+        raise GradstepError("Attempting to slice scalar input.", hint="a scalar has no axes")
     if spare < 0:
         raise GradstepError(
             f"Index out of range using input dim {len(dims)}; input has only {len(dims)} dims",
@@ -67,16 +69,18 @@ def _entry(spec: Spec, i: int, spare: int, axis: int, dims: Sequence[int | None]
 
 def _element(at: int, size: int | None, axis: int) -> int:
     if size is not None and not -size <= at < size:
+        counted = at + size if at < 0 else at
         raise GradstepError(
-            f"slice index {at} of dimension {axis} out of bounds.",
+            f"slice index {counted} of dimension {axis} out of bounds.",
             index=(axis,),
             hint=f"elements go from {-size} to {size - 1}",
         )
     return at
 
 
-def cut_shape(dims: Sequence[int | None], index: Index) -> Shape:
-    """Static shape of what `index` cuts out of sizes `dims`."""
+def cut_shape(dims: Sequence[int | None], index: Index, known: bool = True) -> Shape:
+    """Static shape of what `index` cuts out of sizes `dims`. Unless it is `known` where its
+    ranges lie, only whole axes have a size."""
     left = iter(dims)
     found: list[int | None] = []
     for part in index:
@@ -85,7 +89,7 @@ def cut_shape(dims: Sequence[int | None], index: Index) -> Shape:
             continue
         size = next(left)
         if isinstance(part, slice):
-            found.append(_length(part, size))
+            found.append(_length(part, size) if known or part == slice(None) else None)
     return Shape(tuple(found))
 
 

@@ -13,6 +13,7 @@ from core.ops.catalogue.arrays.slices import MASKS, Spec, cut_shape, python_inde
 from core.ops.host import integers
 from core.ops.known import constant_of, shape_of
 from core.ops.samples import ints
+from core.ops.shapes import brackets
 from core.ops.table import InferContext, Sample, op
 from core.ops.type_rules import sized_by
 
@@ -24,34 +25,53 @@ def _sliced(ctx: InferContext) -> TensorType:
         shape = sized_by(ctx.types[2].shape) if rank is None else Shape((None,) * rank)
         return TensorType(source.dtype, shape)
     sizes = integers(size)
-    if source.shape.is_static and begin is not None:
-        return TensorType(source.dtype, Shape(_box(source.shape.static(), integers(begin), sizes)))
-    return TensorType(source.dtype, Shape(tuple(None if s == -1 else s for s in sizes)))
+    dims = (None,) * len(sizes) if source.shape.dims is None else source.shape.dims
+    starts = (None,) * len(sizes) if begin is None else integers(begin)
+    return TensorType(source.dtype, Shape(_box(dims, starts, sizes)))
 
 
-def _box(dims: tuple[int, ...], begin: tuple[int, ...], size: tuple[int, ...]) -> tuple[int, ...]:
-    """Sizes of the box, -1 worked out. Raises GradstepError when it does not lie inside `dims`."""
+Dims = tuple[int | None, ...]
+
+
+def _box(dims: Dims, begin: Dims, size: tuple[int, ...]) -> Dims:
+    """Sizes of the box, -1 worked out; None is what is not known yet. Raises GradstepError when
+    it does not lie inside `dims`."""
     if len(begin) != len(dims) or len(size) != len(dims):
+        raise _no_vectors(len(dims), f"[{len(begin)}]", f"[{len(size)}]")
+    return tuple(_side(*part) for part in zip(range(len(dims)), dims, begin, size, strict=True))
+
+
+def _no_vectors(rank: int, begin: str, size: str) -> GradstepError:
+    return GradstepError(
+        f"Expected begin and size arguments to be 1-D tensors of size {rank}, but got shapes "
+        f"{begin} and {size} instead.",
+        hint="give one begin and one size for each axis",
+    )
+
+
+def _side(axis: int, dim: int | None, begin: int | None, size: int) -> int | None:
+    """The size of the box along one axis."""
+    if begin is not None and (begin < 0 or (dim is not None and begin > dim)):
         raise GradstepError(
-            f"Expected begin and size arguments to be 1-D tensors of size {len(dims)}, but got "
-            f"shapes [{len(begin)}] and [{len(size)}] instead.",
-            hint="give one begin and one size for each axis",
+            f"Expected begin[{axis}] in [0, {'?' if dim is None else dim}], but got {begin}",
+            index=(axis,),
         )
-    found: list[int] = []
-    for axis, (d, b, s) in enumerate(zip(dims, begin, size, strict=True)):
-        if not 0 <= b <= d:
-            raise GradstepError(f"Expected begin[{axis}] in [0, {d}], but got {b}", index=(axis,))
-        if s != -1 and not 0 <= s <= d - b:
-            raise GradstepError(
-                f"Expected size[{axis}] in [0, {d - b}], but got {s}", index=(axis,)
-            )
-        found.append(d - b if s == -1 else s)
-    return tuple(found)
+    room = None if dim is None else dim - (begin or 0)
+    if size != -1 and (size < 0 or (room is not None and size > room)):
+        raise GradstepError(
+            f"Expected size[{axis}] in [0, {'?' if room is None else room}], but got {size}",
+            index=(axis,),
+        )
+    if size != -1:
+        return size
+    return None if begin is None else room
 
 
 def _slice(xp: Any, x: Any, begin: Any, size: Any) -> Any:
+    if begin.ndim != 1 or size.ndim != 1:
+        raise _no_vectors(x.ndim, brackets(begin.shape), brackets(size.shape))
     starts = integers(begin)
-    sizes = _box(x.shape, starts, integers(size))
+    sizes = Shape(_box(x.shape, starts, integers(size))).static()
     return x[tuple(slice(b, b + s) for b, s in zip(starts, sizes, strict=True))]
 
 
@@ -63,9 +83,8 @@ def _slice_gradient(op: OpView, g: Tensor) -> tuple[Tensor, None, None]:
         after = np.array(x.shape.static()) - start - np.array(op.outputs[0].shape.static())
         paddings = np.stack([start, after], axis=1).astype(np.int32)
         return call("Pad", g, paddings), None, None
-    shape = g.builder.tensor(shape_of(x))
-    after_op = shape - call("Shape", op.outputs[0]) - begin
-    return call("Pad", g, call("Pack", begin, after_op, axis=1)), None, None
+    left = shape_of(x, begin.dtype) - shape_of(op.outputs[0], begin.dtype)
+    return call("Pad", g, call("Pack", begin, left - begin, axis=1)), None, None
 
 
 op(
@@ -93,11 +112,19 @@ def _masks(op: OpView) -> dict[str, Any]:
 
 def _strided(ctx: InferContext) -> TensorType:
     source, parts = ctx.types[0], [ctx.constant(i) for i in (1, 2, 3)]
-    if source.shape.dims is None or any(part is None for part in parts):
+    entries = ctx.types[1].shape.dims
+    if source.shape.dims is None or not entries or entries[0] is None:
         return TensorType(source.dtype)
+    known = all(part is not None for part in parts)
+    if not known:  # ranges that can be told from whole axes
+        parts = [np.array([value] * entries[0]) for value in (0, 0, 1)]
     spec = _spec(*parts, *(ctx.attr(name) for name in MASKS))
     dims = source.shape.dims
-    return TensorType(source.dtype, cut_shape(dims, python_index(dims, spec)))
+    try:
+        index = python_index(dims if known else (None,) * len(dims), spec)
+        return TensorType(source.dtype, cut_shape(dims, index, known))
+    except GradstepError as error:
+        raise ctx.fail(error.message, error.hint) from None
 
 
 def _spec(begin: Any, end: Any, strides: Any, *masks: int) -> Spec:
@@ -123,7 +150,7 @@ def _cut(
 
 def _strided_gradient(op: OpView, g: Tensor) -> tuple[Tensor, None, None, None]:
     x, *spec = op.inputs
-    shape = g.builder.tensor(shape_of(x))
+    shape = shape_of(x, spec[0].dtype)
     return call("StridedSliceGrad", shape, *spec, g, **_masks(op)), None, None, None
 
 

@@ -13,7 +13,7 @@ from core.ops.builder import call
 from core.ops.host import integers, is_integer
 from core.ops.known import all_axes
 from core.ops.samples import unary
-from core.ops.shapes import one_dtype
+from core.ops.shapes import brackets, one_dtype
 from core.ops.table import InferContext, Sample, op
 from core.ops.type_rules import sized_by, unref, want_rank, wrong_type
 
@@ -27,6 +27,38 @@ op(
     attrs={"dtype": DType, "shape": UNKNOWN},
     infer=_declared,
     doc="A value that must be fed to every run.",
+)
+
+
+def _default(ctx: InferContext) -> TensorType:
+    given, declared = ctx.types[0], ctx.attr("shape")
+    try:
+        given.shape.merge(declared)
+    except ValueError:
+        raise ctx.fail(
+            f"The default's shape {brackets(given.shape)} is not compatible with "
+            f"{brackets(declared)}",
+            hint="correct the shape attribute, or the default",
+        ) from None
+    return TensorType(given.dtype, declared)
+
+
+op(
+    "PlaceholderWithDefault",
+    inputs="input",
+    attrs={"shape": UNKNOWN},
+    type_attrs={"dtype": "input"},
+    formula="input",
+    infer=_default,
+    kernel=lambda xp, x: x,
+    gradient=lambda op, g: g,
+    takes_slices=True,
+    stateful=True,  # what is fed takes its place, so it is not known before running
+    samples=lambda rng: [
+        Sample((rng.normal(size=shape),), {"shape": Shape(shape)}) for shape in ((2, 3), ())
+    ],
+    arithmetic="exact",
+    doc="A value that may be fed to a run; the input where it is not.",
 )
 
 
@@ -44,6 +76,36 @@ op(
     samples=lambda rng: [Sample((), {"value": Constant(rng.uniform(-1, 1, (2, 3)))})],
     arithmetic="exact",
     doc="A constant tensor.",
+)
+
+
+def _empty_type(ctx: InferContext) -> TensorType:
+    dims = ctx.constant(0)
+    want_rank(ctx, 0, 1)
+    if dims is None:
+        return TensorType(ctx.attr("dtype"), sized_by(ctx.types[0].shape))
+    return TensorType(ctx.attr("dtype"), Shape(_sizes(dims)))
+
+
+def _sizes(dims: Any) -> tuple[int, ...]:
+    sizes = integers(dims)
+    if min(sizes, default=0) < 0:
+        raise GradstepError(f"Dimension {min(sizes)} must be >= 0", hint="name every size")
+    return sizes
+
+
+op(
+    "Empty",
+    inputs="#shape",
+    attrs={"dtype": DType, "init": False},
+    formula="zeros(shape)",
+    infer=_empty_type,
+    kernel=lambda xp, dims, *, dtype: xp.zeros(_sizes(dims), dtype=DType(dtype).numpy),
+    differentiable=False,
+    samples=lambda rng: [Sample((np.array(dims, np.int32),)) for dims in ((2, 3), (0,), ())],
+    arithmetic="exact",
+    doc="A tensor of the given sizes whose values do not matter.",
+    differs="it holds zeros, whatever init says; TensorFlow leaves what was in the memory",
 )
 
 
@@ -99,6 +161,18 @@ def _write_ones(xp: Any, x: Any, *, out: Any) -> Any:
     return out
 
 
+def _zeros(xp: Any, x: Any) -> Any:
+    if x.dtype.hasobject:  # strings
+        return np.full(x.shape, b"", dtype=object)
+    return xp.zeros_like(x)
+
+
+def _numbers_or_flags(ctx: InferContext) -> TensorType:
+    if ctx.types[0].dtype in (DType.STRING, DType.RESOURCE):
+        raise wrong_type(ctx, ctx.types[0].dtype, "numbers or bool")
+    return unref(ctx)
+
+
 op(
     "ZerosLike",
     inputs="x",
@@ -106,7 +180,7 @@ op(
     type_attrs={"T": "x"},
     formula="zeros_like(x)",
     infer=unref,
-    kernel=lambda xp, x: xp.zeros_like(x),
+    kernel=_zeros,
     out_kernel=_write_zeros,
     differentiable=False,
     samples=unary(),
@@ -120,7 +194,7 @@ op(
     outputs="y",
     type_attrs={"T": "x"},
     formula="ones_like(x)",
-    infer=unref,
+    infer=_numbers_or_flags,
     kernel=lambda xp, x: xp.ones_like(x),
     out_kernel=_write_ones,
     differentiable=False,

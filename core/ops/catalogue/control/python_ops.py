@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import DType, TensorType
 from core.graph.model import Operation
+from core.ops.builder import OpView, Tensor
 from core.ops.table import InferContext, op
 
 Functions = Mapping[str, Callable[..., Any]]
@@ -96,6 +97,22 @@ def _typed(token: str, index: int, pair: tuple[Any, DType]) -> np.ndarray:
     return np.asarray(value)
 
 
+def _taped(op: OpView, *grads: Tensor) -> NoReturn:
+    raise GradstepError(
+        f"No gradient defined for operation '{op.name}' (op type: EagerPyFunc): TensorFlow "
+        "records it on a tape while the function runs eagerly",
+        kind="LookupError",
+        node=op.name,
+        hint="override its gradient with a function of your own",
+    )
+
+
+_ATTRS = {"token": str, "Tin": (), "Tout": tuple, "shapes": ()}
+_NUMBERS = (
+    "a Python number that it returns takes the declared type; TensorFlow takes the one that NumPy "
+    "gives it"
+)
+
 for _type, _stateful, _doc in (
     ("PyFunc", True, "A Python function of NumPy arrays, run on the host."),
     ("PyFuncStateless", False, "A Python function of NumPy arrays without side effects."),
@@ -104,13 +121,27 @@ for _type, _stateful, _doc in (
         _type,
         inputs="#input*",
         outputs="output*",
-        attrs={"token": str, "Tin": (), "Tout": tuple, "shapes": ()},
+        attrs=_ATTRS,
         infer=_declared,
         kernel=_run,
         stateful=_stateful,
         differentiable=False,
         arithmetic="exact",  # it runs on the host, whatever the device
         doc=_doc,
-        differs="a Python number that it returns takes the declared type; TensorFlow takes the "
-        "one that NumPy gives it",
+        differs=_NUMBERS,
     )
+
+op(
+    "EagerPyFunc",
+    inputs="#input*",
+    outputs="output*",
+    attrs={**_ATTRS, "is_async": False},
+    infer=_declared,
+    kernel=_run,
+    gradient=_taped,
+    differentiable=False,
+    stateful=True,
+    arithmetic="exact",
+    doc="What `tf.py_function` makes: here, a Python function of NumPy arrays.",
+    differs="the function gets NumPy arrays, not eager tensors, so its gradient must be given",
+)

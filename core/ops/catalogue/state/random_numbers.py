@@ -30,16 +30,16 @@ UNSEEDED = (
 Draw = Callable[[Seeds, int, int, np.dtype], np.ndarray]
 
 
-def _drawn_shape(ctx: InferContext) -> Shape:
+def drawn_shape(ctx: InferContext) -> Shape:
     """The shape that input 0 describes."""
     if not ctx.types[0].dtype.is_integer:
         raise wrong_type(ctx, ctx.types[0].dtype, "a shape of int32 or int64")
     want_rank(ctx, 0, 1)
     known = ctx.constant(0)
-    return sized_by(ctx.types[0].shape) if known is None else Shape(_sizes(known))
+    return sized_by(ctx.types[0].shape) if known is None else Shape(drawn_sizes(known))
 
 
-def _sizes(shape: Any) -> tuple[int, ...]:
+def drawn_sizes(shape: Any) -> tuple[int, ...]:
     sizes = integers(shape)
     for size in sizes:
         if size < 0:
@@ -53,14 +53,14 @@ def _floats(ctx: InferContext) -> TensorType:
     dtype = ctx.attr("dtype")
     if not dtype.is_floating:
         raise wrong_type(ctx, dtype, "a floating-point element type")
-    return TensorType(dtype, _drawn_shape(ctx))
+    return TensorType(dtype, drawn_shape(ctx))
 
 
 def _kernel(draw: Draw) -> Callable[..., Any]:
     def kernel(
         xp: Any, shape: Any, counter: Any, *, op: Operation, seed: int, seed2: int, dtype: DType
     ) -> Any:
-        sizes = _sizes(shape)
+        sizes = drawn_sizes(shape)
         count = int(np.prod(sizes, dtype=np.int64))
         # A graph in float64 for reference draws the numbers of the graph that it stands for.
         own = DType(op.attrs.get(DRAWN_AS, dtype)).numpy
@@ -123,7 +123,7 @@ def _whole(ctx: InferContext) -> TensorType:
         if ctx.types[index].shape.rank not in (None, 0):
             shape = ctx.types[index].shape
             raise ctx.fail(f"{name} must be a scalar; got a tensor of shape {shape}")
-    return TensorType(dtype, _drawn_shape(ctx))
+    return TensorType(dtype, drawn_shape(ctx))
 
 
 def _draw_whole(
@@ -137,7 +137,7 @@ def _draw_whole(
     seed: int,
     seed2: int,
 ) -> Any:
-    sizes, low, high = _sizes(shape), integer(minval), integer(maxval)
+    sizes, low, high = drawn_sizes(shape), integer(minval), integer(maxval)
     count = int(np.prod(sizes, dtype=np.int64))
     if count and low >= high:
         raise GradstepError(
@@ -146,9 +146,7 @@ def _draw_whole(
     seeds = seeds_of(seed, seed2, op.name)
     numbers = np.zeros(0, minval.dtype)
     if count:
-        numbers = streams.uniform_integers(
-            seeds, integer(counter), count, minval.dtype, low, high
-        )
+        numbers = streams.uniform_integers(seeds, integer(counter), count, minval.dtype, low, high)
     return xp.asarray(numbers.reshape(sizes)), counter + streams.RESERVED * count
 
 

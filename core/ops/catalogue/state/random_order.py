@@ -60,8 +60,7 @@ def _classes(ctx: InferContext) -> TensorType:
     count = ctx.constant(1)
     if count is not None and integer(count) < 0:
         raise ctx.fail(
-            "Dimension size, given by scalar input 1, must be non-negative but is "
-            f"{integer(count)}"
+            f"Dimension size, given by scalar input 1, must be non-negative but is {integer(count)}"
         )
     rows = next(iter(ctx.types[0].shape)) if ctx.types[0].shape.rank is not None else None
     columns = None if count is None else integer(count)

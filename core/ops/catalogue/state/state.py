@@ -108,7 +108,7 @@ op(
     "IsVariableInitialized",
     inputs="&ref",
     outputs="is_initialized",
-    attrs={"dtype": DType.FLOAT32},
+    type_attrs={"dtype": "ref"},
     formula="ref is not None",
     infer=_flag,
     kernel=lambda xp, ref: xp.asarray(ref is not None),

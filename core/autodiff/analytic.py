@@ -1,0 +1,99 @@
+"""Values of derived gradients: what the graph itself says, to be held against the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from core.autodiff.differentiate import differentiate
+from core.autodiff.held import Evaluate, Point
+from core.autodiff.request import GradientRequest
+from core.autodiff.rules import GradientFunction
+from core.autodiff.widen import widen, widen_array
+from core.graph.model import Graph, Operation, TensorRef
+from core.ops.infer import infer
+from core.ops.table import find
+
+_TRIES, _SAFETY = 4, 8.0
+
+Gradients = dict[TensorRef, np.ndarray | None]
+
+
+def analytic_gradients(
+    evaluate: Evaluate,
+    graph: Graph,
+    request: GradientRequest,
+    point: Point,
+    functions: Mapping[str, GradientFunction],
+) -> dict[TensorRef, np.ndarray | None]:
+    """Values of the derived gradients at `point`; None where no gradient exists."""
+    derived = differentiate(graph, request, functions)
+    there = [ref for ref in request.wrt if ref in derived.gradients]
+    values = evaluate(derived.graph, [derived.gradients[ref] for ref in there], point)
+    found = dict(zip(there, values, strict=True))
+    return {ref: found.get(ref) for ref in request.wrt}
+
+
+def wide_gradients(
+    evaluate: Evaluate,
+    graph: Graph,
+    request: GradientRequest,
+    point: Point,
+    functions: Mapping[str, GradientFunction],
+) -> Gradients:
+    """The same in float64."""
+    base = {ref: widen_array(value) for ref, value in point.items()}
+    return dict(analytic_gradients(evaluate, widen(graph), request, base, functions))
+
+
+def rounding_noise(
+    evaluate: Evaluate,
+    graph: Graph,
+    request: GradientRequest,
+    point: Point,
+    functions: Mapping[str, GradientFunction],
+    ref: TensorRef,
+) -> np.ndarray:
+    """How far the gradient of `ref` moves when every forward value moves by what its precision
+    (mostly float32) rounds off."""
+    eps = max(float(np.finfo(x.dtype).eps) for x in point.values() if x.dtype.kind == "f")
+    wide = widen(graph)
+    base = {ref: widen_array(value) for ref, value in point.items()}
+    forward = _rounded_tensors(wide, request, base)
+    values = evaluate(wide, forward, base)
+    whole = {**base, **dict(zip(forward, values, strict=True))}
+    rng = np.random.default_rng(0)
+    points = [whole, *(_shaken(whole, rng, eps) for _ in range(_TRIES))]
+    one = replace(request, wrt=(ref,))
+    found = [analytic_gradients(evaluate, wide, one, at, functions)[ref] for at in points]
+    center, *moved = [g for g in found if g is not None]
+    offs = np.abs(np.array(moved) - center)
+    return np.asarray(_SAFETY * np.max(np.nan_to_num(offs, nan=np.inf), axis=0))
+
+
+def _shaken(values: Point, rng: np.random.Generator, eps: float) -> dict[TensorRef, np.ndarray]:
+    def shake(x: np.ndarray) -> np.ndarray:
+        return x * (1 + eps * rng.choice([-1.0, 1.0], x.shape)) if x.dtype.kind == "f" else x
+
+    return {ref: np.asarray(shake(x)) for ref, x in values.items()}
+
+
+def _rounded_tensors(graph: Graph, request: GradientRequest, point: Point) -> list[TensorRef]:
+    """Floating-point tensors that are computed on the way to `request.of`."""
+    types, needed = infer(graph).types, graph.ancestors(ref.op for ref in request.of)
+    return [
+        ref
+        for ref, kind in types.items()
+        if ref.op in needed
+        and kind.dtype.is_floating
+        and not kind.ref
+        and ref not in point
+        and _computes(graph[ref.op])
+    ]
+
+
+def _computes(op: Operation) -> bool:
+    definition = find(op.type)
+    return bool(op.inputs) and definition is not None and not definition.writes

@@ -1,0 +1,80 @@
+"""What `gradstep check` prints: problems, gradients element by element, and node by node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from core.cli.output import table
+from core.cli.problem_output import problem_text
+from core.graph.problems import Problem
+from core.host.messages import CheckedTensor, GradientRow, GradientTable
+
+
+def text(problems: Sequence[Problem], checked: GradientTable | None) -> str:
+    """Everything, with empty lines between the tables."""
+    parts = ["\n".join([problem_text(p) for p in problems] or ["no problems"])]
+    if checked is not None:
+        parts += [_gradients(checked), _nodes(checked), checked.text]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _gradients(checked: GradientTable) -> str:
+    """Of what was asked for, through the whole graph."""
+    if not checked.rows:
+        return ""
+    header = ["gradient by", "native", "override", "numeric", "difference", "method", "verdict"]
+    rows = [_row(row) for row in checked.rows]
+    rows += [_second(tensor) for tensor in checked.second]
+    if all(row.override is None for row in checked.rows):
+        header, *rows = ([*cells[:2], *cells[3:]] for cells in (header, *rows))
+    return table(rows, header)
+
+
+def _row(row: GradientRow) -> list[str]:
+    values = (row.native, row.override, row.numeric)
+    return [
+        _place(row.name, row.index),
+        *("None" if v is None else f"{v:.7g}" for v in values),
+        _small(row.difference),
+        row.method,
+        row.verdict,
+    ]
+
+
+def _second(tensor: CheckedTensor) -> list[str]:
+    name = f"{_place(tensor.name, tensor.index)} (2nd)"
+    numbers = [_number(tensor.analytic), "None", _number(tensor.numeric)]
+    return [name, *numbers, _small(tensor.difference), tensor.method, tensor.verdict]
+
+
+def _nodes(checked: GradientTable) -> str:
+    """Of every node by itself, at its worst element."""
+    tensors = [t for node in checked.nodes for t in node.tensors]
+    header = ["node", "gradient", "worst at", "analytic", "numeric", "difference"]
+    return table([_node(t) for t in tensors], [*header, "method", "verdict"]) if tensors else ""
+
+
+def _node(tensor: CheckedTensor) -> list[str]:
+    gradient = tensor.gradient + (" (2nd)" if tensor.order == 2 else "")
+    return [
+        f"{tensor.node} ({tensor.type})",
+        gradient,
+        _place(tensor.name, tensor.index),
+        _number(tensor.analytic),
+        _number(tensor.numeric),
+        _small(tensor.difference),
+        tensor.method,
+        tensor.verdict,
+    ]
+
+
+def _place(name: str, index: Iterable[int]) -> str:
+    return name + "".join(f"[{i}]" for i in index)
+
+
+def _number(value: float | None) -> str:
+    return "None" if value is None else f"{value:.7g}"
+
+
+def _small(value: float | None) -> str:
+    return "" if value is None else f"{value:.2g}"

@@ -1,0 +1,220 @@
+"""Operations checked one by one: each alone, at the values that it really meets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.autodiff.differentiate import Differentiation, differentiate
+from core.autodiff.finding import Finding
+from core.autodiff.localcheck import LocalCheck, check_operation
+from core.autodiff.notation import Notation
+from core.autodiff.request import gradient_name
+from core.autodiff.verdict import explain_check, repeated_factor, suggest
+from core.errors import GradstepError
+from core.graph.dtypes import DType, TensorType
+from core.graph.model import Graph, Operation, TensorRef
+from core.host.evaluator import Evaluator
+from core.host.messages import CheckedTensor, NodeCheck
+from core.host.situation import Situation
+from core.ops.builder import outputs_of
+from core.ops.infer import infer
+from core.ops.table import find
+
+_MOST = 64  # elements of each input that are looked at when every node is checked
+
+
+@dataclass(frozen=True)
+class _Met:
+    """What one operation meets. cotangents: by output; arriving: the first one in notation."""
+
+    op: Operation
+    inputs: Sequence[np.ndarray]
+    cotangents: Mapping[int, np.ndarray]
+    arriving: str
+
+
+def node_checks(
+    evaluate: Evaluator, here: Situation, graph: Graph, second_order: bool = False
+) -> list[NodeCheck]:
+    """Every operation of `graph` that a gradient flows back through, in order."""
+    derived = differentiate(graph, here.request, here.functions)
+    types = infer(graph).types
+    ops = [op for op in graph if _passes_on(op, here) and _is_plain(op, types)]
+    wanted = [(op, arriving) for op in ops if (arriving := _arriving(op, derived))]
+    met = _meet(evaluate, here, derived, wanted)
+    found = (_checked(evaluate, here, one, _MOST, second_order) for one in met)
+    return [check for check in found if check is not None]
+
+
+def node_check(
+    evaluate: Evaluator, here: Situation, name: str, second_order: bool = False
+) -> NodeCheck:
+    """One operation, for the gradient that arrives at it, or, where none does, for one of its
+    own. Raises GradstepError where there is nothing to check."""
+    op, types = here.graph[name], infer(here.graph).types
+    found = None
+    if _is_plain(op, types):
+        one = _met_on_the_way(evaluate, here, op) or _met_alone(evaluate, here, op, types)
+        found = _checked(evaluate, here, one, 0, second_order)
+    if found is None:
+        raise GradstepError(
+            f"'{name}' ({op.type}) has no floating-point inputs and outputs that can be checked",
+            kind="ValueError",
+            node=name,
+            hint="choose an operation that computes with floating-point tensors",
+        )
+    return found
+
+
+def _passes_on(op: Operation, here: Situation) -> bool:
+    """Whether its gradient in force is one: not None on purpose, as a stop's is."""
+    name = gradient_name(op, here.request.overrides)
+    definition = find(name)
+    return name in here.functions or (definition is not None and definition.differentiable)
+
+
+def _is_plain(op: Operation, types: Mapping[TensorRef, TensorType]) -> bool:
+    """Whether it can stand alone: every input is wired, and none is a handle."""
+    kinds = [types.get(ref) for ref in op.inputs if ref is not None]
+    wired = bool(kinds) and len(kinds) == len(op.inputs)
+    return wired and all(k is not None and k.dtype is not DType.RESOURCE for k in kinds)
+
+
+def _arriving(op: Operation, derived: Differentiation) -> list[TensorRef]:
+    return [ref for ref in derived.gradients if ref.op == op.name]
+
+
+def _meet(
+    evaluate: Evaluator,
+    here: Situation,
+    derived: Differentiation,
+    wanted: Sequence[tuple[Operation, Sequence[TensorRef]]],
+) -> Iterator[_Met]:
+    """Inputs and arriving gradients of some operations, of one run."""
+    notation = Notation(derived.graph, here.request.of, derived.gradients, derived.edges)
+    refs = [derived.gradients[y] for _, outputs in wanted for y in outputs]
+    unique = list(dict.fromkeys([*_sources(op for op, _ in wanted), *refs]))
+    values = dict(zip(unique, evaluate(derived.graph, unique, here.given), strict=True))
+    for op, outputs in wanted:
+        yield _Met(
+            op,
+            [values[ref] for ref in _sources([op])],
+            {y.index: values[derived.gradients[y]] for y in outputs},
+            notation.gradient_of(outputs[0], derived.gradients[outputs[0]]),
+        )
+
+
+def _sources(ops: Iterable[Operation]) -> list[TensorRef]:
+    return [ref for op in ops for ref in op.inputs if ref is not None]
+
+
+def _met_on_the_way(evaluate: Evaluator, here: Situation, op: Operation) -> _Met | None:
+    """What `op` meets where the request is computed; None where no gradient arrives at it."""
+    if not here.request.of or not here.request.wrt:
+        return None
+    derived = differentiate(here.needed(here.request), here.request, here.functions)
+    outputs = _arriving(op, derived)
+    return next(_meet(evaluate, here, derived, [(op, outputs)])) if outputs else None
+
+
+def _met_alone(
+    evaluate: Evaluator, here: Situation, op: Operation, types: Mapping[TensorRef, TensorType]
+) -> _Met:
+    """What `op` meets in a forward run, with numbers between 0.3 and 1.3 for the gradients."""
+    needed = here.graph.ancestors([op.name])
+    graph = Graph.of(o for o in here.graph if o.name in needed)
+    outputs = [ref for ref in outputs_of(graph, types, op.name) if types[ref].dtype.is_floating]
+    sources = _sources([op])
+    values = evaluate(graph, [*sources, *outputs], here.given)
+    results = zip(outputs, values[len(sources) :], strict=True)
+    return _Met(op, values[: len(sources)], {y.index: _ramp(v) for y, v in results}, "")
+
+
+def _ramp(like: np.ndarray) -> np.ndarray:
+    return np.asarray(0.3 + np.arange(like.size) * 0.37 % 1).reshape(like.shape).astype(like.dtype)
+
+
+def _checked(
+    evaluate: Evaluator, here: Situation, met: _Met, most: int, second_order: bool
+) -> NodeCheck | None:
+    op, name = met.op, gradient_name(met.op, here.request.overrides)
+    try:
+        check = check_operation(
+            evaluate, op, met.inputs, met.cotangents, here.request, here.functions,
+            most, second_order,
+        )  # fmt: skip
+    except GradstepError as error:
+        return NodeCheck(
+            node=op.name, gradient=name, agrees=False, text=error.message, verdict="wrong"
+        )
+    return None if check is None else _told(op, met, check)
+
+
+def _told(op: Operation, met: _Met, check: LocalCheck) -> NodeCheck:
+    tensors = [
+        checked_tensor(finding, ref.short, op, index, check.gradient, order)
+        for order, findings in ((1, check.findings), (2, check.second))
+        for index, finding in findings.items()
+        if (ref := op.inputs[index]) is not None
+    ]
+    fix, text = _explained(met, check)
+    return NodeCheck(
+        node=op.name,
+        gradient=check.gradient,
+        agrees=check.agrees,
+        text=text,
+        fix=fix,
+        verdict=check.verdict,
+        tensors=tensors,
+    )
+
+
+def _explained(met: _Met, check: LocalCheck) -> tuple[str, str]:
+    """A gradient that the numbers support, and what is to be said."""
+    if not met.cotangents or not met.arriving:
+        return "", _plainly(check)
+    cotangent = next(iter(met.cotangents.values()))
+    names = [ref.short for ref in _sources([met.op])]
+    fix = suggest(check, len(names), cotangent)
+    if check.agrees:
+        return fix, _plainly(check)
+    factor = repeated_factor(check, names, met.inputs, cotangent)
+    return fix, explain_check(check, met.arriving, factor, fix)
+
+
+def _plainly(check: LocalCheck) -> str:
+    found = [(1, f) for f in check.findings.values()] + [(2, f) for f in check.second.values()]
+    order, worst = next((n, f) for n, f in found if f.verdict is check.verdict)
+    again = " differentiated again" if order == 2 else ""
+    return f"The gradient '{check.gradient}' of {check.node}{again}: {worst.text}."
+
+
+def checked_tensor(
+    finding: Finding,
+    name: str,
+    op: Operation | None = None,
+    input: int = -1,
+    gradient: str = "",
+    order: int = 1,
+) -> CheckedTensor:
+    """A finding as a message."""
+    return CheckedTensor(
+        name=name,
+        index=list(finding.index),
+        analytic=finding.analytic,
+        numeric=finding.numeric,
+        difference=finding.difference,
+        method=finding.method,
+        verdict=finding.verdict,
+        text=finding.text,
+        node="" if op is None else op.name,
+        type="" if op is None else op.type,
+        input=input,
+        gradient=gradient,
+        order=order,
+        looked_at=finding.looked_at,
+        size=finding.size,
+    )

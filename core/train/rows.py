@@ -1,0 +1,20 @@
+"""Rows of a gradient in which each is named once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from core.ops.builder import call, call_many
+from core.ops.indexed_slices import IndexedSlices
+
+
+def summed(rows: IndexedSlices) -> IndexedSlices:
+    """The same gradient with the rows of equal indices added up: TensorFlow's
+    `_deduplicate_indexed_slices`."""
+    unique, place = call_many("Unique", rows.indices)
+    zero, one = np.array([0], np.int32), np.array([1], np.int32)
+    count = call("StridedSlice", call("Shape", unique), zero, one, one, shrink_axis_mask=1)
+    values = call("UnsortedSegmentSum", rows.values, place, count)
+    return replace(rows, values=values, indices=unique)

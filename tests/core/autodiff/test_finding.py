@@ -1,0 +1,165 @@
+"""What a check finds: right, at a kink, at float32's limit, or wrong; how, and where."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.autodiff.examine import Examined, examine, gradient_question
+from core.autodiff.finding import Verdict
+from core.autodiff.localcheck import LocalCheck, check_operation
+from core.autodiff.numeric import CENTRAL, COMPLEX
+from core.autodiff.request import GradientRequest, Override, OverrideKind
+from core.graph.dtypes import DType
+from core.graph.model import TensorRef
+from core.ops.builder import GraphBuilder, OpView, Tensor, call
+from tests.support.networks import evaluate
+
+X = TensorRef("x")
+
+
+def one(type: str, x: Any, functions: Any = None, **attrs: Any) -> Examined:
+    """The sum of one op of `x`, examined at `x`."""
+    build, at = GraphBuilder(), np.asarray(x)
+    hole = build.placeholder("x", DType.of(at.dtype), at.shape)
+    build.one(type, hole, name="y", **attrs)
+    request = GradientRequest.to("y", "x")
+    if functions:
+        override = Override(next(iter(functions)), "y", OverrideKind.OP)
+        request = replace(request, overrides=(override,))
+    return examine(evaluate, build.build(), request, {X: at}, functions or {})[X]
+
+
+def test_a_smooth_gradient_is_right_by_a_complex_step() -> None:
+    found = one("Tanh", [0.3, -1.2, 2.0]).finding
+    assert (found.verdict, found.method) == (Verdict.OK, COMPLEX)
+    assert found.difference < 1e-15
+    assert (found.looked_at, found.size) == (3, 3)
+
+
+@pytest.mark.parametrize("type", ["Abs", "Relu", "Floor"])
+def test_where_complex_numbers_are_no_help_differences_are_taken(type: str) -> None:
+    """NumPy's absolute value drops the imaginary part, and its floor refuses it."""
+    found = one(type, [0.3, -1.2, 2.5]).finding
+    assert found.verdict is Verdict.OK
+    assert found.method == (CENTRAL if type != "Relu" else COMPLEX)
+
+
+@pytest.mark.parametrize(
+    ("type", "at", "sides"),
+    [("Abs", 0.0, "-1 on one side and 1"), ("Relu", 0.0, "0 on one side and 1"), ("Sign", 0.0, "")],
+)
+def test_a_kink_is_told_from_a_mistake(type: str, at: float, sides: str) -> None:
+    found = one(type, [at, 1.5]).finding
+    assert (found.verdict, found.index) == (Verdict.KINK, (0,))
+    assert sides in found.text
+    assert found.verdicts == {(0,): Verdict.KINK, (1,): Verdict.OK}
+
+
+def _doubled(op: OpView, g: Tensor) -> Tensor:
+    return g * 3.0
+
+
+def test_a_slope_outside_both_sides_of_a_kink_is_wrong() -> None:
+    assert one("Abs", [0.0], {"Triple": _doubled}).finding.verdict is Verdict.WRONG
+
+
+@pytest.mark.parametrize("type", ["Square", "Exp", "Reciprocal"])
+def test_a_bend_is_no_kink(type: str) -> None:
+    assert one(type, [1e-3, -1e-3] if type == "Reciprocal" else [0.0, 9.0]).finding.verdict == "ok"
+
+
+def test_outside_the_domain_there_is_nothing_to_compare_with() -> None:
+    found = one("Log", [0.0, 1.0]).finding
+    assert found.verdict is Verdict.KINK
+    assert "no values on both sides" in found.text
+
+
+def test_a_wrong_gradient_names_its_worst_element() -> None:
+    def rule(op: OpView, g: Tensor) -> Tensor:
+        return g * (1.0 - op.outputs[0] * op.outputs[0]) + np.array([0, 0.5, 0.1])
+
+    found = one("Tanh", [0.3, -1.2, 2.0], {"Off": rule}).finding
+    assert (found.verdict, found.index) == (Verdict.WRONG, (1,))
+    assert found.difference == pytest.approx(0.5)
+    assert found.text.startswith("wrong at index [1]")
+    assert found.verdicts[(0,)] is Verdict.OK
+
+
+def test_none_is_right_where_the_numbers_are_flat_and_wrong_where_not() -> None:
+    assert one("Floor", [0.4]).finding.analytic is None
+    assert one("Tanh", [0.4], {"None": lambda op, g: None}).finding.verdict is Verdict.WRONG
+
+
+def test_what_float32_rounds_away_is_no_mistake() -> None:
+    """1 - tanh(9)² is 6e-8, which float32 cannot tell from 0."""
+    found = one("Tanh", np.float32([9.0])).finding
+    assert found.verdict is Verdict.FLOAT32
+    assert "right in float64" in found.text
+    assert one("Tanh", np.float64([9.0])).finding.verdict is Verdict.OK
+    assert one("Tanh", np.float32([0.9])).finding.verdict is Verdict.OK
+
+
+def test_float32s_limit_excuses_no_wrong_rule() -> None:
+    assert one("Tanh", np.float32([0.9]), {"Triple": _doubled}).finding.verdict is Verdict.WRONG
+
+
+def test_what_is_wrong_in_float32_alone_is_wrong() -> None:
+    def rule(op: OpView, g: Tensor) -> Tensor:
+        half = call("Cast", call("Cast", op.outputs[0], DstT=DType.FLOAT32), DstT=g.dtype)
+        off = 0.1 if g.dtype is DType.FLOAT32 else 0.0
+        return g * (1.0 - half * half) + off
+
+    assert one("Tanh", np.float32([0.9]), {"Off": rule}).finding.verdict is Verdict.WRONG
+
+
+def test_random_draws_stand_still_and_are_the_same_in_both_precisions() -> None:
+    build = GraphBuilder()
+    x = build.placeholder("x", shape=[3])
+    noise = build.one("RandomUniform", np.array([3], np.int32), dtype=DType.FLOAT32, seed=1)
+    build.one("Mul", x, noise, name="y")
+    request, at = GradientRequest.to("y", "x"), {X: np.float32([1, 2, 3])}
+    found = examine(evaluate, build.build(), request, at, {})[X].finding
+    assert found.verdict is Verdict.OK
+
+
+def test_the_gradient_of_a_gradient_is_examined_with_weights() -> None:
+    build = GraphBuilder()
+    x = build.placeholder("x", "float64", [3])
+    build.one("Mul", x, build.one("Tanh", x), name="y")
+    request, at = GradientRequest.to("y", "x"), {X: np.array([0.3, -0.2, 1.1])}
+    graph, asked = gradient_question(build.build(), request, {})
+    found = examine(evaluate, graph, asked, at, {})[X]
+    t = np.tanh(at[X])
+    slope = 2 * (1 - t * t) - 2 * at[X] * t * (1 - t * t)
+    np.testing.assert_allclose(found.gradient, slope * [0.3, 0.67, 1.04], rtol=1e-12)
+    assert (found.finding.verdict, found.finding.method) == (Verdict.OK, COMPLEX)
+
+
+def node(op_type: str, inputs: list[Any], **extra: Any) -> LocalCheck:
+    build = GraphBuilder()
+    holes = [build.placeholder(f"a{i}", DType.of(x.dtype), x.shape) for i, x in enumerate(inputs)]
+    made = build.one(op_type, *holes, name="y")
+    size = int(np.prod(made.shape.static(), dtype=int))
+    g = np.linspace(0.5, 1.5, size).reshape(made.shape.static())
+    check = check_operation(
+        evaluate, made.op.operation, inputs, {0: g}, GradientRequest(), {}, **extra
+    )
+    assert check is not None
+    return check
+
+
+def test_one_node_is_checked_in_every_input_and_twice() -> None:
+    check = node("MatMul", [np.ones((2, 3)) * 0.3, np.ones((3, 2)) * 0.7], second_order=True)
+    assert check.verdict is Verdict.OK
+    assert set(check.findings) == set(check.second) == {0, 1}
+    assert {f.method for f in check.findings.values()} == {COMPLEX}
+
+
+def test_of_a_large_input_a_few_elements_are_looked_at() -> None:
+    check = node("Mul", [np.full((50, 40), 0.3), np.full((50, 40), 0.7)], most=16)
+    assert {(f.looked_at, f.size) for f in check.findings.values()} == {(16, 2000)}
+    assert check.verdict is Verdict.OK
