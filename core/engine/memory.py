@@ -1,0 +1,137 @@
+"""Sharing memory between values of a plan: which can be one storage, and where storages lie.
+
+Values that hold the same bytes share a storage: a reshaped tensor its source's, a variable's new
+version the old one's where nobody reads that any more, an elementwise result that of an input
+that nobody else reads. Storages whose lives do not overlap share memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from core.engine.layout import ALIGNMENT
+from core.engine.passes.rewriting import wanted
+from core.engine.plan import Plan
+from core.engine.resolve import Step
+
+
+@dataclass(eq=False, slots=True)
+class Storage:
+    """Memory for some values. stop: the last step that needs it, past the last one for what is
+    looked at after the run. variable: it is that variable's own, and lies outside the arena."""
+
+    size: int
+    start: int
+    stop: int = -1
+    variable: str = ""
+    offset: int = -1
+    values: list[int] = field(default_factory=list)
+
+
+def share(plan: Plan, size_of: Callable[[int], int | None]) -> dict[int, Storage]:
+    """Value -> its storage, for the values that `size_of` gives a size in bytes."""
+    return _Sharing(plan, size_of).run()
+
+
+class _Sharing:
+    def __init__(self, plan: Plan, size_of: Callable[[int], int | None]) -> None:
+        self.plan = plan
+        self.size_of = size_of
+        self.last = _last_uses(plan)
+        self.found: dict[int, Storage] = {}
+
+    def run(self) -> dict[int, Storage]:
+        for name, versions in self.plan.versions.items():
+            if (size := self.size_of(versions[0])) is not None:
+                self._join(versions[0], Storage(size, -1, variable=name))
+        for step in self.plan.steps:
+            for position, value in enumerate(step.writes):
+                size = self.size_of(value)
+                if size is not None:
+                    there = self._storage_for(step, position, size)
+                    self._join(value, there or Storage(size, step.index))
+        return self.found
+
+    def _join(self, value: int, storage: Storage) -> None:
+        storage.values.append(value)
+        storage.stop = max(storage.stop, self.last[value], storage.start)
+        self.found[value] = storage
+
+    def _storage_for(self, step: Step, position: int, size: int) -> Storage | None:
+        """An input's storage that output `position` of `step` may take over."""
+        if keeps_bytes(step):
+            return self._same(step.reads[0], size)
+        for read in _overwritable(self.plan, step, position):
+            storage = self._same(read, size)
+            if storage is not None and self._is_free_after(storage, step):
+                return storage
+        return None
+
+    def _same(self, value: int, size: int) -> Storage | None:
+        storage = self.found.get(value)
+        return storage if storage is not None and storage.size == size else None
+
+    def _is_free_after(self, storage: Storage, step: Step) -> bool:
+        """Whether nobody reads what is there once `step` is done. A variable's memory is its own
+        new version's alone."""
+        if storage.stop > step.index:
+            return False
+        written = {self.plan.values[w].variable for w in step.writes}
+        return not storage.variable or storage.variable in written
+
+
+def keeps_bytes(step: Step) -> bool:
+    """Whether the step's result is its first input, in another shape at most."""
+    return step.computes and step.definition is not None and step.definition.keeps_bytes
+
+
+def _overwritable(plan: Plan, step: Step, position: int) -> Iterable[int]:
+    """Values that the step may overwrite with its output `position`: where it goes by elements,
+    or has its whole result before any of it is put down."""
+    definition = step.definition
+    if definition is None or not (definition.elementwise or definition.out_kernel is None):
+        return ()
+    value = plan.values[step.writes[position]]
+    if value.variable:
+        return [r for r in step.reads if plan.values[r].variable == value.variable]
+    return [r for r in step.reads if plan.values[r].type == value.type]
+
+
+def _last_uses(plan: Plan) -> list[int]:
+    """For each value, the last step that reads it; -1: none; past the end: after the run."""
+    last = [-1] * len(plan.values)
+    for step in plan.steps:
+        for value in step.reads:
+            last[value] = step.index
+    for value in wanted(plan):
+        last[value] = len(plan.steps)
+    return last
+
+
+def allocate(storages: Mapping[int, Storage]) -> int:
+    """Give each storage its offset in an arena, first fit in the order of their starts; the
+    arena's size. Those of variables lie elsewhere."""
+    inside = dict.fromkeys(s for s in storages.values() if not s.variable)
+    live: list[Storage] = []
+    end = 0
+    for storage in sorted(inside, key=lambda s: s.start):
+        live = sorted((s for s in live if s.stop >= storage.start), key=lambda s: s.offset)
+        storage.offset = _first_gap(live, storage.size)
+        live.append(storage)
+        end = max(end, storage.offset + storage.size)
+    return end
+
+
+def _first_gap(live: Iterable[Storage], size: int) -> int:
+    """The lowest aligned offset with `size` bytes that none of `live`, sorted, occupies."""
+    offset = 0
+    for storage in live:
+        if storage.offset - offset >= size:
+            break
+        offset = max(offset, _aligned(storage.offset + storage.size))
+    return offset
+
+
+def _aligned(size: int) -> int:
+    return -(-size // ALIGNMENT) * ALIGNMENT

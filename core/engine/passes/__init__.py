@@ -1,0 +1,1 @@
+"""Passes: pure functions from one plan to a plan that computes the same with less work."""

@@ -1,0 +1,21 @@
+"""Steps whose results nobody looks at are left out."""
+
+from __future__ import annotations
+
+from core.engine.passes.rewriting import is_pure, rebuilt, wanted
+from core.engine.plan import Plan
+
+
+def drop_dead_code(plan: Plan) -> Plan:
+    """Without the pure steps that lead to no fetch, no variable and no step with an effect.
+
+    A step that only a control dependency or a target asks for has no effect, so it goes, too.
+    """
+    needed = wanted(plan)
+    kept = []
+    for step in reversed(plan.steps):
+        if is_pure(plan, step) and needed.isdisjoint(step.writes):
+            continue
+        needed.update(step.reads)
+        kept.append(step)
+    return plan if len(kept) == len(plan.steps) else rebuilt(plan, kept[::-1])
