@@ -41,14 +41,15 @@ def bound(
     """
     if all(fixed[i] for i in step.reads) and step.writes and all(fixed[i] for i in step.writes):
         inputs = [cells[i] for i in step.reads]
-        return _into_places(backend, step, functions, inputs, [cells[i] for i in step.writes])
+        return into_places(backend, step, functions, inputs, [cells[i] for i in step.writes])
     kernel = bind(backend, step.op, functions)
     return partial(_by_reference, backend.xp, kernel, cells, step.reads, step.writes, fixed)
 
 
-def _into_places(
+def into_places(
     backend: Backend, step: Step, functions: Functions, inputs: list[Any], places: list[Any]
 ) -> Call:
+    """The call that computes `step` from these arrays into these."""
     out = places[0] if len(places) == 1 else tuple(places)
     direct = bind_out(backend, step.op, functions)
     if isinstance(direct, np.ufunc) and direct not in _OUT_BY_KEYWORD:
@@ -59,6 +60,12 @@ def _into_places(
     if len(places) == 1:
         return partial(_copy_one, kernel, inputs, out)
     return partial(_copy_all, kernel, inputs, places)
+
+
+def run_all(calls: Sequence[Call]) -> None:
+    """Several calls as one."""
+    for call in calls:
+        call()
 
 
 def _fail(error: GradstepError) -> NoReturn:

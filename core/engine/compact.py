@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from core.engine.layout import Layout, Place, has_place, place_of
-from core.engine.memory import Storage, allocate, keeps_bytes, share
+from core.engine.memory import Storage, allocate, internal, keeps_bytes, last_uses, share
+
+BLOCK = 1 << 14  # elements: 64 KiB of float32, which a few at a time leave in the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +29,8 @@ class Compact(Layout):
         """Offsets in the arena, or in the variable's own memory for values in `held`."""
         _ = self.arena_size  # settles the offsets
         return tuple(
-            place_of(value, max(self.storages[i].offset, 0)) if i in self.storages else None
-            for i, value in enumerate(self.plan.values)
+            self._place(i, max(self.storages[i].offset, 0)) if i in self.storages else None
+            for i in range(len(self.plan.values))
         )
 
     @cached_property
@@ -61,8 +63,20 @@ class Compact(Layout):
             if self.storages.get(versions[-1]) is not self.storages.get(versions[0])
         )
 
+    @cached_property
+    def partial(self) -> frozenset[int]:
+        """Values of which there is only one block at a time."""
+        last = last_uses(self.plan)
+        return frozenset(v for run in self.plan.blocked for v in internal(self.plan, run, last))
+
     def _size(self, index: int) -> int | None:
         value = self.plan.values[index]
         if index in self.constants or (value.step < 0 and value.ref is not None):
             return None
-        return place_of(value, 0).size if has_place(value) else None
+        return self._place(index, 0).size if has_place(value) else None
+
+    def _place(self, index: int, offset: int) -> Place:
+        whole = place_of(self.plan.values[index], offset)
+        if index not in self.partial:
+            return whole
+        return Place(offset, BLOCK * whole.dtype.itemsize, (BLOCK,), whole.dtype)

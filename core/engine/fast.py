@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from core.engine.backend import Backend
-from core.engine.calls import Call, nothing
-from core.engine.compact import Compact
+from core.engine.calls import Call, into_places, nothing, run_all
+from core.engine.compact import BLOCK, Compact
 from core.engine.evaluate import NO_FUNCTIONS, Functions
-from core.engine.plan import Plan, Step
+from core.engine.plan import Blocked, Plan, Step
 from core.engine.record import Recording
 from core.errors import GradstepError
 
@@ -49,6 +51,34 @@ class Fast(Recording):
             assert place is not None
             self._cells[index] = now[name].reshape(place.shape)
         self._calls = [self._call(step) for step in self.plan.steps]
+        for run in self.plan.blocked:
+            self._calls[run.start : run.stop] = [
+                partial(run_all, self._blocks(run)),
+                *[nothing] * (run.stop - run.start - 1),
+            ]
+
+    def _blocks(self, run: Blocked) -> list[Call]:
+        """The calls of a blocked run, block after block."""
+        steps = self.plan.steps[run.start : run.stop]
+        size = max(math.prod(self._cells[v].shape) for s in steps for v in s.reads or s.writes)
+        return [
+            into_places(
+                self.backend,
+                step,
+                self.functions,
+                [self._part(v, at, size) for v in step.reads],
+                [self._part(v, at, size) for v in step.writes],
+            )
+            for at in range(0, size, BLOCK)
+            for step in steps
+        ]
+
+    def _part(self, value: int, at: int, size: int) -> Any:
+        """The block of a value from element `at`; a scalar as it is."""
+        cell, count = self._cells[value], min(BLOCK, size - at)
+        if value in self.layout.partial:
+            return cell[:count]
+        return cell.reshape(-1)[at : at + count] if cell.ndim else cell
 
     def run(self, start: int, stop: int) -> tuple[int, GradstepError | None]:
         done, error = super().run(start, stop)

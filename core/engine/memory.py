@@ -7,12 +7,12 @@ that nobody else reads. Storages whose lives do not overlap share memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from core.engine.layout import ALIGNMENT
 from core.engine.passes.rewriting import wanted
-from core.engine.plan import Plan
+from core.engine.plan import Blocked, Plan
 from core.engine.resolve import Step
 
 
@@ -38,7 +38,7 @@ class _Sharing:
     def __init__(self, plan: Plan, size_of: Callable[[int], int | None]) -> None:
         self.plan = plan
         self.size_of = size_of
-        self.last = _last_uses(plan)
+        self.last = last_uses(plan)
         self.found: dict[int, Storage] = {}
 
     def run(self) -> dict[int, Storage]:
@@ -51,7 +51,20 @@ class _Sharing:
                 if size is not None:
                     there = self._storage_for(step, position, size)
                     self._join(value, there or Storage(size, step.index))
+        for run in self.plan.blocked:
+            self._hold(run)
         return self.found
+
+    def _hold(self, run: Blocked) -> None:
+        """What a blocked run works on in full is in use from its first step to its last: each
+        block reads and writes some of it."""
+        inside = internal(self.plan, run, self.last)
+        for step in self.plan.steps[run.start : run.stop]:
+            for value in (*step.reads, *step.writes):
+                storage = self.found.get(value)
+                if storage is not None and value not in inside:
+                    storage.start = min(storage.start, run.start)
+                    storage.stop = max(storage.stop, run.stop - 1)
 
     def _join(self, value: int, storage: Storage) -> None:
         storage.values.append(value)
@@ -61,7 +74,8 @@ class _Sharing:
     def _storage_for(self, step: Step, position: int, size: int) -> Storage | None:
         """An input's storage that output `position` of `step` may take over."""
         if keeps_bytes(step):
-            return self._same(step.reads[0], size)
+            storage = self._same(step.reads[0], size)
+            return None if storage and self._changes(storage, step, position) else storage
         for read in _overwritable(self.plan, step, position):
             storage = self._same(read, size)
             if storage is not None and self._is_free_after(storage, step):
@@ -71,6 +85,13 @@ class _Sharing:
     def _same(self, value: int, size: int) -> Storage | None:
         storage = self.found.get(value)
         return storage if storage is not None and storage.size == size else None
+
+    def _changes(self, storage: Storage, step: Step, position: int) -> bool:
+        """Whether `storage` is a variable's and will hold another version when the run is over
+        and this output is looked at."""
+        versions = self.plan.versions.get(storage.variable, ())
+        over = self.last[step.writes[position]] >= len(self.plan.steps)
+        return over and len(versions) > 1
 
     def _is_free_after(self, storage: Storage, step: Step) -> bool:
         """Whether nobody reads what is there once `step` is done. A variable's memory is its own
@@ -98,7 +119,13 @@ def _overwritable(plan: Plan, step: Step, position: int) -> Iterable[int]:
     return [r for r in step.reads if plan.values[r].type == value.type]
 
 
-def _last_uses(plan: Plan) -> list[int]:
+def internal(plan: Plan, run: Blocked, last: Sequence[int]) -> set[int]:
+    """Values that only the steps of a blocked run make and read: one block of them is enough."""
+    made = {v for step in plan.steps[run.start : run.stop] for v in step.writes}
+    return {v for v in made if last[v] < run.stop}
+
+
+def last_uses(plan: Plan) -> list[int]:
     """For each value, the last step that reads it; -1: none; past the end: after the run."""
     last = [-1] * len(plan.values)
     for step in plan.steps:

@@ -20,6 +20,14 @@ from core.graph.model import Graph, TensorRef, unknown_name
 from core.ops.infer import Inference, infer
 
 
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """Steps `start` to `stop`, elementwise on one shape, that may run block by block together."""
+
+    start: int
+    stop: int
+
+
 @dataclass(frozen=True, eq=False)
 class Plan:
     """One run, ready to be laid out in memory.
@@ -30,6 +38,7 @@ class Plan:
     variables: those the steps touch, by the name of their storage.
     versions:  variable -> its values in order, the one at the run's start first.
     failures:  steps that cannot run, found before running -> why.
+    blocked:   runs of steps that the fast layout may take block by block.
     """
 
     graph: Graph
@@ -41,6 +50,7 @@ class Plan:
     failures: Mapping[int, GradstepError]
     fetches: tuple[TensorRef, ...]
     targets: tuple[str, ...]
+    blocked: tuple[Blocked, ...] = ()
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:

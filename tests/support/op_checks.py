@@ -103,6 +103,21 @@ def check_out_form(definition: OpDef) -> None:
             assert [p.tobytes() for p in places] == [r.tobytes() for r in plain]
 
 
+def check_layout_claims(definition: OpDef) -> None:
+    """What the fast layout relies on: bytes that are kept, elements that stand alone."""
+    for case in cases(definition, np.float32):
+        if definition.keeps_bytes:
+            assert np.asarray(results(case)[0]).tobytes() == case.inputs[0].tobytes()
+        shapes = {np.shape(x) for x in case.inputs if np.ndim(x)}
+        if definition.elementwise and len(shapes) == 1:
+            whole = [np.asarray(r).reshape(-1) for r in results(case)]
+            half = len(whole[0]) // 2
+            for part in (slice(0, half), slice(half, None)):
+                inputs = [x.reshape(-1)[part] if np.ndim(x) else x for x in case.inputs]
+                for have, want in zip(results(case, inputs=inputs), whole, strict=True):
+                    assert np.asarray(have).tobytes() == want[part].tobytes()
+
+
 def check_formula(definition: OpDef) -> None:
     """The formula's text evaluates to the kernel's value (of output 0)."""
     if not definition.outputs and not definition.writes:
@@ -252,6 +267,7 @@ def check_op(definition: OpDef) -> None:
     check_dtypes_kept(definition)
     check_inputs_untouched(definition)
     check_out_form(definition)
+    check_layout_claims(definition)
     check_formula(definition)
     check_device_discipline(definition)
     check_gradient(definition)

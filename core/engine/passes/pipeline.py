@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from core.engine.backend import Backend
+from core.engine.passes.blocking import block_elementwise
 from core.engine.passes.common import merge_common
 from core.engine.passes.dead_code import drop_dead_code
 from core.engine.passes.folding import fold_constants
@@ -26,6 +27,7 @@ PASSES = (
     Pass("fold_constants", "constant folding", fold_constants),
     Pass("merge_common", "common subexpressions", lambda plan, _: merge_common(plan)),
     Pass("drop_dead_code", "dead code", lambda plan, _: drop_dead_code(plan)),
+    Pass("block_elementwise", "blocked elementwise fusion", lambda p, _: block_elementwise(p)),
 )
 
 

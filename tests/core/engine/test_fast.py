@@ -102,3 +102,28 @@ def test_a_variable_without_a_value_fails_as_ever_and_can_be_initialised() -> No
     fast.run([], targets=["init"])
     fast.run(["count"])
     assert fast.run(["count"])[0] == 7
+
+
+@pytest.mark.parametrize("size", [1 << 16, (1 << 16) + 1, 100_000])
+def test_large_elementwise_chains_go_block_by_block_to_the_same_bits(size: int) -> None:
+    """Forward and backward; some values are fetched from the middle of a block's work."""
+    from core.autodiff.gradients import gradients
+
+    b = GraphBuilder()
+    x, w = (b.placeholder(n, shape=(size,)) for n in "xw")
+    a = x * w
+    c = b.one("Relu", a + x)
+    d = b.one("Tanh", c * 3.0 - w)
+    y = d * d + a
+    (g,) = gradients(y, [x])
+    random = np.random.default_rng(3)
+    feeds = {n: random.normal(size=size).astype(np.float32) for n in "xw"}
+    fetches = [t.ref for t in (y, c, g)]
+    plain, fast = both(b.build())
+    for _ in range(2):
+        for want, have in zip(plain.run(fetches, feeds), fast.run(fetches, feeds), strict=True):
+            assert want.tobytes() == have.tobytes()
+    (recording,) = fast._recordings.values()
+    assert recording.plan.blocked
+    (record,) = plain._recordings.values()
+    assert recording.layout.size < record.layout.size / 2

@@ -80,6 +80,7 @@ op(
     ],
     arithmetic="exact",
     python="reshape",
+    keeps_bytes=True,
     doc="The same elements in another shape; one size may be -1, to be worked out.",
 )
 
@@ -208,6 +209,7 @@ op(
         Sample((rng.normal(size=(2, 3)), np.array(axis, np.int32))) for axis in (0, 1, -1)
     ],
     arithmetic="exact",
+    keeps_bytes=True,
     doc="A new axis of size 1.",
 )
 
@@ -258,5 +260,6 @@ op(
         Sample((rng.normal(size=(1, 3, 1)),), {"squeeze_dims": axes}) for axes in ((), (0,), (-1,))
     ],
     arithmetic="exact",
+    keeps_bytes=True,
     doc="Without the axes of size 1, or without the chosen ones of them.",
 )

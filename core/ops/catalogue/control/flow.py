@@ -30,6 +30,7 @@ op(
     samples=unary(),
     arithmetic="exact",
     python="identity",
+    keeps_bytes=True,
     doc="The same value; of a ref variable, the same buffer.",
 )
 op(
@@ -45,6 +46,7 @@ op(
     samples=unary(),
     arithmetic="exact",
     python="stop_gradient",
+    keeps_bytes=True,
     doc="The same value, through which no gradient flows.",
 )
 

@@ -67,6 +67,7 @@ op(
     aliases=0,
     samples=unary(),
     arithmetic="exact",
+    keeps_bytes=True,
     doc="The same value; a gradient that comes to it is an error.",
 )
 

@@ -58,6 +58,7 @@ op(
     samples=with_complex(unary(0.5), differentiable=False),
     arithmetic="exact",
     python="sign",
+    elementwise=True,
     doc="-1, 0 or 1, as x is negative, zero or positive; x over its size if it is complex.",
     kinks="the derivative is 0 everywhere: zeros, not None",
 )
@@ -80,6 +81,7 @@ op(
     samples=unary(0.5),
     arithmetic="exact",
     python="relu",
+    elementwise=True,
     doc="The positive part.",
     kinks="the derivative at 0 is 0",
 )

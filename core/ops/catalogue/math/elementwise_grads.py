@@ -34,6 +34,7 @@ op(
     kernel=lambda xp, y, dy: dy * (1.0 - y * y),
     gradient=_tanh_second,
     samples=with_complex(equal_shapes(2)),
+    elementwise=True,
     doc="The gradient of Tanh, from its output y and the gradient dy.",
 )
 
@@ -54,6 +55,7 @@ op(
     kernel=lambda xp, y, dy: dy * y * (1.0 - y),
     gradient=_sigmoid_second,
     samples=with_complex(equal_shapes(2)),
+    elementwise=True,
     doc="The gradient of Sigmoid, from its output y and the gradient dy.",
 )
 op(
@@ -67,6 +69,7 @@ op(
     gradient=lambda op, g: (call("ReluGrad", g, op.inputs[1]), zeros_like(op.inputs[1])),
     samples=equal_shapes(2),
     arithmetic="exact",
+    elementwise=True,
     doc="The gradient of Relu: passes where features are above 0.",
 )
 
@@ -100,6 +103,7 @@ op(
     kernel=_sqrt_grad,
     gradient=_sqrt_second,
     samples=with_complex(equal_shapes(2)),
+    elementwise=True,
     doc="The gradient of Sqrt, from its output y and the gradient dy; 0 where dy is 0.",
 )
 
@@ -124,6 +128,7 @@ op(
     kernel=_rsqrt_grad,
     gradient=_rsqrt_second,
     samples=with_complex(equal_shapes(2)),
+    elementwise=True,
     doc="The gradient of Rsqrt, from its output y and the gradient dy; 0 where dy is 0.",
 )
 

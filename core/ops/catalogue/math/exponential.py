@@ -86,6 +86,7 @@ op(
     gradient=lambda op, g: call("SigmoidGrad", conj(op.outputs[0]), g),
     samples=with_complex(unary()),
     python="sigmoid",
+    elementwise=True,
     doc="The logistic function.",
 )
 

@@ -51,6 +51,7 @@ op(
     gradient=lambda op, g: call("RsqrtGrad", op.outputs[0], g),
     samples=with_complex(unary(0.5)),
     python="rsqrt",
+    elementwise=True,
     doc="One over the square root.",
 )
 for _type in ("Reciprocal", "Inv"):

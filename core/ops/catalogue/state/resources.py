@@ -50,6 +50,7 @@ op(
     stateful=True,
     samples=unary(),
     arithmetic="exact",
+    keeps_bytes=True,
     doc="A copy of a resource variable's value as it is now.",
 )
 

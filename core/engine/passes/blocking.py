@@ -1,0 +1,59 @@
+"""Elementwise steps on large tensors go through them block by block: blocked fusion.
+
+What one step makes the next finds in the cache. Values that only the block's own steps read are
+never made in full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from core.engine.passes.rewriting import is_pure, rebuilt
+from core.engine.plan import Blocked, Plan
+from core.engine.resolve import Step
+from core.graph.dtypes import Shape
+
+SMALLEST = 1 << 16  # elements; smaller tensors are in the cache anyway
+
+
+def block_elementwise(plan: Plan) -> Plan:
+    """With `blocked` set: runs of at least two elementwise steps on one large shape. Constants
+    come first, so that they are not in the way. Has to be the last pass: it names steps by
+    number."""
+    made_of_nothing = [s for s in plan.steps if is_pure(plan, s) and not s.reads]
+    others = [s for s in plan.steps if not (is_pure(plan, s) and not s.reads)]
+    plan = rebuilt(plan, [*made_of_nothing, *others])
+    return replace(plan, blocked=tuple(_runs(plan)))
+
+
+def _runs(plan: Plan) -> Iterator[Blocked]:
+    start, shape = 0, None
+    for step in plan.steps:
+        found = _blockable(plan, step)
+        if found is None or found != shape:
+            if shape is not None and step.index - start > 1:
+                yield Blocked(start, step.index)
+            start, shape = step.index, found
+    if shape is not None and len(plan.steps) - start > 1:
+        yield Blocked(start, len(plan.steps))
+
+
+def _blockable(plan: Plan, step: Step) -> Shape | None:
+    """The one shape that the step works on, element by element; None if it does not."""
+    definition = step.definition
+    if not is_pure(plan, step) or definition is None or not definition.elementwise:
+        return None
+    shape = plan.values[step.writes[0]].type.shape
+    if not shape.is_static or _size(shape) < SMALLEST:
+        return None
+    kinds = [plan.values[v].type for v in (*step.reads, *step.writes)]
+    fitting = all(k.shape == shape or k.shape.rank == 0 for k in kinds)
+    return shape if fitting and not any(k.dtype.numpy.hasobject for k in kinds) else None
+
+
+def _size(shape: Shape) -> int:
+    count = 1
+    for d in shape.static():
+        count *= d
+    return count
