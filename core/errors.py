@@ -36,6 +36,13 @@ class GradstepError(Exception):
             self.node = node
         return self
 
+    def as_kind(self, old: str, new: str) -> GradstepError:
+        """The same failure as kind `new` where it is of kind `old`: TensorFlow calls what is wrong
+        with an operation a ValueError while it is drawn, an InvalidArgumentError as it runs."""
+        if self.kind == old:
+            self.kind = new
+        return self
+
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (self.message, self.kind, self.node, self.index, self.hint)
 

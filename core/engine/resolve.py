@@ -87,6 +87,8 @@ class Resolver:
             outputs = self._infer(op)
             reads, writes, computes = self._resolve(op, definition, outputs)
         except GradstepError as error:
+            if self.fed:  # what was drawn fits; what is fed does not
+                error.as_kind("ValueError", "InvalidArgumentError")
             self.failures[len(self.steps)] = error.at(op.name)
             self.broken.add(op.name)
             reads, writes, computes = (), (), False

@@ -115,7 +115,7 @@ def _located(error: Exception, op: Operation) -> GradstepError:
     """What a type rule failed with, at `op`. Of a constant or an attribute that no rule foresaw,
     Python's own complaint."""
     if isinstance(error, GradstepError):
-        return error.at(op.name)
+        return error.as_kind("InvalidArgumentError", "ValueError").at(op.name)
     text = " ".join(str(error).split()) or type(error).__name__
     return GradstepError(
         f"{op.type} cannot be typed: {text}",

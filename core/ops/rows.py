@@ -45,6 +45,11 @@ def sum_rows(xp: Any, values: Any, rows: Any, dropped: Any, count: int) -> Any:
 
 def add_rows(xp: Any, total: Any, values: Any, rows: Any) -> Any:
     """`total` [count, …] with `values` [n, …] added at `rows` [n]; may change `total`."""
+    if total.dtype.kind == "c":
+        parts = [
+            add_rows(xp, xp.array(part(total)), part(values), rows) for part in (xp.real, xp.imag)
+        ]
+        return xp.stack(parts, axis=-1).view(total.dtype).reshape(total.shape)
     kind = _ADDED_AS.get(total.dtype.name)
     if kind is None:
         xp.add.at(total, rows, values)

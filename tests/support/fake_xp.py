@@ -27,7 +27,7 @@ FUNCTIONS = frozenset(
     "zeros zeros_like".split()
 )
 # Element types that CuPy adds at places named twice: those of CUDA's atomicAdd.
-_ADDED_AT = frozenset("int32 uint32 uint64 float16 float32 float64 complex64 complex128".split())
+_ADDED_AT = frozenset("int32 uint32 uint64 float16 float32 float64".split())
 _PLAIN = (bool, int, float, complex, np.generic, np.dtype, type, str, slice, type(None))
 
 

@@ -8,7 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from tests.support import array_formulas, philox, sliding_formulas, state_formulas
+from tests.support import (
+    array_formulas,
+    philox,
+    sliding_formulas,
+    state_formulas,
+    summary_messages,
+)
 
 
 def axes(a: Any) -> tuple[int, ...]:
@@ -331,6 +337,7 @@ NAMES: dict[str, Any] = {
     **sliding_formulas.NAMES,
     **philox.NAMES,
     **state_formulas.NAMES,
+    **summary_messages.NAMES,
     **{name: f for name, f in list(globals().items()) if callable(f) and name.islower()},
     **SPECIAL,
 }

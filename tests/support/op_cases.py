@@ -66,7 +66,8 @@ def make(definition: OpDef, sample: Sample, dtype: Any, known: str = KNOWN) -> C
         elif spec.host and known != NOTHING_KNOWN:
             tensors.append(builder.constant(value, name=f"in{index}"))
         else:
-            tensors.append(builder.placeholder(f"in{index}", str(value.dtype), _said(value, known)))
+            kind = DType.of(value.dtype)
+            tensors.append(builder.placeholder(f"in{index}", kind, _said(value, known)))
             feeds[f"in{index}"] = value
     outputs = builder.op(definition.type, *tensors, name="it", **attrs)
     return Case(definition, inputs, builder, tensors, [t.ref for t in outputs], feeds)

@@ -7,8 +7,8 @@ constants alone (`tf.zeros`) works wherever a graph is being differentiated.
 A function that is one op and takes its inputs in order is named by the op's record (`python`);
 what has arguments of its own, or is made of several ops, is in the table FUNCTIONS of a module
 here, and every module in here is found by itself. A name there with a dot, `linalg.diag`, is for
-that place alone, where `diag` is another function than in `tf`. (Their names are none of TensorFlow's: a module
-`math` here would hide `tf.math`.)
+that place alone, where `diag` is another function than in `tf`. (The modules' names are none of
+TensorFlow's: a module `math` here would hide `tf.math`.)
 """
 
 from __future__ import annotations
