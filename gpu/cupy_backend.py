@@ -13,7 +13,7 @@ from core.ops.table import OpDef
 
 class CupyBackend:
     """Runs kernels on the current CUDA device. CuPy is imported here, and by the probe's child
-    process, and nowhere else.
+    process, and nowhere else. Text stays on the host: no CuPy array holds it.
 
     name: "gpu" or "gpu:native"; device: the card's name, said with every result; namespace: the
     array module, cupy by default.
@@ -28,9 +28,11 @@ class CupyBackend:
         self.source = f"measured on {device}"
 
     def put(self, array: np.ndarray) -> Any:
-        return self.xp.asarray(array)
+        return np.array(array) if array.dtype.hasobject else self.xp.asarray(array)
 
     def get(self, array: Any) -> np.ndarray:
+        if isinstance(array, np.ndarray):
+            return np.array(array)
         return np.asarray(self.xp.asnumpy(array))
 
     def empty(self, shape: tuple[int, ...], dtype: np.dtype) -> Any:

@@ -94,8 +94,9 @@ def scaled_error(left: Array, right: Array, magnitudes: Array) -> float:
 
 @_quiet
 def worst_index(left: Array, right: Array) -> tuple[int, ...] | None:
-    """Where the two differ most; an element non-finite in only one of them comes first."""
-    if left.shape != right.shape or not left.size or identical(left, right).all():
+    """Where the two differ most; an element non-finite in only one of them comes first. None where
+    nothing differs, and for tensors that are not numbers, or of two shapes."""
+    if not comparable(left, right) or not left.size or identical(left, right).all():
         return None
     best, at, start = -1.0, 0, 0
     for a, b in _pieces(left, right):

@@ -12,6 +12,7 @@ from core.engine.backend import Backend
 from core.engine.evaluate import Functions, as_tuple, bind, bind_out
 from core.engine.resolve import Step
 from core.errors import GradstepError
+from core.ops.host import home
 
 Call = Callable[[], Any]
 # NumPy 2.4 deprecates a positional `out` for these.
@@ -119,4 +120,5 @@ def _by_reference(
             _expected([cells[index]], (result,))
             cells[index][...] = result
         else:
-            cells[index] = xp.array(result)  # a copy: results may be views of the arena
+            # a copy: results may be views of the arena
+            cells[index] = home(xp, result).array(result)

@@ -12,6 +12,7 @@ import numpy as np
 from core.engine.backend import Backend
 from core.errors import GradstepError
 from core.graph.model import Operation
+from core.ops.host import home
 from core.ops.table import OpDef, lookup
 
 Functions = Mapping[str, Callable[..., Any]]
@@ -25,7 +26,8 @@ def run_op(
     kernel = bind(backend, op, functions)
     try:
         with np.errstate(all="ignore"):
-            return tuple(backend.xp.asarray(x) for x in as_tuple(kernel(*inputs)))
+            results = as_tuple(kernel(*inputs))
+            return tuple(home(backend.xp, x).asarray(x) for x in results)
     except Exception as error:
         raise located(error, op) from error
 

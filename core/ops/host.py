@@ -1,8 +1,12 @@
-"""Small arrays read on the host: shapes, axes and counts, needed as Python integers."""
+"""What is on the host, whatever the device: shapes, axes and counts that kernels read; text."""
 
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
+
+_TEXT = np.dtype(object)
 
 
 def integers(x: Any) -> tuple[int, ...]:
@@ -19,3 +23,8 @@ def integer(x: Any) -> int:
 def is_integer(x: Any) -> bool:
     """Whether an array holds integers (booleans are none)."""
     return bool(x.dtype.kind in "iu")
+
+
+def home(xp: Any, value: Any) -> Any:
+    """The array namespace that can hold `value`: `xp`, but NumPy for text, which no device has."""
+    return np if xp is np or getattr(value, "dtype", None) == _TEXT else xp

@@ -263,6 +263,20 @@ def test_a_comparison_is_json_whatever_its_values_are() -> None:
     assert found["first_divergence"] == "y"
 
 
+def test_text_that_differs_is_shown_without_measures() -> None:
+    """A summary of numbers that differ: what made them is to blame, not the summary."""
+    b = GraphBuilder()
+    x = b.constant(np.arange(3, dtype=np.float32))
+    tag = b.constant(np.array("y", object))
+    b.one("HistogramSummary", tag, b.one("Exp", x, name="y"), name="summary")
+    ran = Program(b.build(), b.build(), fetches=(TensorRef("summary"),))
+    found = compare(ran, NumpyBackend(), FaultyBackend({"Exp": lambda x: x * 2}))
+    node = nodes(found)["summary"]
+    assert (node.verdict, node.metrics, node.right.text) == ("differs", {}, "")
+    assert node.left.values != node.right.values
+    assert found.first_divergence == "y"
+
+
 def test_only_the_first_elements_of_a_large_tensor_are_carried() -> None:
     x = np.random.default_rng(5).normal(size=(300, 300)).astype(np.float32)
     ran = _product(x)

@@ -24,6 +24,7 @@ from tests.support.fake_cupy import FakeCupy
 from tests.support.fake_xp import FakeArray
 
 EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
+GRAPHS = Path(__file__).parents[1] / "data" / "oracle" / "graphs"
 
 
 def program(name: str) -> Program:
@@ -171,3 +172,16 @@ def test_a_comparison_draws_the_same_numbers_on_every_track(backend: CupyBackend
     (wide,), (narrow,) = turn.reference.outputs, turn.left.outputs
     assert wide.dtype == np.float64
     np.testing.assert_allclose(narrow, wide, rtol=1e-6)
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_text_stays_on_the_host(backend: CupyBackend, fast: bool) -> None:
+    """CuPy has no arrays of text: tags, and the summaries that are made of them."""
+    graph = read(GRAPHS / "summaries.pb").graph
+    found = []
+    for where in (backend, NumpyBackend()):
+        session = Session(graph, where, fast=fast)
+        session.run([], targets=["init"])
+        found += session.run(["merged:0"])
+    assert isinstance(found[0].item(), bytes)
+    assert found[0].item() == found[1].item()

@@ -140,6 +140,8 @@ class _Function:
         if {"where", "initial", "mode"} & kwargs.keys():
             raise TypeError(f"{self.name}() got an unexpected keyword argument")
         if self.name in ("array", "asarray") and isinstance(args[0], np.ndarray):
+            if args[0].dtype.hasobject:
+                raise ValueError(f"Unsupported dtype {args[0].dtype}")
             return FakeArray(np.array(args[0]))
         out = kwargs.get("out")
         result = self.function(*_open(args), **{k: _open(v) for k, v in kwargs.items()})

@@ -19,10 +19,10 @@ from core.ops.builder import GraphBuilder, Tensor
 from tests.oracle.compare import as_array, is_tensor
 from tests.oracle.table import DOCUMENTATION, Case, checks
 from tests.support import oracle
+from tests.support.summary_messages import decode
 
 LATER = {
     "fifo_queue": "queues: a later version",
-    "summaries": "summaries: a later version",
     "while_loop_forward": "while loops: a later version",
     "while_loop_with_gradient": "while loops: a later version",
     "cond_v1": "tf.cond (Switch and Merge): a later version",
@@ -93,6 +93,8 @@ def each_file(case: Case) -> None:
             case.given(entry, "init")
         if "run_script" in case.at(entry):
             _script(case, entry, session)
+        elif "tags" in case.at(entry):
+            _summary(case, entry, session)
         else:
             _fetched(case, session, entry)
         del init
@@ -108,6 +110,21 @@ def _script(case: Case, entry: str, session: Session) -> None:
             case.value(dict(zip(step["fetches"], values, strict=True)), *path, "fetches")
         else:
             case.given(*path, "fetches")
+
+
+def _summary(case: Case, entry: str, session: Session) -> None:
+    """`merged:0` is a serialized Summary, as the entry's note says: the mean and the histogram of
+    `w`, which the graph sets to 1, -2, 3."""
+    merged, mean, w = session.run(["merged:0", "summaries/Mean:0", "w:0"])
+    scalar, histogram = decode(merged.item())
+    case.value([scalar.tag, histogram.tag], entry, "tags")
+    found = [scalar.simple_value, *_moments(histogram.histo), sum(histogram.histo.bucket)]
+    same = found == [mean, w.min(), w.max(), w.size, w.sum(), np.square(w).sum(), w.size]
+    case.derived(same, True, entry, "note", how="what is summarized is what the run fetches")
+
+
+def _moments(histo: Any) -> list[float]:
+    return [histo.min, histo.max, histo.num, histo.sum, histo.sum_squares]
 
 
 def _fetched(case: Case, session: Session, *path: str | int) -> None:

@@ -1,4 +1,4 @@
-"""Cases that need what comes in a later version: loops, queues, summaries."""
+"""Cases that need what comes in a later version: loops, queues."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from tests.oracle.table import Case, checks
 WHY = {
     "while_loop_gradients": "while loops: a later version",
     "queues": "queues: a later version",
-    "summaries": "summaries: a later version",
 }
 # Checked elsewhere: what the case says about its GraphDef files.
 FILES = ("graph_file", "graph_file_forward")

@@ -10,7 +10,7 @@ from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from core.graph.model import Constant
 from core.ops.builder import call
-from core.ops.host import integers, is_integer
+from core.ops.host import home, integers, is_integer
 from core.ops.known import all_axes
 from core.ops.samples import unary
 from core.ops.shapes import brackets, one_dtype
@@ -67,12 +67,17 @@ def _constant(ctx: InferContext) -> TensorType:
     return TensorType(DType.of(value.dtype), Shape(tuple(value.shape)))
 
 
+def _held(xp: Any, *, op: Any) -> Any:
+    array = op.attrs["value"].array
+    return home(xp, array).asarray(array)
+
+
 op(
     "Const",
     attrs={"value": Constant, "dtype": DType.FLOAT32},
     formula="value",
     infer=_constant,
-    kernel=lambda xp, *, op: xp.asarray(op.attrs["value"].array),
+    kernel=_held,
     samples=lambda rng: [Sample((), {"value": Constant(rng.uniform(-1, 1, (2, 3)))})],
     arithmetic="exact",
     doc="A constant tensor.",

@@ -25,9 +25,11 @@ _TAG, _SIMPLE_VALUE, _HISTO = 1, 2, 5
 
 
 def _scalars(ctx: InferContext) -> TensorType:
-    tags, values = _tagged(ctx)
-    if tags.shape.is_static and values.shape.is_static:
-        _want_equal(tags.shape.static(), values.shape.static(), ctx.constant(0))
+    """Tags that are fed are told, if they do not fit, when they are there: the error shows one."""
+    _, values = _tagged(ctx)
+    tags = ctx.constant(0)
+    if tags is not None and values.shape.is_static:
+        _want_one_for_each(tags, values.shape.static())
     return _SUMMARY
 
 
@@ -66,14 +68,13 @@ def _merged(ctx: InferContext) -> TensorType:
     return _SUMMARY
 
 
-def _want_equal(tags: tuple[int, ...], values: tuple[int, ...], names: Any) -> None:
-    """Raise GradstepError unless there is one value for each tag. names: the tags, or None."""
-    if tags == values:
+def _want_one_for_each(tags: Any, shape: tuple[int, ...]) -> None:
+    """Raise GradstepError unless values of `shape` are one for each tag."""
+    if tags.shape == shape:
         return
-    single = names is not None and names.size == 1
-    tag = f" (tag '{_shown(_bytes(names.item()))}')" if single else ""
+    tag = f" (tag '{_shown(_bytes(tags.item()))}')" if tags.size == 1 else ""
     raise GradstepError(
-        f"tags and values are not the same shape: {brackets(tags)} != {brackets(values)}{tag}",
+        f"tags and values are not the same shape: {brackets(tags.shape)} != {brackets(shape)}{tag}",
         hint="give one tag for each value; a tensor of many numbers has a HistogramSummary",
     )
 
@@ -83,7 +84,7 @@ def _no_scalar() -> GradstepError:
 
 
 def _scalar_summary(xp: Any, tags: Any, values: Any) -> np.ndarray:
-    _want_equal(tags.shape, values.shape, tags)
+    _want_one_for_each(tags, values.shape)
     numbers = np.asarray(values).astype(np.float32).ravel().tolist()
     pairs = zip(tags.ravel().tolist(), numbers, strict=True)
     return _text(b"".join(_value(tag, float_field(_SIMPLE_VALUE, x)) for tag, x in pairs))
