@@ -120,10 +120,17 @@ def _distances(a: Array, b: Array) -> dict[str, float]:
         "nan_mismatches": float(mismatches(a, b)),
         "max_abs": max((_largest(np.abs(x - y)) for x, y in _finite(a, b)), default=0.0),
         "rel_l2": difference / left if left > 0 else math.inf if difference else 0.0,
-        "cosine": product / (left * right) if left * right > 0 else float(left == right),
+        "cosine": _cosine(product, left, right),
     }
     found.update(_quantiles(a, b))
     return found
+
+
+def _cosine(product: float, left: float, right: float) -> float:
+    """a·b / (‖a‖ ‖b‖), kept in its range: the square of a tiny element may have few bits left."""
+    if left * right == 0:
+        return float(left == right)
+    return max(-1.0, min(1.0, product / (left * right)))
 
 
 def _norms(a: Array, b: Array) -> tuple[float, float, float, float]:

@@ -12,7 +12,9 @@ from core.engine.backend import Backend
 from core.engine.evaluate import Functions, as_tuple, bind, bind_out
 from core.engine.resolve import Step
 from core.errors import GradstepError
+from core.graph.model import Operation
 from core.ops.host import home
+from core.ops.table import lookup
 
 Call = Callable[[], Any]
 # NumPy 2.4 deprecates a positional `out` for these.
@@ -53,6 +55,10 @@ def into_places(
     """The call that computes `step` from these arrays into these."""
     out = places[0] if len(places) == 1 else tuple(places)
     direct = bind_out(backend, step.op, functions)
+    if direct is not None and backend.xp is np:
+        several = bind_calls(backend, step.op, inputs, out)
+        if several is not None:
+            return several
     if isinstance(direct, np.ufunc) and direct not in _OUT_BY_KEYWORD:
         return partial(direct, *inputs, out)  # a third faster than by keyword, on small arrays
     if direct is not None:
@@ -63,10 +69,31 @@ def into_places(
     return partial(_copy_all, kernel, inputs, places)
 
 
-def run_all(calls: Sequence[Call]) -> None:
+class Several:
     """Several calls as one."""
-    for call in calls:
-        call()
+
+    __slots__ = ("calls",)
+
+    def __init__(self, calls: Sequence[Call]) -> None:
+        self.calls = list(calls)
+
+    def __call__(self) -> None:
+        for call in self.calls:
+            call()
+
+
+def bind_calls(backend: Backend, op: Operation, inputs: list[Any], out: Any) -> Several | None:
+    """The calls that `op` is made of, where it says them."""
+    definition = lookup(op.type, op.name)
+    if definition.out_calls is None:
+        return None
+    attrs = {
+        name: definition.attr(op, name)
+        for name in definition.kernel_keywords
+        if name in definition.attrs
+    }
+    listed = definition.out_calls(np, *inputs, out=out, room=backend.empty, **attrs)
+    return Several([partial(function, *arguments) for function, *arguments in listed])
 
 
 def _fail(error: GradstepError) -> NoReturn:

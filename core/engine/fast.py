@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Iterator, Mapping
+from operator import length_hint
 from typing import Any
 
+import numpy as np
+
 from core.engine.backend import Backend
-from core.engine.calls import Call, into_places, nothing, run_all
+from core.engine.calls import Call, Several, into_places, nothing
 from core.engine.compact import BLOCK, Compact
-from core.engine.evaluate import NO_FUNCTIONS, Functions
+from core.engine.evaluate import NO_FUNCTIONS, Functions, located
 from core.engine.plan import Blocked, Plan, Step
 from core.engine.record import Recording
 from core.errors import GradstepError
@@ -24,7 +26,14 @@ class Fast(Recording):
 
     def __init__(self, plan: Plan, backend: Backend, functions: Functions = NO_FUNCTIONS) -> None:
         super().__init__(plan, backend, functions, Compact(plan))
-        self._bound_to: dict[str, Any] = {}
+        self._bound_to: dict[str, Any] | None = None
+        self._busy: list[Call] = []
+        self._step_of: list[int] = []
+
+    @property
+    def starts(self) -> Mapping[str, Any]:
+        """Counters of the plan -> what they start with."""
+        return self._first
 
     def can_begin(self, variables: Mapping[str, Any]) -> bool:
         """Whether every variable of the plan has a value, of the shape that the plan reckons
@@ -42,7 +51,8 @@ class Fast(Recording):
         now = {name: variables[name] for name in self.plan.versions}
         for index in self.layout.by_reference:
             self._cells[index] = None
-        if self._calls and all(now[name] is self._bound_to.get(name) for name in now):
+        bound = self._bound_to
+        if bound is not None and all(now[name] is bound[name] for name in now):
             return
         self._bound_to = now
         self._empty = set()
@@ -50,12 +60,7 @@ class Fast(Recording):
             place = self.layout.places[index]
             assert place is not None
             self._cells[index] = now[name].reshape(place.shape)
-        self._calls = [self._call(step) for step in self.plan.steps]
-        for run in self.plan.blocked:
-            self._calls[run.start : run.stop] = [
-                partial(run_all, self._blocks(run)),
-                *[nothing] * (run.stop - run.start - 1),
-            ]
+        self._bind()
 
     def _blocks(self, run: Blocked) -> list[Call]:
         """The calls of a blocked run, block after block."""
@@ -81,13 +86,40 @@ class Fast(Recording):
         return cell.reshape(-1)[at : at + count] if cell.ndim else cell
 
     def run(self, start: int, stop: int) -> tuple[int, GradstepError | None]:
-        done, error = super().run(start, stop)
-        if error is None and done == len(self.plan.steps):
-            for last, first in self.layout.moved:
-                self._cells[first][...] = self._cells[last]
-        return done, error
+        """Execute the whole plan; `start` and `stop` are its ends."""
+        calls = iter(self._busy)
+        try:
+            with np.errstate(all="ignore"):
+                for call in calls:
+                    call()
+        except Exception as error:
+            failed = self._step_of[len(self._busy) - 1 - length_hint(calls)]
+            return failed, located(error, self.plan.steps[failed].op)
+        for last, first in self.layout.moved:
+            self._cells[first][...] = self._cells[last]
+        return len(self.plan.steps), None
+
+    def _bind(self) -> None:
+        """The calls that do something, and the step of each."""
+        calls = [self._call(step) for step in self.plan.steps]
+        for run in self.plan.blocked:
+            calls[run.start : run.stop] = [
+                Several(self._blocks(run)),
+                *[nothing] * (run.stop - run.start - 1),
+            ]
+        flat = [(i, one) for i, call in enumerate(calls) for one in _parts(call)]
+        self._step_of, self._busy = [i for i, _ in flat], [one for _, one in flat]
 
     def _call(self, step: Step) -> Call:
         if step.index in self.layout.idle and step.index not in self._failures:
             return nothing
         return super()._call(step)
+
+
+def _parts(call: Call) -> Iterator[Call]:
+    """What a call consists of: nothing, itself, or several."""
+    if isinstance(call, Several):
+        for part in call.calls:
+            yield from _parts(part)
+    elif call is not nothing:
+        yield call

@@ -108,15 +108,17 @@ def keeps_bytes(step: Step) -> bool:
 
 
 def _overwritable(plan: Plan, step: Step, position: int) -> Iterable[int]:
-    """Values that the step may overwrite with its output `position`: where it goes by elements,
-    or has its whole result before any of it is put down."""
-    definition = step.definition
-    if definition is None or not (definition.elementwise or definition.out_kernel is None):
-        return ()
+    """Values that the step may overwrite with its output `position`."""
+    allowed = None if step.definition is None else step.definition.in_place
+    reads = step.reads if allowed is None else [step.reads[i] for i in allowed]
     value = plan.values[step.writes[position]]
     if value.variable:
-        return [r for r in step.reads if plan.values[r].variable == value.variable]
-    return [r for r in step.reads if plan.values[r].type == value.type]
+        return [r for r in reads if plan.values[r].variable == value.variable]
+    # What else is read from the same memory at another offset would be spoilt, and one output by
+    # the next; so one input, of the very same type, and for one output.
+    if len(step.writes) > 1:
+        return ()
+    return [r for r in reads if plan.values[r].type == value.type]
 
 
 def internal(plan: Plan, run: Blocked, last: Sequence[int]) -> set[int]:

@@ -138,6 +138,7 @@ class Session:
         if self.fast:
             quick = Fast(optimized(plan, self.backend).plan, self.backend, self.functions)
             if quick.can_begin(self.store):
+                self.store.complete(quick.starts)
                 return quick
         return Recording(plan, self.backend, self.functions)
 

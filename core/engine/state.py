@@ -42,6 +42,12 @@ class VariableStore(Mapping[str, Any]):
         """Keep a copy of `array`, which is on the backend's device."""
         self._arrays[name] = self.backend.xp.array(array)
 
+    def complete(self, arrays: Mapping[str, Any]) -> None:
+        """Take the values of `arrays` for those that have none."""
+        for name, array in arrays.items():
+            if name not in self._arrays:
+                self.set(name, array)
+
     def copy(self) -> VariableStore:
         """An independent store with the same values."""
         return VariableStore(self.backend, self._arrays)

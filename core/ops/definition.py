@@ -41,6 +41,7 @@ class OpDef:
     infer: Infer
     kernel: Kernel | None
     out_kernel: Kernel | None
+    out_calls: Kernel | None
     ufunc: str | None
     gradient: GradientRule | None
     differentiable: bool
@@ -48,6 +49,7 @@ class OpDef:
     broadcasts: bool
     elementwise: bool
     keeps_bytes: bool
+    in_place: tuple[int, ...] | None
     arithmetic: Arithmetic
     stateful: bool
     aliases: int | None

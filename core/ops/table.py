@@ -27,7 +27,7 @@ from core.errors import GradstepError
 from core.ops.arithmetic_class import Arithmetic, arithmetic_of
 from core.ops.definition import GradientRule, Infer, InferContext, OpDef, Sample, Samples
 from core.ops.input_spec import InputSpec
-from core.ops.ufunc import Kernel, ufunc_kernel, ufunc_out_kernel
+from core.ops.ufunc import Kernel, from_calls, ufunc_kernel, ufunc_out_kernel
 
 _TABLE: dict[str, OpDef] = {}
 
@@ -45,12 +45,14 @@ def op(
     kernel: Kernel | None = None,
     ufunc: str | None = None,
     out_kernel: Kernel | None = None,
+    out_calls: Kernel | None = None,
     gradient: GradientRule | None = None,
     differentiable: bool | None = None,
     takes_slices: bool = False,
     broadcasts: bool = False,
     elementwise: bool | None = None,
     keeps_bytes: bool = False,
+    in_place: str | None = None,
     arithmetic: Arithmetic | None = None,
     stateful: bool = False,
     aliases: int | None = None,
@@ -80,6 +82,9 @@ def op(
                  or `functions` (the document's Python functions by name).
     ufunc:       name of the NumPy function that is the whole kernel and has an `out=` form.
     out_kernel:  `kernel` with one more keyword: `out`, an array (or tuple of them) to write into.
+    out_calls:   the same for NumPy as a list of bound calls: yields tuples of a function and its
+                 arguments, the last of which it writes to; `room(shape, dtype)` is memory between
+                 them. A plan makes the calls itself, without the function around them.
     gradient:    `rule(op, *grads)` that builds ops; None in its result means "no gradient".
     differentiable: False marks a deliberate "no gradient" (every input gets None), TensorFlow's
                  NotDifferentiable. None: yes if there is a rule, else asking is a LookupError.
@@ -88,6 +93,8 @@ def op(
     elementwise: each element of a result comes from the elements at its place, and from scalars:
                  it may be computed in parts, and over its inputs. None: what has a ufunc is.
     keeps_bytes: the result is the first input's bytes, in another shape at most.
+    in_place:    names of inputs that `out` may share memory with. None: all of them where the whole
+                 result is there before any of it is written, and for a ufunc; else none.
     arithmetic:  how far right results may be apart (see arithmetic_class.py); what comes from the
                  ufunc, else "library".
     aliases:     output 0 is the same buffer as this ref input (Identity of a variable, Assign).
@@ -116,7 +123,8 @@ def op(
         formula=formula,
         infer=infer,
         kernel=kernel,
-        out_kernel=out_kernel,
+        out_kernel=out_kernel or (None if out_calls is None else from_calls(out_calls)),
+        out_calls=out_calls,
         ufunc=ufunc,
         gradient=gradient,
         differentiable=gradient is not None if differentiable is None else differentiable,
@@ -124,6 +132,9 @@ def op(
         broadcasts=broadcasts,
         elementwise=ufunc is not None if elementwise is None else elementwise,
         keeps_bytes=keeps_bytes,
+        in_place=_in_place(
+            in_place, inputs, ufunc is not None or (out_kernel is None and out_calls is None)
+        ),
         arithmetic=arithmetic or arithmetic_of(ufunc),
         stateful=stateful,
         aliases=aliases,
@@ -179,6 +190,14 @@ def _load() -> None:
     """Import the catalogue, once. Here, because its modules import this one."""
     if "core.ops.catalogue" not in sys.modules:
         importlib.import_module("core.ops.catalogue")
+
+
+def _in_place(names: str | None, inputs: str, anywhere: bool) -> tuple[int, ...] | None:
+    """Indexes of the inputs that may be written over; None for all."""
+    if names is None:
+        return None if anywhere else ()
+    order = [InputSpec.of(text).name for text in inputs.split()]
+    return tuple(order.index(name) for name in names.split())
 
 
 def _no_gradient(op: Any, *grads: Any) -> list[None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +19,8 @@ from core.ops.table import lookup
 
 _LARGEST = 1 << 16  # elements; larger results are cheaper to make than to keep
 _MAKERS = ("Const",)
+# Of these the input's shape alone decides, and that may be known where the input is not.
+_OF_SHAPE = frozenset({"Shape", "ShapeN", "Size", "Rank", "ZerosLike", "OnesLike"})
 
 
 def fold_constants(plan: Plan, backend: Backend) -> Plan:
@@ -31,10 +34,11 @@ def fold_constants(plan: Plan, backend: Backend) -> Plan:
 def _folded(plan: Plan, step: Step, backend: Backend, known: dict[int, np.ndarray]) -> Step:
     if not is_pure(plan, step) or len(step.writes) != 1:
         return step
-    if not all(v in known for v in step.reads):
+    inputs = [_input(plan, step, v, known) for v in step.reads]
+    if any(x is None for x in inputs):
         return step
     try:
-        (result,) = run_op(backend, step.op, [backend.put(known[v]) for v in step.reads])
+        (result,) = run_op(backend, step.op, [backend.put(x) for x in inputs if x is not None])
     except GradstepError:
         return step  # it fails where it stands, when it is reached
     array = backend.get(result)
@@ -42,6 +46,16 @@ def _folded(plan: Plan, step: Step, backend: Backend, known: dict[int, np.ndarra
         return step
     known[step.writes[0]] = array
     return step if step.op.type in _MAKERS else _constant(step, array)
+
+
+def _input(plan: Plan, step: Step, value: int, known: dict[int, np.ndarray]) -> np.ndarray | None:
+    """The value, or something of its shape where nothing more matters; None if it is not known."""
+    kind = plan.values[value].type
+    if value in known or step.op.type not in _OF_SHAPE or not kind.shape.is_static:
+        return known.get(value)
+    if kind.dtype.numpy.hasobject or math.prod(kind.shape.static()) > _LARGEST:
+        return None
+    return np.zeros(kind.shape.static(), kind.dtype.numpy)
 
 
 def _constant(step: Step, array: np.ndarray) -> Step:

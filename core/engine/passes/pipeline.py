@@ -10,6 +10,7 @@ from core.engine.passes.blocking import block_elementwise
 from core.engine.passes.common import merge_common
 from core.engine.passes.dead_code import drop_dead_code
 from core.engine.passes.folding import fold_constants
+from core.engine.passes.simplifying import simplify
 from core.engine.plan import Plan
 
 
@@ -25,6 +26,7 @@ class Pass:
 
 PASSES = (
     Pass("fold_constants", "constant folding", fold_constants),
+    Pass("simplify", "simpler forms", lambda plan, _: simplify(plan)),
     Pass("merge_common", "common subexpressions", lambda plan, _: merge_common(plan)),
     Pass("drop_dead_code", "dead code", lambda plan, _: drop_dead_code(plan)),
     Pass("block_elementwise", "blocked elementwise fusion", lambda p, _: block_elementwise(p)),

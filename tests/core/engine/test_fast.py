@@ -127,3 +127,11 @@ def test_large_elementwise_chains_go_block_by_block_to_the_same_bits(size: int) 
     assert recording.plan.blocked
     (record,) = plain._recordings.values()
     assert recording.layout.size < record.layout.size / 2
+
+
+def test_random_numbers_go_on_where_they_were() -> None:
+    b = GraphBuilder()
+    y = b.one("RandomUniform", np.array([3], np.int32), dtype=DType.FLOAT32, seed=1, seed2=2)
+    drawn = [[s.run([y.ref])[0].tolist() for _ in range(3)] for s in both(b.build())]
+    assert drawn[0] == drawn[1]
+    assert drawn[0][0] != drawn[0][1]

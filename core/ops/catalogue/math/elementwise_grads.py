@@ -10,9 +10,11 @@ from typing import Any
 
 from core.ops.builder import OpView, Tensor, call
 from core.ops.known import conj, zeros_like
+from core.ops.numbers import one
 from core.ops.samples import equal_shapes, with_complex
 from core.ops.table import op
 from core.ops.type_rules import floating, real, same_shape
+from core.ops.ufunc import Calls
 
 Pair = tuple[Tensor, Tensor]
 
@@ -24,6 +26,12 @@ def _tanh_second(op: OpView, g: Tensor) -> Pair:
     return g * -2.0 * dy * y, call("TanhGrad", y, g)
 
 
+def _tanh_grad_calls(xp: Any, y: Any, dy: Any, *, out: Any, room: Any) -> Calls:
+    yield xp.multiply, y, y, out
+    yield xp.subtract, one(xp, y), out, out
+    yield xp.multiply, dy, out, out
+
+
 op(
     "TanhGrad",
     inputs="y dy",
@@ -32,6 +40,8 @@ op(
     formula="dy * (1 - y * y)",
     infer=floats,
     kernel=lambda xp, y, dy: dy * (1.0 - y * y),
+    out_calls=_tanh_grad_calls,
+    in_place="y",
     gradient=_tanh_second,
     samples=with_complex(equal_shapes(2)),
     elementwise=True,
@@ -45,6 +55,13 @@ def _sigmoid_second(op: OpView, g: Tensor) -> Pair:
     return scaled - 2.0 * scaled * y, call("SigmoidGrad", y, g)
 
 
+def _sigmoid_grad_calls(xp: Any, y: Any, dy: Any, *, out: Any, room: Any) -> Calls:
+    rest = room(y.shape, y.dtype)
+    yield xp.subtract, one(xp, y), y, rest
+    yield xp.multiply, dy, y, out
+    yield xp.multiply, out, rest, out
+
+
 op(
     "SigmoidGrad",
     inputs="y dy",
@@ -53,6 +70,8 @@ op(
     formula="dy * y * (1 - y)",
     infer=floats,
     kernel=lambda xp, y, dy: dy * y * (1.0 - y),
+    out_calls=_sigmoid_grad_calls,
+    in_place="y dy",
     gradient=_sigmoid_second,
     samples=with_complex(equal_shapes(2)),
     elementwise=True,

@@ -15,6 +15,7 @@ from core.ops.rules import TF_CPU, OutOfRange, Rules
 from core.ops.shapes import broadcast_shapes, one_dtype
 from core.ops.table import InferContext, Sample, op
 from core.ops.type_rules import real_floating, wrong_type
+from core.ops.ufunc import Calls
 
 
 def _brief(shape: Shape) -> str:
@@ -48,6 +49,34 @@ def _cross_entropy(xp: Any, features: Any, labels: Any) -> Any:
     # A label of 0 leaves its class out, even where the logit is -inf.
     losses = xp.where(labels == 0, xp.zeros_like(labels), labels * (xp.log(total) - below))
     return xp.sum(losses, axis=-1), powers / total - labels
+
+
+def _cross_entropy_calls(xp: Any, features: Any, labels: Any, *, out: Any, room: Any) -> Calls:
+    losses, backprop = out
+    if xp is not np or features.shape != labels.shape or features.size == 0:
+        yield _put, xp, features, labels, out
+        return
+    row, dtype = (*features.shape[:-1], 1), features.dtype
+    below, top, total = room(features.shape, dtype), room(row, dtype), room(row, dtype)
+    unlabelled = room(labels.shape, np.dtype(bool))
+    zero = np.zeros((), dtype)
+    yield np.maximum.reduce, features, -1, None, top, True
+    yield np.subtract, features, top, below
+    yield np.exp, below, backprop
+    yield np.add.reduce, backprop, -1, None, total, True
+    yield np.log, total, top
+    yield np.subtract, top, below, below
+    yield np.multiply, labels, below, below
+    yield np.equal, labels, zero, unlabelled
+    yield np.copyto, below, zero, "same_kind", unlabelled
+    yield np.add.reduce, below, -1, None, losses
+    yield np.divide, backprop, total, backprop
+    yield np.subtract, backprop, labels, backprop
+
+
+def _put(xp: Any, features: Any, labels: Any, out: Any) -> None:
+    for place, value in zip(out, _cross_entropy(xp, features, labels), strict=True):
+        place[...] = value
 
 
 def _to_logits(op: OpView, column: Tensor, g_backprop: Tensor | None) -> Tensor:
@@ -94,6 +123,7 @@ op(
     "-1)",
     infer=real_floating(_loss_and_backprop),
     kernel=_cross_entropy,
+    out_calls=_cross_entropy_calls,
     gradient=_cross_entropy_gradient,
     samples=_with_labels,
     doc="The cross-entropy of labels against the softmax of features, and its derivative to them.",
