@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 
 from core.engine.layout import ALIGNMENT
 from core.engine.passes.rewriting import wanted
@@ -139,27 +140,24 @@ def last_uses(plan: Plan) -> list[int]:
 
 
 def allocate(storages: Mapping[int, Storage]) -> int:
-    """Give each storage its offset in an arena, first fit in the order of their starts; the
-    arena's size. Those of variables lie elsewhere."""
+    """Give each storage its offset in an arena; the arena's size. Memory is taken over from
+    storages of the same size, of which networks have many, so that this takes linear time.
+    Those of variables lie elsewhere."""
     inside = dict.fromkeys(s for s in storages.values() if not s.variable)
-    live: list[Storage] = []
+    free: dict[int, list[int]] = {}
+    busy: list[tuple[int, int, int]] = []  # stop, offset, size
     end = 0
     for storage in sorted(inside, key=lambda s: s.start):
-        live = sorted((s for s in live if s.stop >= storage.start), key=lambda s: s.offset)
-        storage.offset = _first_gap(live, storage.size)
-        live.append(storage)
-        end = max(end, storage.offset + storage.size)
+        while busy and busy[0][0] < storage.start:
+            _, offset, size = heappop(busy)
+            heappush(free.setdefault(size, []), offset)
+        size = _aligned(storage.size)
+        if free.get(size):
+            storage.offset = heappop(free[size])
+        else:
+            storage.offset, end = end, end + size
+        heappush(busy, (storage.stop, storage.offset, size))
     return end
-
-
-def _first_gap(live: Iterable[Storage], size: int) -> int:
-    """The lowest aligned offset with `size` bytes that none of `live`, sorted, occupies."""
-    offset = 0
-    for storage in live:
-        if storage.offset - offset >= size:
-            break
-        offset = max(offset, _aligned(storage.offset + storage.size))
-    return offset
 
 
 def _aligned(size: int) -> int:

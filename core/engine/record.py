@@ -17,7 +17,7 @@ import numpy as np
 from core.engine.backend import Backend
 from core.engine.calls import Call, bound, failing, nothing
 from core.engine.evaluate import NO_FUNCTIONS, Functions, located, run_op
-from core.engine.layout import Layout, arena_of
+from core.engine.layout import Layout, Place, arena_of
 from core.engine.plan import Plan, Step
 from core.engine.state import takes_empty, uninitialised
 from core.errors import GradstepError
@@ -67,10 +67,14 @@ class Recording:
         for index in self.layout.by_reference:
             self._fixed[index] = False
         self._failures = dict(plan.failures)
-        self._cells: list[Any] = [
-            None if p is None or i in self.layout.held else p.view(self._arena)
-            for i, p in enumerate(self.layout.places)
-        ]
+        # One array for each place: NumPy takes in-place work for granted only on one and the same.
+        views: dict[Place, Any] = {}
+        self._cells: list[Any] = [None] * len(plan.values)
+        for index, place in enumerate(self.layout.places):
+            if place is not None and index not in self.layout.held:
+                if place not in views:
+                    views[place] = place.view(self._arena)
+                self._cells[index] = views[place]
         self._make_constants()
         first = {name: variable.first for name, variable in plan.variables.items()}
         self._first = {name: backend.put(x) for name, x in first.items() if x is not None}
@@ -161,7 +165,15 @@ class Recording:
             self._failures[step.index] = error
             return
         for index, array in zip(step.writes, results, strict=True):
-            self._cells[index] = array
+            self._cells[index] = self._aligned(array)
+
+    def _aligned(self, array: Any) -> Any:
+        """`array` at a place as good as those in the arena; text as it is."""
+        if array.dtype.hasobject:
+            return array
+        place = self.backend.empty(array.shape, array.dtype)
+        place[...] = array
+        return place
 
     def _call(self, step: Step) -> Call:
         if step.index in self._failures:

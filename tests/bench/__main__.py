@@ -1,0 +1,61 @@
+"""`./dev bench`: measure against the targets; a table or JSON, and docs/benchmarks.md."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+
+from tests.bench import engine, report, starting
+from tests.bench.choices import Choices
+from tests.bench.racing import Race
+from tests.bench.rows import Row
+from tests.bench.targets import TITLES
+
+GROUPS = ("engine", "start")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """0: everything was measured, targets met or not; 1: something of ours could not be, or does
+    not compute what the others do; 2: bad usage."""
+    options = _parser().parse_args(arguments)
+    only = tuple(options.only.lower().split(",")) if options.only else ()
+    if unknown := [name for name in only if name not in TITLES]:
+        names = ", ".join(TITLES)
+        sys.stderr.write(f"bench: no workload '{unknown[0]}'; the workloads are {names}\n")
+        return 2
+    choices = Choices(options.quick, only)
+    rows, races = measured(choices, options.group)
+    if options.json:
+        text = json.dumps({"rows": [row.as_json() for row in rows]}, ensure_ascii=False)
+    else:
+        text = report.readable(rows)
+    sys.stdout.write(f"{text}\n")
+    if options.group is None and not choices.quick and not only:
+        report.write(rows, races)
+    return 1 if any(row.fault for row in rows) else 0
+
+
+def measured(choices: Choices, group: str | None) -> tuple[list[Row], dict[str, Race]]:
+    """The rows of one group or of all."""
+    rows: list[Row] = []
+    races: dict[str, Race] = {}
+    if group in (None, "engine"):
+        rows, races = engine.rows(choices)
+    if group == "start" or (group is None and not choices.only):
+        rows += starting.rows(choices)
+    return rows, races
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__)
+    parser.add_argument("group", nargs="?", choices=GROUPS, help="these alone")
+    parser.add_argument("--quick", action="store_true", help="less exact, in under two minutes")
+    parser.add_argument("--only", metavar="W1,W4", help="these workloads alone")
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,98 @@
+"""The driver's end of a worker process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+from tests.bench.environments import ROOT, python_of
+from tests.bench.implementations import IMPLEMENTATIONS, ONE_THREAD
+from tests.bench.program import Numbers
+
+
+class ContestantError(Exception):
+    """Why an implementation takes no part."""
+
+
+def one_thread(**more: str) -> dict[str, str]:
+    """The environment variables of a process that is timed."""
+    return {k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | ONE_THREAD | more
+
+
+class Contestant:
+    """One implementation of one workload, in a process of its own while the `with` lasts.
+
+    Raises environments.NotAvailableError where it has no environment.
+    """
+
+    def __init__(self, workload: str, implementation: str, may_install: bool) -> None:
+        python = python_of(IMPLEMENTATIONS[implementation].environment, may_install)
+        self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115 (closed with the process)
+        self._process = subprocess.Popen(
+            [str(python), "-m", "tests.bench.worker", workload, implementation],
+            cwd=ROOT,
+            env=one_thread(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            text=True,
+        )
+        self.facts: Mapping[str, str] = {}
+
+    def check(self, steps: int) -> Sequence[Numbers]:
+        """What the first steps compute."""
+        answer = self._ask({"check": steps})
+        self.facts = answer["facts"]
+        numbers: Sequence[Numbers] = answer["numbers"]
+        return numbers
+
+    def seconds(self, steps: int) -> float:
+        """CPU seconds that so many steps take."""
+        return float(self._ask({"run": steps})["seconds"])
+
+    def _ask(self, command: Mapping[str, Any]) -> dict[str, Any]:
+        pipe = self._process
+        assert pipe.stdin is not None
+        assert pipe.stdout is not None
+        try:
+            pipe.stdin.write(json.dumps(command) + "\n")
+            pipe.stdin.flush()
+            line = pipe.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            raise ContestantError(self._last_words())
+        answer: dict[str, Any] = json.loads(line)
+        if "error" in answer:
+            raise ContestantError(answer["error"])
+        return answer
+
+    def _last_words(self) -> str:
+        self._log.seek(0)
+        lines = [line for line in self._log.read().splitlines() if line.strip()]
+        return lines[-1] if lines else f"ended with status {self._process.poll()}"
+
+    def __enter__(self) -> Contestant:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        try:
+            self._process.wait(20)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+        self._log.close()

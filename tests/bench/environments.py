@@ -1,0 +1,115 @@
+"""The peers' own Python environments, in .bench/, made when a benchmark first wants one.
+
+None of this is a dependency of the project. A peer that cannot be had costs only its rows.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / ".bench"
+OURS = "gradstep"  # the project's own environment
+_NUMPY = "numpy==2.4.6"
+
+
+@dataclass(frozen=True)
+class Environment:
+    """installs: commands to try in order, until one succeeds; {python} is the environment's."""
+
+    name: str
+    installs: tuple[tuple[str, ...], ...]
+
+
+class NotAvailableError(Exception):
+    """Why there is no such environment."""
+
+
+def _uv(*packages: str) -> tuple[str, ...]:
+    return ("{uv}", "pip", "install", "--quiet", "--python", "{python}", *packages)
+
+
+# PyTorch: a CPU build where pip's own configuration knows one, else from where uv finds it;
+# the plain package brings gigabytes of CUDA.
+_TORCH = "torch==2.13.0"
+ENVIRONMENTS = {
+    each.name: each
+    for each in (
+        Environment(
+            "torch",
+            (
+                ("{python}", "-m", "pip", "install", "--quiet", f"{_TORCH}+cpu", _NUMPY),
+                _uv("--torch-backend", "cpu", _TORCH, _NUMPY),
+            ),
+        ),
+        Environment("tensorflow", (_uv("tensorflow==2.21.0", _NUMPY),)),
+        Environment("jax", (_uv("jax[cpu]==0.10.2", _NUMPY),)),
+        Environment("autograd", (_uv("autograd==1.9.1", _NUMPY),)),
+        # Gradstep itself beside the libraries that its optional kernels use.
+        Environment(
+            "kernels",
+            (
+                _uv(
+                    *("scipy==1.17.1", "onednn-cpu-gomp==2023.2.0", _NUMPY),
+                    *("networkx>=3.4,<4", "msgspec>=0.20,<0.23", "platformdirs>=4.3,<5"),
+                ),
+            ),
+        ),
+    )
+}
+
+
+def python_of(name: str, may_install: bool) -> Path:
+    """The interpreter of environment `name`. Raises NotAvailableError with the reason."""
+    if name == OURS:
+        return Path(sys.executable)
+    python = _python(name)
+    if _ready(name).exists():
+        return python
+    if not may_install:
+        raise NotAvailableError(f"{name} is not installed in .bench/ (./dev bench installs it)")
+    _install(ENVIRONMENTS[name])
+    return python
+
+
+def _python(name: str) -> Path:
+    return FOLDER / name / "bin" / "python"
+
+
+def _ready(name: str) -> Path:
+    """A file that is there once everything is installed; it says what."""
+    return FOLDER / name / "installed.txt"
+
+
+def _install(environment: Environment) -> None:
+    uv = os.environ.get("GRADSTEP_UV") or shutil.which("uv")
+    if uv is None:
+        raise NotAvailableError("there is no uv to install it with")
+    folder, python = FOLDER / environment.name, _python(environment.name)
+    sys.stderr.write(f"bench: installing {environment.name} into {folder.relative_to(ROOT)}/\n")
+    FOLDER.mkdir(exist_ok=True)
+    make = ("{uv}", "venv", "--quiet", "--clear", "--seed", "--python", sys.executable, str(folder))
+    _do(make, uv, python)
+    errors: list[str] = []
+    for command in environment.installs:
+        try:
+            _do(command, uv, python)
+        except NotAvailableError as error:
+            errors.append(str(error))
+        else:
+            _ready(environment.name).write_text(" ".join(command[1:]) + "\n")
+            return
+    raise NotAvailableError(errors[-1])
+
+
+def _do(command: tuple[str, ...], uv: str, python: Path) -> None:
+    words = [word.format(uv=uv, python=python) for word in command]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        lines = done.stderr.strip().splitlines() or ["no reason given"]
+        raise NotAvailableError(f"{words[0].rpartition('/')[2]}: {lines[-1].strip()}")

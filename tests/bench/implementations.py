@@ -1,0 +1,46 @@
+"""Who takes part: the name that rows use, the environment it runs in, the function to call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """function: what the workload's module calls it; options: its arguments."""
+
+    title: str
+    environment: str
+    function: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+IMPLEMENTATIONS: Mapping[str, Implementation] = {
+    "fast": Implementation("plan", "gradstep", "ours", {"mode": "fast"}),
+    "recorded": Implementation("recorded plan", "gradstep", "ours", {"mode": "record"}),
+    "kernels": Implementation(
+        "plan + kernels", "kernels", "ours", {"mode": "fast", "kernels": True}
+    ),
+    "raw": Implementation("hand-written NumPy", "gradstep", "raw"),
+    "torch": Implementation("PyTorch eager", "torch", "torch"),
+    "torch_coalesced": Implementation("PyTorch sparse coalesced", "torch", "torch_coalesced"),
+    "tf1": Implementation("TF1 session", "tensorflow", "tf1"),
+    "jax": Implementation("JAX jit", "jax", "jax"),
+    "autograd": Implementation("HIPS autograd", "autograd", "autograd"),
+}
+
+# One thread each, before any library is loaded.
+ONE_THREAD = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "TF_NUM_INTRAOP_THREADS": "1",
+    "TF_NUM_INTEROP_THREADS": "1",
+    "TF_CPP_MIN_LOG_LEVEL": "3",
+    "CUDA_VISIBLE_DEVICES": "",
+    "JAX_PLATFORMS": "cpu",
+    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
+    "PYTHONHASHSEED": "0",
+}

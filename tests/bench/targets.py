@@ -1,0 +1,86 @@
+"""What is to be reached: every row of the table, in its order. Smaller is better."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tests.bench.implementations import IMPLEMENTATIONS
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """CPU time of a step of `ours` over that of `peer`, in the same run."""
+
+    workload: str
+    ours: str
+    peer: str
+    target: float
+
+    @property
+    def name(self) -> str:
+        first, second = (IMPLEMENTATIONS[x].title for x in (self.ours, self.peer))
+        return f"{TITLES[self.workload]}: {first} / {second}"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number by itself, in `unit`."""
+
+    key: str
+    name: str
+    unit: str
+    target: float
+
+
+TITLES = {
+    "w1": "W1 tutorial net",
+    "w2": "W2 1,000 elementwise ops",
+    "w3": "W3 softmax regression",
+    "w4": "W4 multilayer perceptron",
+    "w5": "W5 convolutional net",
+    "w6": "W6 LSTM, unrolled",
+    "w7f": "W7f memory-bound, forward",
+    "w7": "W7 memory-bound",
+    "w8": "W8 embedding gradient",
+}
+
+RATIOS = (
+    Ratio("w1", "fast", "raw", 1.02),
+    Ratio("w2", "fast", "raw", 1.02),
+    Ratio("w4", "fast", "raw", 1.02),
+    Ratio("w1", "fast", "torch", 0.07),
+    Ratio("w1", "fast", "tf1", 0.08),
+    Ratio("w1", "fast", "jax", 0.75),
+    Ratio("w2", "fast", "torch", 0.15),
+    Ratio("w2", "fast", "autograd", 0.10),
+    Ratio("w3", "fast", "torch", 0.28),
+    Ratio("w3", "fast", "jax", 0.60),
+    Ratio("w4", "fast", "torch", 1.10),
+    Ratio("w5", "fast", "torch", 1.8),
+    Ratio("w5", "kernels", "torch", 1.2),
+    Ratio("w6", "fast", "torch", 0.65),
+    Ratio("w7f", "fast", "torch", 0.45),
+    Ratio("w7", "fast", "torch", 0.45),
+    Ratio("w8", "fast", "torch", 0.6),
+    Ratio("w8", "fast", "torch_coalesced", 0.6),
+    Ratio("w8", "kernels", "torch", 0.2),
+    Ratio("w8", "kernels", "torch_coalesced", 0.2),
+    Ratio("w4", "recorded", "fast", 1.03),
+    Ratio("w2", "recorded", "fast", 1.10),
+)
+
+COMPILING = (
+    Measure("record", "differentiate + compile 10,000 ops, recorded plan", "s", 1.0),
+    Measure("record_growth", "the same, 20,000 ops / 10,000 ops, recorded plan", "ratio", 2.2),
+    Measure("fast", "differentiate + compile 10,000 ops, fast plan", "s", 1.0),
+    Measure("fast_growth", "the same, 20,000 ops / 10,000 ops, fast plan", "ratio", 2.2),
+    Measure("stop", "recompile after toggling a stop, 10,000 ops", "s", 0.1),
+    Measure("override", "recompile after toggling an override, 10,000 ops", "s", 0.1),
+)
+
+STARTING = (
+    Measure("seconds", "cold start to a usable window", "s", 1.5),
+    Measure("heavy", "heavy modules imported before the first paint", "count", 0),
+)
+
+QUICK = ("w1", "w2", "w3", "w4", "w7f", "w7", "w8")  # what fits into two minutes
