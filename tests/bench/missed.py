@@ -19,7 +19,10 @@ _COMPILE = (
     "Types are inferred anew for every use of the graph, and nothing is kept from one request to "
     "the next. Memory is handed out in linear time now; inference is half of what is left."
 )
-_BLOCKS = "Operations whose kernels make temporaries are taken block by block, but make them still."
+_BLOCKS = (
+    "The whole chain runs block by block, one bound call an operation and block: what is left are "
+    "NumPy's own passes over each block."
+)
 
 # Name of a row -> its explanation, a sentence or more.
 NOTES: Mapping[str, str] = {
@@ -28,7 +31,6 @@ NOTES: Mapping[str, str] = {
     "W1 tutorial net: plan / TF1 session": _SMALL,
     "W1 tutorial net: plan / JAX jit": _SMALL,
     "W7f memory-bound, forward: plan / PyTorch eager": _BLOCKS,
-    "W7 memory-bound: plan / PyTorch eager": _BLOCKS,
     "W8 embedding gradient: plan / PyTorch eager": _ROWS,
     "W8 embedding gradient: plan / PyTorch sparse coalesced": _ROWS,
     "differentiate + compile 10,000 ops, recorded plan": _COMPILE,

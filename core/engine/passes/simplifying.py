@@ -1,4 +1,4 @@
-"""Steps that have a simpler form with the same bits: a product with ones, a sum of two."""
+"""Steps with a simpler form of the same bits: identities, products with ones, sums of two."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from core.engine.resolve import Step
 from core.graph.model import Constant
 from core.ops.table import lookup
 
+_IDENTITIES = frozenset({"Identity", "StopGradient", "PreventGradient"})
 _PRODUCTS = frozenset({"Mul", "RealDiv"})  # x * 1 and x / 1 are x, NaN and -0.0 included
 
 
 def simplify(plan: Plan) -> Plan:
-    """Without products with constant ones, and with Add for an AddN of two."""
+    """Without identities and products with ones, and with Add for an AddN of two."""
     ones = {s.writes[0] for s in plan.steps if _is_ones(s)}
     instead: dict[int, int] = {}
     kept = []
@@ -30,6 +31,8 @@ def simplify(plan: Plan) -> Plan:
 
 
 def _is_ones(step: Step) -> bool:
+    if step.op.type == "OnesLike":
+        return True
     value = step.op.attrs.get("value") if step.op.type == "Const" else None
     return (
         isinstance(value, Constant)
@@ -40,6 +43,8 @@ def _is_ones(step: Step) -> bool:
 
 def _passed_on(plan: Plan, step: Step, ones: set[int], instead: dict[int, int]) -> int | None:
     """The input that is the step's result."""
+    if step.op.type in _IDENTITIES:
+        return instead.get(step.reads[0], step.reads[0])
     if step.op.type not in _PRODUCTS:
         return None
     reads = [instead.get(v, v) for v in step.reads]

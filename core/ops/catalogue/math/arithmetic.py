@@ -62,6 +62,7 @@ op(
     gradient=lambda op, g: [g] * len(op.inputs),
     samples=lambda rng: equal_shapes(1)(rng) + equal_shapes(2)(rng) + equal_shapes(4)(rng),
     arithmetic="reducing",
+    elementwise=True,
     doc="The sum of tensors of one shape, added from left to right.",
 )
 op(
