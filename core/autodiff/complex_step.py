@@ -88,12 +88,8 @@ def _kernel(op: Operation) -> Kernel | None:
     definition = find(op.type)
     if definition is None or definition.kernel is None or definition.stateful or definition.writes:
         return None
-    wanted: dict[str, Any] = {}
-    for name in definition.kernel_keywords:
-        if name not in ("op", "rules") and name not in definition.attrs:
-            return None
-        wanted[name] = {"op": op, "rules": TF_CPU}.get(name) or definition.attr(op, name)
-    return _bound(definition, wanted)
+    wanted = definition.keywords(op, {"op": op, "rules": TF_CPU})
+    return _bound(definition, wanted) if len(wanted) == len(definition.kernel_keywords) else None
 
 
 def _bound(definition: OpDef, wanted: dict[str, Any]) -> Kernel:

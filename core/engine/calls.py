@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from operator import length_hint
 from typing import Any, NoReturn
 
 import numpy as np
@@ -19,6 +20,20 @@ from core.ops.table import lookup
 Call = Callable[[], Any]
 # NumPy 2.4 deprecates a positional `out` for these.
 _OUT_BY_KEYWORD = (np.maximum, np.minimum)
+
+
+def run_through(calls: Sequence[Call]) -> tuple[int, Exception | None]:
+    """Make the calls; how many of them are done then, and what stopped them early. There is no
+    test per call: where a failure came from is read off the iterator. NaN and infinities are
+    data, so NumPy's warnings are off."""
+    left = iter(calls)
+    try:
+        with np.errstate(all="ignore"):
+            for call in left:
+                call()
+    except Exception as error:
+        return len(calls) - 1 - length_hint(left), error
+    return len(calls), None
 
 
 def nothing() -> None:
@@ -87,11 +102,7 @@ def bind_calls(backend: Backend, op: Operation, inputs: list[Any], out: Any) -> 
     definition = lookup(op.type, op.name)
     if definition.out_calls is None:
         return None
-    attrs = {
-        name: definition.attr(op, name)
-        for name in definition.kernel_keywords
-        if name in definition.attrs
-    }
+    attrs = definition.keywords(op)
     listed = definition.out_calls(np, *inputs, out=out, room=backend.empty, **attrs)
     return Several([partial(function, *arguments) for function, *arguments in listed])
 

@@ -8,8 +8,7 @@ from functools import cached_property
 
 from core.engine.layout import Layout, Place, has_place, place_of
 from core.engine.memory import Storage, allocate, internal, keeps_bytes, last_uses, share
-
-BLOCK = 1 << 14  # elements: 64 KiB of float32, which a few at a time leave in the cache
+from core.ops.ufunc import BLOCK
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,21 +20,17 @@ class Compact(Layout):
         return share(self.plan, self._size)
 
     @cached_property
-    def arena_size(self) -> int:
+    def size(self) -> int:
         return allocate(self.storages)
 
     @cached_property
     def places(self) -> tuple[Place | None, ...]:
         """Offsets in the arena, or in the variable's own memory for values in `held`."""
-        _ = self.arena_size  # settles the offsets
+        _ = self.size  # settles the offsets
         return tuple(
             self._place(i, max(self.storages[i].offset, 0)) if i in self.storages else None
             for i in range(len(self.plan.values))
         )
-
-    @cached_property
-    def size(self) -> int:
-        return self.arena_size
 
     @cached_property
     def held(self) -> Mapping[int, str]:

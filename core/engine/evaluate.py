@@ -94,12 +94,7 @@ def _with_keywords(
     """`kernel` with its namespace and keyword-only parameters given: attributes by name, and the
     three things that the engine provides."""
     given = {"rules": backend.rules, "op": op, "functions": functions}
-    wanted = {
-        name: given[name] if name in given else definition.attr(op, name)
-        for name in _keyword_names(kernel)
-        if name != "out"
-    }
-    bound = partial(kernel, backend.xp, **wanted)
+    bound = partial(kernel, backend.xp, **definition.keywords(op, given, _keyword_names(kernel)))
     on_host = _host_inputs(definition, len(op.inputs))
     if backend.xp is np or not on_host:
         return bound

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from operator import length_hint
 from typing import Any
 
-import numpy as np
-
 from core.engine.backend import Backend
-from core.engine.calls import Call, Several, into_places, nothing
-from core.engine.compact import BLOCK, Compact
+from core.engine.calls import Call, Several, into_places, nothing, run_through
+from core.engine.compact import Compact
 from core.engine.evaluate import NO_FUNCTIONS, Functions, located
 from core.engine.plan import Blocked, Plan, Step
 from core.engine.record import Recording
 from core.errors import GradstepError
+from core.ops.ufunc import BLOCK
 
 
 class Fast(Recording):
@@ -88,13 +86,9 @@ class Fast(Recording):
 
     def run(self, start: int, stop: int) -> tuple[int, GradstepError | None]:
         """Execute the whole plan; `start` and `stop` are its ends."""
-        calls = iter(self._busy)
-        try:
-            with np.errstate(all="ignore"):
-                for call in calls:
-                    call()
-        except Exception as error:
-            failed = self._step_of[len(self._busy) - 1 - length_hint(calls)]
+        done, error = run_through(self._busy)
+        if error is not None:
+            failed = self._step_of[done]
             return failed, located(error, self.plan.steps[failed].op)
         for last, first in self.layout.moved:
             self._cells[first][...] = self._cells[last]

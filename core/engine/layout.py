@@ -12,7 +12,6 @@ import numpy as np
 from core.engine.backend import Backend
 from core.engine.plan import Plan, Value
 from core.errors import GradstepError
-from core.ops.table import OpDef
 
 ALIGNMENT = 64  # bytes; NumPy multiplies 1.5 times as fast as on its usual 16
 
@@ -43,7 +42,7 @@ class Layout:
         return frozenset(
             i
             for step in self.plan.steps
-            if step.computes and not step.op.inputs and _is_pure(step.definition)
+            if step.computes and not step.op.inputs and step.definition and step.definition.is_pure
             for i in step.writes
         )
 
@@ -91,15 +90,6 @@ def place_of(value: Value, offset: int) -> Place:
 def has_place(value: Value) -> bool:
     """Whether it is known before running how many bytes it takes."""
     return value.type.shape.is_static and not value.type.dtype.numpy.hasobject
-
-
-def _is_pure(definition: OpDef | None) -> bool:
-    """Whether equal inputs give equal results. Nobody knows that of a user's function."""
-    return (
-        definition is not None
-        and not definition.stateful
-        and "functions" not in definition.kernel_keywords
-    )
 
 
 def arena_of(layout: Layout, backend: Backend) -> Any:

@@ -8,7 +8,7 @@ that nobody else reads. Storages whose lives do not overlap share memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from heapq import heappop, heappush
 
 from core.engine.layout import ALIGNMENT
@@ -27,7 +27,6 @@ class Storage:
     stop: int = -1
     variable: str = ""
     offset: int = -1
-    values: list[int] = field(default_factory=list)
 
 
 def share(plan: Plan, size_of: Callable[[int], int | None]) -> dict[int, Storage]:
@@ -68,7 +67,6 @@ class _Sharing:
                     storage.stop = max(storage.stop, run.stop - 1)
 
     def _join(self, value: int, storage: Storage) -> None:
-        storage.values.append(value)
         storage.stop = max(storage.stop, self.last[value], storage.start)
         self.found[value] = storage
 

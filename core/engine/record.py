@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from operator import length_hint
 from typing import Any
 
 import numpy as np
 
 from core.engine.backend import Backend
-from core.engine.calls import Call, bound, failing, nothing
+from core.engine.calls import Call, bound, failing, nothing, run_through
 from core.engine.evaluate import NO_FUNCTIONS, Functions, located, run_op
 from core.engine.layout import Layout, Place, arena_of
 from core.engine.plan import Plan, Step
@@ -87,6 +86,11 @@ class Recording:
         others = (self._cells[i] for i in self.layout.by_reference)
         return int(self._arena.nbytes) + sum(int(x.nbytes) for x in others if x is not None)
 
+    @property
+    def lacks_values(self) -> bool:
+        """Whether the run that was begun last had variables without a value."""
+        return bool(self._empty)
+
     def feed(self, feeds: Mapping[TensorRef, np.ndarray]) -> None:
         """Take the values of the runs to come, for every fed tensor. Comes before the first run."""
         for index in self.layout.feeds:
@@ -114,16 +118,11 @@ class Recording:
 
     def run(self, start: int, stop: int) -> tuple[int, GradstepError | None]:
         """Execute steps `start` to `stop`; how many of the plan's steps are done then, and what
-        stopped it early. NaN and infinities are data, so NumPy's warnings are off."""
-        calls = iter(self._calls[start:stop])
-        try:
-            with np.errstate(all="ignore"):
-                for call in calls:
-                    call()
-        except Exception as error:
-            failed = stop - 1 - length_hint(calls)
-            return failed, located(error, self.plan.steps[failed].op)
-        return stop, None
+        stopped it early."""
+        done, error = run_through(self._calls[start:stop])
+        if error is None:
+            return stop, None
+        return start + done, located(error, self.plan.steps[start + done].op)
 
     def value(self, index: int) -> Any:
         """The array of value `index` (meaningless before its step has run); None for a variable

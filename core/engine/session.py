@@ -61,17 +61,7 @@ class Session:
         alias of one gives its value at the end of the run. Raises GradstepError; updates done
         before a failure stay done, as in TensorFlow.
         """
-        if len(self.graph) == 0:
-            raise GradstepError(
-                "The Session graph is empty. Add operations to the graph before calling run().",
-                kind="RuntimeError",
-            )
-        refs = [self._fetch(f) for f in fetches]
-        arrays = feed_arrays(self.graph, feeds or {})
-        recording = self._recording(tuple(refs), tuple(targets), arrays)
-        recording.feed(arrays)
-        self._execute(recording)
-        return [self._value(recording, ref) for ref in refs]
+        return self.make_callable(fetches, feeds, targets)()
 
     def make_callable(
         self,
@@ -80,6 +70,11 @@ class Session:
         targets: Sequence[str] = (),
     ) -> Callable[[], list[np.ndarray]]:
         """`run` on the same feeds again and again, without looking everything up each time."""
+        if len(self.graph) == 0:
+            raise GradstepError(
+                "The Session graph is empty. Add operations to the graph before calling run().",
+                kind="RuntimeError",
+            )
         refs = [self._fetch(f) for f in fetches]
         arrays = feed_arrays(self.graph, feeds or {})
         recording = self._recording(tuple(refs), tuple(targets), arrays)
@@ -130,13 +125,17 @@ class Session:
         """Whether the variables are still such as `recording` was laid out for."""
         if isinstance(recording, Fast):
             return recording.can_begin(self.store)
-        return not (self.fast and all(name in self.store for name in recording.plan.versions))
+        return not (self.fast and recording.lacks_values and self._has_values(recording.plan))
+
+    def _has_values(self, plan: Plan) -> bool:
+        """Whether every variable of the plan has a value, or starts with one of its own."""
+        return all(n in self.store or v.first is not None for n, v in plan.variables.items())
 
     def _laid_out(self, plan: Plan) -> Recording:
         """`plan` in memory. A run that starts without a variable's value is not made fast: it is
         an initialisation, or fails."""
-        if self.fast:
-            quick = Fast(optimized(plan, self.backend).plan, self.backend, self.functions)
+        if self.fast and self._has_values(plan):
+            quick = Fast(optimized(plan, self.backend), self.backend, self.functions)
             if quick.can_begin(self.store):
                 self.store.complete(quick.starts)
                 return quick

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from core.errors import GradstepError
@@ -68,6 +69,28 @@ class OpDef:
     def lists(self) -> int:
         """How many inputs are lists of tensors; all are as long as each other."""
         return sum(spec.variadic for spec in self.inputs)
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether equal inputs give equal results, and nothing happens besides. Nobody knows that
+        of a user's function."""
+        acts = self.stateful or self.writes or self.counter
+        return not acts and "functions" not in self.kernel_keywords
+
+    def keywords(
+        self,
+        op: Operation,
+        given: Mapping[str, Any] = MappingProxyType({}),
+        names: Iterable[str] | None = None,
+    ) -> dict[str, Any]:
+        """What a kernel's keyword-only parameters get: those in `given`, and attributes of `op`;
+        of others it has a default. names: the parameters, by default the plain kernel's."""
+        wanted = self.kernel_keywords if names is None else names
+        return {
+            name: given[name] if name in given else self.attr(op, name)
+            for name in wanted
+            if name in given or name in self.attrs
+        }
 
     def arity(self, count: int) -> tuple[str, ...]:
         """Names of `count` actual inputs. Raises GradstepError when the op cannot take them."""

@@ -142,15 +142,11 @@ def _known_value(op: Operation, inputs: list[Any], types: list[TensorType]) -> n
         return None  # made to be fed with something else
     definition = lookup(op.type)
     kernel = definition.kernel
-    pure = not definition.stateful and "functions" not in definition.kernel_keywords
-    if kernel is None or not pure or not inputs or any(v is None for v in inputs):
+    if kernel is None or not definition.is_pure or not inputs or any(v is None for v in inputs):
         return None
-    wanted = {
-        k: definition.attr(op, k) for k in definition.kernel_keywords if k in definition.attrs
-    }
     try:
         with np.errstate(all="ignore"):
-            result = kernel(np, *inputs, **wanted)
+            result = kernel(np, *inputs, **definition.keywords(op))
         value = np.asarray(result[0] if isinstance(result, tuple) else result)
     except (GradstepError, ValueError, IndexError, TypeError):
         return None  # the run will say what is wrong, with the values

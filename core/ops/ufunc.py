@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
+BLOCK = 1 << 14  # elements, 64 KiB of float32: a few such parts at a time stay in the cache
 Kernel = Callable[..., Any]
 Calls = Iterator[tuple[Any, ...]]  # a function and its arguments
 

@@ -70,7 +70,7 @@ def _recorded(plan: Plan, feeds: Mapping[TensorRef, np.ndarray], initial: Arrays
 
 def _fast(plan: Plan, feeds: Mapping[TensorRef, np.ndarray], initial: Arrays) -> Run:
     backend = NumpyBackend()
-    run = Fast(optimized(plan, backend).plan, backend)
+    run = Fast(optimized(plan, backend), backend)
     run.feed(feeds)
     held = {name: backend.put(initial[name]) for name in plan.versions}
     run.begin(held)

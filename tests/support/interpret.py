@@ -92,15 +92,7 @@ def call_kernel(
 
 
 def keywords(definition: OpDef, op: Operation, **given: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name in definition.kernel_keywords:
-        if name == "op":
-            found[name] = op
-        elif name in given:
-            found[name] = given[name]
-        elif name in definition.attrs:
-            found[name] = definition.attr(op, name)
-    return found
+    return definition.keywords(op, {"op": op, **given})
 
 
 def evaluate(

@@ -6,6 +6,7 @@ never made in full.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -21,9 +22,7 @@ def block_elementwise(plan: Plan) -> Plan:
     """With `blocked` set: runs of at least two elementwise steps on one large shape. Constants
     come first, so that they are not in the way. Has to be the last pass: it names steps by
     number."""
-    made_of_nothing = [s for s in plan.steps if is_pure(plan, s) and not s.reads]
-    others = [s for s in plan.steps if not (is_pure(plan, s) and not s.reads)]
-    plan = rebuilt(plan, [*made_of_nothing, *others])
+    plan = rebuilt(plan, sorted(plan.steps, key=lambda s: bool(s.reads) or not is_pure(plan, s)))
     return replace(plan, blocked=tuple(_runs(plan)))
 
 
@@ -45,15 +44,8 @@ def _blockable(plan: Plan, step: Step) -> Shape | None:
     if not is_pure(plan, step) or definition is None or not definition.elementwise:
         return None
     shape = plan.values[step.writes[0]].type.shape
-    if not shape.is_static or _size(shape) < SMALLEST:
+    if not shape.is_static or math.prod(shape.static()) < SMALLEST:
         return None
     kinds = [plan.values[v].type for v in (*step.reads, *step.writes)]
     fitting = all(k.shape == shape or k.shape.rank == 0 for k in kinds)
     return shape if fitting and not any(k.dtype.numpy.hasobject for k in kinds) else None
-
-
-def _size(shape: Shape) -> int:
-    count = 1
-    for d in shape.static():
-        count *= d
-    return count

@@ -18,7 +18,6 @@ from core.graph.model import Constant, Operation
 from core.ops.table import lookup
 
 _LARGEST = 1 << 16  # elements; larger results are cheaper to make than to keep
-_MAKERS = ("Const",)
 # Of these the input's shape alone decides, and that may be known where the input is not.
 _OF_SHAPE = frozenset({"Shape", "ShapeN", "Size", "Rank", "ZerosLike", "OnesLike"})
 
@@ -45,7 +44,7 @@ def _folded(plan: Plan, step: Step, backend: Backend, known: dict[int, np.ndarra
     if array.size > _LARGEST or array.dtype.hasobject:
         return step
     known[step.writes[0]] = array
-    return step if step.op.type in _MAKERS else _constant(step, array)
+    return step if step.op.type == "Const" else _constant(step, array)
 
 
 def _input(plan: Plan, step: Step, value: int, known: dict[int, np.ndarray]) -> np.ndarray | None:

@@ -23,11 +23,10 @@ def rebuilt(plan: Plan, steps: Sequence[Step], instead: Mapping[int, int] | None
         for v in step.writes:
             values[v] = replace(values[v], step=index)
     old = {step.op.name: step.index for step in plan.steps}
-    failing = set(plan.failures)
     failures = {
         step.index: plan.failures[old[step.op.name]]
         for step in numbered
-        if old.get(step.op.name) in failing
+        if old[step.op.name] in plan.failures
     }
     tensors = {
         ref: other.get(place, place) if isinstance(place, int) else place
@@ -39,18 +38,9 @@ def rebuilt(plan: Plan, steps: Sequence[Step], instead: Mapping[int, int] | None
 
 
 def is_pure(plan: Plan, step: Step) -> bool:
-    """Whether `step` makes equal values from equal values and nothing besides: it may be left
-    out, merged with its like, or done beforehand. Nobody knows that of a user's function."""
-    definition = step.definition
-    return (
-        definition is not None
-        and step.computes
-        and step.index not in plan.failures
-        and not definition.stateful
-        and not definition.writes
-        and not definition.counter
-        and "functions" not in definition.kernel_keywords
-    )
+    """Whether `step` may be left out, merged with its like, or done beforehand."""
+    able = step.computes and step.index not in plan.failures
+    return able and step.definition is not None and step.definition.is_pure
 
 
 def wanted(plan: Plan) -> set[int]:

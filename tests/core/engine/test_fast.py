@@ -135,3 +135,14 @@ def test_random_numbers_go_on_where_they_were() -> None:
     drawn = [[s.run([y.ref])[0].tolist() for _ in range(3)] for s in both(b.build())]
     assert drawn[0] == drawn[1]
     assert drawn[0][0] != drawn[0][1]
+
+
+def test_a_plan_that_cannot_be_fast_is_made_once() -> None:
+    """A variable of unknown shape has no place of its own; the record layout serves, and stays."""
+    b = GraphBuilder()
+    b.one("AssignAdd", b.variable("n", shape=None), 1.0, name="count")
+    session = Session(b.build(), initial={"n": np.zeros(3, np.float32)}, fast=True)
+    session.run(["count"])
+    (first,) = session._recordings.values()
+    np.testing.assert_array_equal(session.run(["count"])[0], [2, 2, 2])
+    assert list(session._recordings.values()) == [first]

@@ -15,7 +15,7 @@ from core.ops.numbers import one
 from core.ops.shapes import one_dtype
 from core.ops.table import InferContext, Sample, op
 from core.ops.type_rules import merged, want_rank
-from core.ops.ufunc import Calls
+from core.ops.ufunc import BLOCK, Calls
 
 
 def _updates(count: int) -> Any:
@@ -120,9 +120,6 @@ def _adam(
     return var - (step * alpha) / (xp.sqrt(new_v) + epsilon), new_m, new_v
 
 
-_BLOCK = 1 << 14  # elements: what one pass over them makes the next finds in the cache
-
-
 def _adam_calls(
     xp: Any,
     var: Any,
@@ -150,9 +147,9 @@ def _adam_calls(
     yield xp.subtract, one(xp, var), beta1, rest1
     yield xp.subtract, one(xp, var), beta2, rest2
     flat = [x.reshape(-1) for x in (var, m, v, grad, *out)]
-    size = min(var.size, _BLOCK)
+    size = min(var.size, BLOCK)
     rooms = [room((size,), var.dtype) for _ in range(3 if use_nesterov else 2)]
-    for at in range(0, var.size, _BLOCK):
+    for at in range(0, var.size, BLOCK):
         count = min(size, var.size - at)
         parts = [x[at : at + count] for x in flat]
         spare = [x[:count] for x in rooms]
