@@ -55,7 +55,7 @@ def gradients(
     )
     derived = differentiate(builder.build(), request, functions)
     _adopt(builder, derived)
-    return [_result(builder, derived, x.ref) for x in xs]
+    return [gradient_of(builder, derived, x.ref) for x in xs]
 
 
 def _as_list(tensors: Tensor | Sequence[Tensor]) -> list[Tensor]:
@@ -68,7 +68,8 @@ def _adopt(builder: GraphBuilder, derived: Differentiation) -> None:
             builder.add(op)
 
 
-def _result(builder: GraphBuilder, derived: Differentiation, x: TensorRef) -> Gradient:
+def gradient_of(builder: GraphBuilder, derived: Differentiation, x: TensorRef) -> Gradient:
+    """The gradient of `x` as TensorFlow gives it; `builder` has the operations of `derived`."""
     dense = derived.gradients.get(x)
     if dense is None:
         return None

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from core.autodiff.differentiate import Differentiation, differentiate
+from core.autodiff.gradients import gradient_of
 from core.debug.program import Program
 from core.engine.plan import declared
 from core.errors import GradstepError
@@ -182,11 +181,8 @@ def _gradient(
 ) -> Tensor | IndexedSlices:
     """The gradient as the optimizer takes it: rows where they are all that there is to it."""
     dense = builder.get(derived.gradients[ref])
-    rows = derived.slices.get(ref)
-    if rows is None or not dense.shape.is_static:
-        return dense
-    shape = np.array(dense.shape.static(), np.int32)
-    return IndexedSlices(builder.get(rows.values), builder.get(rows.indices), shape)
+    found = gradient_of(builder, derived, ref) if dense.shape.is_static else None
+    return dense if found is None else found
 
 
 def _beside(derived: Graph, whole: Graph) -> Graph:

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from core.ops.quotients import truncated
+
 Combine = Callable[[Any, Any, Any], Any]  # (xp, rows as they are, updates) -> rows as they become
 
 
@@ -59,10 +61,7 @@ def replace(xp: Any, old: Any, update: Any) -> Any:
 
 def divide(xp: Any, old: Any, update: Any) -> Any:
     """Of integers, towards zero."""
-    if old.dtype.kind not in "iu":
-        return old / update
-    floor = old // update
-    return xp.where((floor * update != old) & ((old < 0) != (update < 0)), floor + 1, floor)
+    return truncated(xp, old, update) if old.dtype.kind in "iu" else old / update
 
 
 def smaller(xp: Any, old: Any, update: Any) -> Any:

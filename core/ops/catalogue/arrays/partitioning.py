@@ -197,31 +197,27 @@ def _stitch_samples(rng: np.random.Generator) -> list[Sample]:
 
 _TWICE = "of several rows for one place the last is kept, and all get its gradient"
 
-op(
-    "DynamicStitch",
-    inputs="indices* data*",
-    outputs="merged",
-    type_attrs={"T": "data", "N": "len(data)"},
-    formula="stitched(indices, data)",
-    infer=_stitched,
-    kernel=_stitch,
-    gradient=_dealt_out,
-    samples=_stitch_samples,
-    arithmetic="exact",
-    doc="Rows of several tensors put where their indices say; rows that none names are 0.",
-    kinks=_TWICE,
-)
-op(
-    "ParallelDynamicStitch",
-    inputs="indices* data*",
-    outputs="merged",
-    type_attrs={"T": "data", "N": "len(data)"},
-    formula="stitched(indices, data)",
-    infer=_stitched,
-    kernel=_stitch,
-    gradient=_dealt_out,
-    samples=_stitch_samples,
-    arithmetic="exact",
-    doc="DynamicStitch, but TensorFlow does not say which of several rows for one place it keeps.",
-    kinks=_TWICE,
-)
+for _type, _doc in (
+    (
+        "DynamicStitch",
+        "Rows of several tensors put where their indices say; rows that none names are 0.",
+    ),
+    (
+        "ParallelDynamicStitch",
+        "DynamicStitch, but TensorFlow does not say which of several rows for one place it keeps.",
+    ),
+):
+    op(
+        _type,
+        inputs="indices* data*",
+        outputs="merged",
+        type_attrs={"T": "data", "N": "len(data)"},
+        formula="stitched(indices, data)",
+        infer=_stitched,
+        kernel=_stitch,
+        gradient=_dealt_out,
+        samples=_stitch_samples,
+        arithmetic="exact",
+        doc=_doc,
+        kinks=_TWICE,
+    )

@@ -149,7 +149,7 @@ def _declare(
     )
 
 
-_NAN = "a NaN wins; in TensorFlow it depends on where among the rows it is"
+NAN_WINS = "a NaN wins; in TensorFlow it depends on where among the rows it is"
 
 _declare(
     "Sum",
@@ -169,7 +169,7 @@ _declare(
     samples=_extreme_samples,
     doc="The largest row element of each segment; the lowest finite number where it is empty.",
     kinks="elements equal to the largest share the gradient equally",
-    differs=_NAN,
+    differs=NAN_WINS,
 )
 _declare(
     "Min",
@@ -180,7 +180,7 @@ _declare(
     samples=_extreme_samples,
     doc="The smallest row element of each segment; the largest finite number where it is empty.",
     kinks="elements equal to the smallest share the gradient equally",
-    differs=_NAN,
+    differs=NAN_WINS,
 )
 _declare(
     "Prod",

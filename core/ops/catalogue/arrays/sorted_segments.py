@@ -15,6 +15,7 @@ from core.ops.catalogue.arrays.segment_gradients import (
     sorted_without_own_factor,
     taken,
 )
+from core.ops.catalogue.arrays.segments import NAN_WINS
 from core.ops.indexing import want_indices
 from core.ops.rows import combine_rows, sum_rows
 from core.ops.samples import ints
@@ -197,7 +198,7 @@ _declare(
     formula="max, 0",
     doc="The largest row element of each segment; ids ascend, and what is left out is 0.",
     kinks="elements equal to the largest share the gradient equally",
-    differs="a NaN wins; in TensorFlow it depends on where among the rows it is",
+    differs=NAN_WINS,
 )
 _declare(
     "Min",
@@ -207,7 +208,7 @@ _declare(
     formula="min, 0",
     doc="The smallest row element of each segment; ids ascend, and what is left out is 0.",
     kinks="elements equal to the smallest share the gradient equally",
-    differs="a NaN wins; in TensorFlow it depends on where among the rows it is",
+    differs=NAN_WINS,
 )
 _declare(
     "Prod",

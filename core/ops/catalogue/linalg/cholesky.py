@@ -24,17 +24,13 @@ from core.ops.catalogue.linalg.shape_rules import (
     only,
     same_batch,
     same_size,
+    square_type,
     squares,
 )
 from core.ops.catalogue.linalg.solving import substituted
 from core.ops.known import ones_like
 from core.ops.shapes import one_dtype
 from core.ops.table import InferContext, Sample, op
-
-
-def _factor_type(ctx: InferContext) -> TensorType:
-    batch, size = squares(ctx)
-    return TensorType(ctx.types[0].dtype, joined(batch, size, size))
 
 
 def _cholesky(xp: Any, x: Any) -> Any:
@@ -85,7 +81,7 @@ op(
     inputs="input",
     type_attrs={"T": "input"},
     formula="linalg.cholesky(input)",
-    infer=only(PRECISE, _factor_type),
+    infer=only(PRECISE, square_type),
     kernel=_cholesky,
     gradient=_gradient,
     samples=lambda rng: [

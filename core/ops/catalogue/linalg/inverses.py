@@ -15,16 +15,11 @@ from core.ops.catalogue.linalg.shape_rules import (
     FLOATS,
     PRECISE,
     check_square,
-    joined,
     only,
+    square_type,
     squares,
 )
 from core.ops.table import InferContext, Sample, op
-
-
-def _square_type(ctx: InferContext) -> TensorType:
-    batch, size = squares(ctx)
-    return TensorType(ctx.types[0].dtype, joined(batch, size, size))
 
 
 def _inverse(xp: Any, x: Any, *, adjoint: bool) -> Any:
@@ -55,7 +50,7 @@ op(
     attrs={"adjoint": False},
     type_attrs={"T": "input"},
     formula="adjoint_if(adjoint, linalg.inv(input))",
-    infer=only((*FLOATS, *COMPLEX), _square_type),
+    infer=only((*FLOATS, *COMPLEX), square_type),
     kernel=_inverse,
     gradient=_inverse_gradient,
     samples=_inverse_samples,

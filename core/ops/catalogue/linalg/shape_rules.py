@@ -56,6 +56,12 @@ def squares(ctx: InferContext, index: int = 0) -> tuple[Shape, Size]:
     return batch, same_size(ctx, rows, columns, "the matrices must be square")
 
 
+def square_type(ctx: InferContext) -> TensorType:
+    """Square matrices like those of the input."""
+    batch, size = squares(ctx)
+    return TensorType(ctx.types[0].dtype, joined(batch, size, size))
+
+
 def same_size(ctx: InferContext, a: Size, b: Size, hint: str = "") -> Size:
     """What both sizes say together."""
     if a is not None and b is not None and a != b:

@@ -8,6 +8,7 @@ from core.errors import GradstepError
 from core.ops.builder import OpView, Tensor, call
 from core.ops.host import is_integer
 from core.ops.known import conj
+from core.ops.quotients import truncated
 from core.ops.samples import binary, with_complex
 from core.ops.shapes import broadcast
 from core.ops.table import op
@@ -24,11 +25,9 @@ def _check_divisor(xp: Any, x: Any, y: Any) -> None:
 
 
 def _truncated(xp: Any, x: Any, y: Any) -> Any:
-    """The quotient of integers rounded to zero, as C divides; nothing is divided by 0."""
+    """The quotient of integers rounded to zero. Raises GradstepError when a divisor is 0."""
     _check_divisor(xp, x, y)
-    down = xp.floor_divide(x, y)
-    inexact = (x - down * y) != 0
-    return xp.where(inexact & ((x < 0) != (y < 0)), down + 1, down)
+    return truncated(xp, x, y)
 
 
 def _divide(xp: Any, x: Any, y: Any) -> Any:
