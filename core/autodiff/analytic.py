@@ -13,7 +13,7 @@ from core.autodiff.request import GradientRequest
 from core.autodiff.rules import GradientFunction
 from core.autodiff.widen import widen, widen_array
 from core.graph.model import Graph, Operation, TensorRef
-from core.ops.infer import infer
+from core.ops.infer import declared
 from core.ops.table import find
 
 _TRIES, _SAFETY = 4, 8.0
@@ -82,7 +82,7 @@ def _shaken(values: Point, rng: np.random.Generator, eps: float) -> dict[TensorR
 
 def _rounded_tensors(graph: Graph, request: GradientRequest, point: Point) -> list[TensorRef]:
     """Floating-point tensors that are computed on the way to `request.of`."""
-    types, needed = infer(graph).types, graph.ancestors(ref.op for ref in request.of)
+    types, needed = declared(graph).types, graph.ancestors(ref.op for ref in request.of)
     return [
         ref
         for ref, kind in types.items()

@@ -11,7 +11,7 @@ import numpy as np
 from core.autodiff.differentiate import Differentiation
 from core.autodiff.request import GradientRequest
 from core.graph.model import Edge, Graph, Operation, TensorRef
-from core.ops.infer import infer
+from core.ops.infer import declared
 
 Value = Callable[[TensorRef], "np.ndarray | None"]
 
@@ -74,7 +74,7 @@ def _ok(
 def _none(graph: Graph, derived: Differentiation, of: TensorRef, wrt: TensorRef) -> Explanation:
     paths = _forward_path(graph, wrt.op, of.op)
     what = f"d {of.short} / d {wrt.short} is None"
-    if (dtype := infer(graph).types[of].dtype).is_integer or dtype.value in ("bool", "string"):
+    if (dtype := declared(graph).types[of].dtype).is_integer or dtype.value in ("bool", "string"):
         text = f"{what}: {of.short} holds {dtype.value} values, which have no gradient."
         return Explanation("none", "not_differentiable", of.op, None, (of.op,), text)
     if not paths:

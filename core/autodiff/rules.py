@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+from core.autodiff.request import native_name
 from core.errors import GradstepError
 from core.graph.model import Operation
 from core.graph.near import did_you_mean, near
@@ -63,17 +64,25 @@ def call_rule(
     custom: bool,
 ) -> Any:
     """What `rule` returns. Raises GradstepError at the operation; what a `custom` function raises
-    is a GradientFunctionError there."""
+    is a GradientFunctionError there, and so is what another op type's rule raises."""
     try:
         return rule(view, *grads)
     except GradstepError as error:
         raise error.at(view.name) from None
     except Exception as error:
-        if not custom:
+        if not custom and name == native_name(view.operation):
             raise
-        raise GradstepError(
-            f"gradient function '{name}' raised {type(error).__name__}: {error}",
-            kind="GradientFunctionError",
-            node=view.name,
-            hint="its signature is f(op, grad): one gradient per output in, one per input out",
-        ) from error
+        raise _unfit(view, name, error, custom) from error
+
+
+def _unfit(view: OpView, name: str, error: Exception, custom: bool) -> GradstepError:
+    text, hint = f"gradient function '{name}' raised", "its signature is f(op, grad)"
+    if not custom:
+        text = f"the gradient of {name} does not fit {view.type}: it raised"
+        hint = f"it is for an operation with the inputs and outputs of {name}"
+    return GradstepError(
+        f"{text} {type(error).__name__}: {error}",
+        kind="GradientFunctionError",
+        node=view.name,
+        hint=f"{hint}: one gradient per output in, one per input out",
+    )

@@ -1,10 +1,10 @@
-"""What an edit changed, so that views repaint no more than that."""
+"""What an edit changed, so that nobody does more anew than that."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.graph.model import Graph
+from core.graph.model import Graph, Operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,3 +28,21 @@ def diff(before: Graph, after: Graph) -> Changes:
         removed=frozenset(old.keys() - new.keys()),
         changed=frozenset(n for n in common if old[n] is not new[n] and old[n] != new[n]),
     )
+
+
+def alike(a: Operation, b: Operation) -> bool:
+    """Whether nobody can tell the two apart; 1, 1.0 and True are equal, but another attribute."""
+    if a is b:
+        return True
+    return a == b and all(repr(value) == repr(b.attrs[key]) for key, value in a.attrs.items())
+
+
+def sharing(graph: Graph, before: Graph) -> Graph:
+    """`graph`, with the operations of `before` where they are alike; `before` where all are."""
+    old = before.operations
+    operations = {
+        name: old[name] if name in old and alike(op, old[name]) else op
+        for name, op in graph.operations.items()
+    }
+    same = list(operations) == list(old) and all(op is old[name] for name, op in operations.items())
+    return before if same else Graph(operations)

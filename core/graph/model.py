@@ -163,6 +163,13 @@ class Graph:
     def of(cls, operations: Iterable[Operation]) -> Graph:
         return cls({op.name: op for op in operations})
 
+    @classmethod
+    def ordered(cls, operations: Mapping[str, Operation]) -> Graph:
+        """Of operations that come after all that they need, as whoever made them knows."""
+        graph = cls(dict(operations))
+        graph.__dict__["order"] = tuple(operations)
+        return graph
+
     def __getitem__(self, name: str) -> Operation:
         """The operation `name`. Raises GradstepError, with near misses, when there is none."""
         try:
@@ -192,7 +199,9 @@ class Graph:
     @cached_property
     def order(self) -> tuple[str, ...]:
         """Topological order, closest to creation order. Raises GradstepError on a cycle."""
-        return _topological(self)
+        from core.graph.order import topological
+
+        return topological(self.operations)
 
     def source(self, edge: Edge) -> TensorRef | None:
         """The tensor that `edge` carries; None when that input is not wired."""
@@ -226,54 +235,6 @@ def unknown_name(name: str, known: Iterable[str]) -> GradstepError:
         kind="KeyError",
         node=name,
         hint=f"did you mean {' or '.join(near)}?" if near else "",
-    )
-
-
-def _topological(graph: Graph) -> tuple[str, ...]:
-    import heapq
-
-    rank = {name: i for i, name in enumerate(graph.operations)}
-    names = list(graph.operations)
-    waiting = {op.name: {p for p in predecessors(op) if p in rank} for op in graph}
-    after: dict[str, list[str]] = {name: [] for name in names}
-    for name, needs in waiting.items():
-        for need in needs:
-            after[need].append(name)
-    missing = {name: len(needs) for name, needs in waiting.items()}
-    ready = [rank[name] for name, count in missing.items() if count == 0]
-    heapq.heapify(ready)
-    order: list[str] = []
-    while ready:
-        name = names[heapq.heappop(ready)]
-        order.append(name)
-        for follower in after[name]:
-            missing[follower] -= 1
-            if missing[follower] == 0:
-                heapq.heappush(ready, rank[follower])
-    if len(order) < len(names):
-        raise _cycle_error([name for name in names if missing[name] > 0], waiting)
-    return tuple(order)
-
-
-_LONGEST_LOOP = 12  # operations named in full
-
-
-def _cycle_error(stuck: list[str], waiting: Mapping[str, set[str]]) -> GradstepError:
-    inside, seen = set(stuck), {stuck[0]: 0}
-    path = [stuck[0]]
-    while True:
-        before = min(waiting[path[-1]] & inside)
-        path.append(before)
-        if before in seen:
-            break
-        seen[before] = len(seen)
-    loop = path[seen[before] :]
-    shown = loop if len(loop) <= _LONGEST_LOOP else [*loop[:4], "…", *loop[-3:]]
-    return GradstepError(
-        "the graph has a cycle: " + " ← ".join(shown),
-        kind="InvalidArgumentError",
-        node=loop[0],
-        hint="remove one of these wires",
     )
 
 

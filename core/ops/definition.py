@@ -50,6 +50,8 @@ class OpDef:
     broadcasts: bool
     elementwise: bool
     keeps_bytes: bool
+    slices: bool
+    pieces: Kernel | None
     in_place: tuple[int, ...] | None
     arithmetic: Arithmetic
     stateful: bool
@@ -64,6 +66,13 @@ class OpDef:
     differs: str
     samples: Samples | None
     kernel_keywords: tuple[str, ...]
+    is_pure: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Find out `is_pure`: whether equal inputs give equal results, and nothing happens besides.
+        Nobody knows that of a user's function."""
+        acts = self.stateful or self.writes or self.counter
+        object.__setattr__(self, "is_pure", not acts and "functions" not in self.kernel_keywords)
 
     @property
     def lists(self) -> int:
@@ -71,11 +80,9 @@ class OpDef:
         return sum(spec.variadic for spec in self.inputs)
 
     @property
-    def is_pure(self) -> bool:
-        """Whether equal inputs give equal results, and nothing happens besides. Nobody knows that
-        of a user's function."""
-        acts = self.stateful or self.writes or self.counter
-        return not acts and "functions" not in self.kernel_keywords
+    def takes_gaps(self) -> bool:
+        """Whether arrays whose rows lie apart are as good as others to it, in all its forms."""
+        return self.slices or (self.elementwise and not self.writes)
 
     def keywords(
         self,
@@ -132,7 +139,8 @@ class OpDef:
 
 
 class InferContext:
-    """What a shape rule may look at: the operation, its input types, constant input values."""
+    """What a shape rule may look at: the operation, its input types, constant input values.
+    asked: whether it looked at one of the latter."""
 
     def __init__(
         self,
@@ -145,12 +153,14 @@ class InferContext:
         self.op = operation
         self.types = tuple(types)
         self._constant = constant
+        self.asked = False
 
     def attr(self, name: str) -> Any:
         return self.definition.attr(self.op, name)
 
     def constant(self, index: int) -> Any:
         """Input `index` as a NumPy array when it is known before running, else None."""
+        self.asked = True
         return self._constant(index)
 
     def fail(self, message: str, hint: str = "") -> GradstepError:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -13,53 +14,80 @@ from core.graph.dtypes import TensorType
 from core.graph.model import Constant, Graph, Operation, TensorRef
 from core.graph.problems import Problem
 from core.ops.attribute_kinds import check_attributes
-from core.ops.table import InferContext, find, lookup
+from core.ops.table import InferContext, OpDef, find, lookup
+from core.ops.tensor_types import TensorTypes
+from core.ops.type_memo import Key, ask, key_of, recall
 
 _SMALL = 64  # elements; larger constants are never shapes, axes or sizes
+_TOLD = frozenset({"Const", "Shape", "Size", "Rank"})  # by attributes and types alone
 
 
 @dataclass(frozen=True)
 class Inference:
-    """Types of the tensors that could be typed, small values known before running, problems."""
+    """Types of the tensors that could be typed, problems, and small values known before running:
+    operation -> its output 0."""
 
-    types: Mapping[TensorRef, TensorType]
-    constants: Mapping[TensorRef, np.ndarray]
-    problems: tuple[Problem, ...]
+    types: TensorTypes
+    constants: Mapping[str, np.ndarray]
+    problems: tuple[Problem, ...] = ()
 
 
 class Inferrer:
-    """Types operations one by one, in an order in which inputs come first."""
+    """Types operations one by one, in an order in which inputs come first; `known` to begin
+    with."""
 
-    def __init__(self) -> None:
-        self.types: dict[TensorRef, TensorType] = {}
-        self.constants: dict[TensorRef, np.ndarray] = {}
+    def __init__(self, known: Inference | None = None) -> None:
+        self.types = TensorTypes({}) if known is None else known.types.copy()
+        self.constants: dict[str, np.ndarray] = {} if known is None else {**known.constants}
+
+    def found(self) -> Inference:
+        """What is known so far."""
+        return Inference(self.types.copy(), dict(self.constants))
+
+    def feed(self, ref: TensorRef, kind: TensorType) -> None:
+        """From here on `ref` is something of type `kind`, whatever its operation makes."""
+        self.types.put(ref, kind)
+        if ref.index == 0:
+            self.constants.pop(ref.op, None)
 
     def infer(self, op: Operation) -> tuple[TensorType, ...]:
         """Types of `op`'s outputs, remembered. Raises GradstepError located at `op`."""
         definition = lookup(op.type, op.name)
+        types = self._types(op)
+        key = None if types is None else key_of(definition, op.attrs, types)
+        outputs = recall(key)
+        if outputs is None:
+            outputs = self._asked(definition, op, key)
+        self.types.of[op.name] = outputs
+        if op.type in _TOLD or (op.inputs and op.inputs[0].op in self.constants):  # type: ignore[union-attr]
+            self._fold(definition, op, outputs)
+        return outputs
+
+    def constant(self, ref: TensorRef) -> np.ndarray | None:
+        """The value of `ref`, where it is known before running."""
+        return self.constants.get(ref.op) if ref.index == 0 else None
+
+    def _types(self, op: Operation) -> list[Any] | None:
+        """Types of `op`'s inputs; None when one is not there."""
+        of = self.types.of
+        try:
+            return [of[ref.op][ref.index] for ref in op.inputs]  # type: ignore[union-attr]
+        except (AttributeError, KeyError, IndexError):
+            return None
+
+    def _asked(self, definition: OpDef, op: Operation, key: Key | None) -> tuple[TensorType, ...]:
+        """The type rule's answer for `op`, once all else about it is right."""
         if None in op.inputs:
-            names = definition.arity(len(op.inputs))
-            missing = names[op.inputs.index(None)]
-            raise GradstepError(
-                f"input '{missing}' is not connected",
-                kind="ValueError",
-                node=op.name,
-                hint="drag a wire to it, or delete the node",
-            )
+            raise _unconnected(definition, op)
         refs = [ref for ref in op.inputs if ref is not None]
         try:
             definition.arity(len(refs))
             check_attributes(definition, op)
             types = [self._type(ref) for ref in refs]
-            context = InferContext(definition, op, types, lambda i: self.constants.get(refs[i]))
-            result = definition.infer(context)
+            context = InferContext(definition, op, types, lambda i: self.constant(refs[i]))
+            return ask(definition, context, key)
         except Exception as error:
             raise _located(error, op) from None
-        outputs = result if isinstance(result, tuple) else (result,)
-        for index, kind in enumerate(outputs):
-            self.types[TensorRef(op.name, index)] = kind
-        self._fold(op, refs, outputs)
-        return outputs
 
     def _type(self, ref: TensorRef) -> TensorType:
         try:
@@ -69,12 +97,28 @@ class Inferrer:
                 f"'{ref}' is not a tensor of this graph", kind="KeyError", hint="check its index"
             ) from None
 
-    def _fold(self, op: Operation, refs: list[TensorRef], outputs: tuple[TensorType, ...]) -> None:
-        value = _known_value(
-            op, [self.constants.get(r) for r in refs], [self.types[r] for r in refs]
-        )
+    def _fold(self, definition: OpDef, op: Operation, outputs: Sequence[TensorType]) -> None:
+        refs = [ref for ref in op.inputs if ref is not None]
+        values = [self.constant(ref) for ref in refs]
+        value = _known_value(definition, op, values, [self.types[ref] for ref in refs])
         if value is not None and value.size <= _SMALL and outputs:
-            self.constants[op.output()] = value
+            self.constants[op.name] = value
+
+
+_known: WeakKeyDictionary[Graph, Inference] = WeakKeyDictionary()
+
+
+def declared(graph: Graph) -> Inference:
+    """What `infer` says of `graph`, worked out once for each graph."""
+    found = _known.get(graph)
+    if found is None:
+        found = _known[graph] = infer(graph)
+    return found
+
+
+def declare(graph: Graph, inference: Inference) -> None:
+    """Let `declared(graph)` say `inference`: whoever made the graph has typed it already."""
+    _known[graph] = inference
 
 
 def infer(graph: Graph) -> Inference:
@@ -85,16 +129,17 @@ def infer(graph: Graph) -> Inference:
     try:
         order = graph.order
     except GradstepError as error:
-        return Inference({}, {}, (Problem.of(error, "cycle"),))
+        return Inference(TensorTypes({}), {}, (Problem.of(error, "cycle"),))
+    there = graph.operations
     for name in order:
-        op = graph[name]
-        if any(ref is not None and ref.op in broken for ref in op.inputs):
+        op = there[name]
+        if broken and any(ref is not None and ref.op in broken for ref in op.inputs):
             broken.add(name)  # said once, where it starts
             continue
-        dangling = next((r for r in op.inputs if r is not None and r.op not in graph), None)
-        if dangling is not None:
+        dangling = [ref for ref in op.inputs if ref is not None and ref.op not in there]
+        if dangling:
             problems.append(
-                Problem(name, "dangling", f"input {dangling} does not exist", "rewire it")
+                Problem(name, "dangling", f"input {dangling[0]} does not exist", "rewire it")
             )
             broken.add(name)
             continue
@@ -109,6 +154,16 @@ def infer(graph: Graph) -> Inference:
             problems.append(Problem.of(error, _code(op, error)))
             broken.add(name)
     return Inference(inferrer.types, inferrer.constants, tuple(problems))
+
+
+def _unconnected(definition: OpDef, op: Operation) -> GradstepError:
+    missing = definition.arity(len(op.inputs))[op.inputs.index(None)]
+    return GradstepError(
+        f"input '{missing}' is not connected",
+        kind="ValueError",
+        node=op.name,
+        hint="drag a wire to it, or delete the node",
+    )
 
 
 def _located(error: Exception, op: Operation) -> GradstepError:
@@ -131,16 +186,17 @@ def _code(op: Operation, error: GradstepError) -> str:
     return "unconnected" if None in op.inputs else "shape"
 
 
-def _known_value(op: Operation, inputs: list[Any], types: list[TensorType]) -> np.ndarray | None:
+def _known_value(
+    definition: OpDef, op: Operation, inputs: list[Any], types: list[TensorType]
+) -> np.ndarray | None:
     """The value of output 0 when it does not depend on what is fed: shapes, axes, sizes."""
     if op.type == "Const":
         value = op.attrs.get("value")
         return value.array if isinstance(value, Constant) else None
-    if op.type in ("Shape", "Size", "Rank"):
+    if op.type in _TOLD:
         return _static_shape_value(op, types[0])
     if op.type == "PlaceholderWithDefault":
         return None  # made to be fed with something else
-    definition = lookup(op.type)
     kernel = definition.kernel
     if kernel is None or not definition.is_pure or not inputs or any(v is None for v in inputs):
         return None

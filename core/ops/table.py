@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import sys
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -52,6 +51,8 @@ def op(
     broadcasts: bool = False,
     elementwise: bool | None = None,
     keeps_bytes: bool = False,
+    slices: bool = False,
+    pieces: Kernel | None = None,
     in_place: str | None = None,
     arithmetic: Arithmetic | None = None,
     stateful: bool = False,
@@ -83,8 +84,11 @@ def op(
     ufunc:       name of the NumPy function that is the whole kernel and has an `out=` form.
     out_kernel:  `kernel` with one more keyword: `out`, an array (or tuple of them) to write into.
     out_calls:   the same for NumPy as a list of bound calls: yields tuples of a function and its
-                 arguments, the last of which it writes to; `room(shape, dtype)` is memory between
-                 them. A plan makes the calls itself, without the function around them.
+                 arguments; `room(shape, dtype)` is memory between them, which other steps write to
+                 as well. A plan lists them once, and makes them in every run: what decides which
+                 calls there are has to be the same in all (attributes, shapes, types, inputs read
+                 on the host). Arrays of an elementwise op without `writes` may have gaps between
+                 rows.
     gradient:    `rule(op, *grads)` that builds ops; None in its result means "no gradient".
     differentiable: False marks a deliberate "no gradient" (every input gets None), TensorFlow's
                  NotDifferentiable. None: yes if there is a rule, else asking is a LookupError.
@@ -93,6 +97,10 @@ def op(
     elementwise: each element of a result comes from the elements at its place, and from scalars:
                  it may be computed in parts, and over its inputs. None: what has a ufunc is.
     keeps_bytes: the result is the first input's bytes, in another shape at most.
+    slices:      the results are parts of the one input that is not read on the host; the kernel
+                 gives views of it, whose places the other inputs and its shape decide.
+    pieces:      of an op that puts its inputs together: `pieces(result, *inputs, **attrs)`, the
+                 view of the result that equals each input (None: none does).
     in_place:    names of inputs that `out` may share memory with. None: all of them where the whole
                  result is there before any of it is written, and for a ufunc; else none.
     arithmetic:  how far right results may be apart (see arithmetic_class.py); what comes from the
@@ -132,6 +140,8 @@ def op(
         broadcasts=broadcasts,
         elementwise=ufunc is not None if elementwise is None else elementwise,
         keeps_bytes=keeps_bytes,
+        slices=slices,
+        pieces=pieces,
         in_place=_in_place(
             in_place, inputs, ufunc is not None or (out_kernel is None and out_calls is None)
         ),
@@ -160,8 +170,11 @@ def op(
 
 def find(type: str) -> OpDef | None:
     """The record for an op type, or None."""
-    _load()
-    return _TABLE.get(type)
+    definition = _TABLE.get(type)
+    if definition is None:
+        _load()
+        definition = _TABLE.get(type)
+    return definition
 
 
 def lookup(type: str, node: str | None = None) -> OpDef:
@@ -187,9 +200,9 @@ def all_ops() -> Iterator[OpDef]:
 
 
 def _load() -> None:
-    """Import the catalogue, once. Here, because its modules import this one."""
-    if "core.ops.catalogue" not in sys.modules:
-        importlib.import_module("core.ops.catalogue")
+    """Import the catalogue, or wait for the thread that does. Here, because its modules import
+    this one."""
+    importlib.import_module("core.ops.catalogue")
 
 
 def _in_place(names: str | None, inputs: str, anywhere: bool) -> tuple[int, ...] | None:

@@ -158,6 +158,17 @@ def test_wrong_gradient_functions_are_told_what_is_wrong_where(case: str) -> Non
     assert caught.value.hint
 
 
+def test_a_borrowed_gradient_that_does_not_fit_is_told_where() -> None:
+    build = GraphBuilder()
+    left, right = build.op("Split", 0, build.placeholder("x", shape=(2, 4)), num_split=2, name="s")
+    build.one("Mul", left, right, name="y")
+    borrowed = (Override("Identity", "Split"),)
+    request = replace(GradientRequest.to("y", "x"), overrides=borrowed)
+    with pytest.raises(GradstepError, match="Identity does not fit Split") as caught:
+        differentiate(build.build(), request)
+    assert (caught.value.kind, caught.value.node) == ("GradientFunctionError", "s")
+
+
 def test_an_unknown_gradient_is_an_error_only_on_the_path() -> None:
     graph = network("Floor")
     override = Override("Nobody", "Floor")

@@ -1,0 +1,29 @@
+"""The types of a graph's tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.graph.by_tensor import ByTensor
+from core.graph.dtypes import TensorType
+from core.graph.model import TensorRef
+
+
+class TensorTypes(ByTensor[TensorType]):
+    """Tensor -> type."""
+
+    __slots__ = ()
+
+    def copy(self) -> TensorTypes:
+        return TensorTypes(self.of.copy())
+
+    def get(self, ref: Any, default: Any = None) -> Any:
+        found = self.of.get(ref.op, ())
+        return (found[ref.index] if 0 <= ref.index < len(found) else None) or default
+
+    def put(self, ref: TensorRef, kind: TensorType) -> None:
+        """From here on `ref` is of this type."""
+        outputs = [*self.of.get(ref.op, ())]
+        outputs += [None] * (ref.index + 1 - len(outputs))
+        outputs[ref.index] = kind
+        self.of[ref.op] = tuple(outputs)
