@@ -11,6 +11,7 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape, TensorType
+from core.ops.distinct import distinct_integers
 from core.ops.samples import ints
 from core.ops.shapes import one_dtype
 from core.ops.table import InferContext, Sample, op
@@ -80,14 +81,24 @@ def _distinct(ctx: InferContext) -> tuple[TensorType, ...]:
 
 
 def _unique(xp: Any, x: Any, *, out_idx: DType) -> Any:
-    return _unique_with_counts(xp, x, out_idx=out_idx)[:2]
+    _check_vector(x)
+    kind = DType(out_idx).numpy
+    found = distinct_integers(x, kind) if xp is np else None
+    return found or _sorted_unique(xp, x, kind)[:2]
 
 
 def _unique_with_counts(xp: Any, x: Any, *, out_idx: DType) -> Any:
-    """Sorted values put into the order in which they came first. Every NaN is a value apart."""
+    _check_vector(x)
+    return _sorted_unique(xp, x, DType(out_idx).numpy)
+
+
+def _check_vector(x: Any) -> None:
     if x.ndim != 1:
         raise GradstepError("unique expects a 1D vector.")
-    kind = DType(out_idx).numpy
+
+
+def _sorted_unique(xp: Any, x: Any, kind: np.dtype) -> tuple[Any, Any, Any]:
+    """Sorted values put into the order in which they came first. Every NaN is a value apart."""
     _, first, place, counts = xp.unique(
         x, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
     )

@@ -96,6 +96,14 @@ def _concat_out(xp: Any, *inputs: Any, out: Any) -> Any:
     return xp.concatenate(values, axis=_checked(values, axis), out=out)
 
 
+def _concat_pieces(result: Any, *inputs: Any) -> list[Any]:
+    *values, axis = inputs
+    whole = (slice(None),) * _checked(values, axis)
+    sizes = [v.shape[len(whole)] for v in values]
+    ends = accumulate(sizes)
+    return [*(result[(*whole, slice(e - n, e))] for n, e in zip(sizes, ends, strict=True)), None]
+
+
 def _checked(values: Any, axis: Any) -> int:
     at = _axis(integer(axis), values[0].ndim)
     _check_alike([Shape(v.shape) for v in values], at)
@@ -141,6 +149,7 @@ op(
     infer=_joined,
     kernel=_concat,
     out_kernel=_concat_out,
+    pieces=_concat_pieces,
     gradient=lambda op, g: [*_pieces(op.inputs[:-1], op.inputs[-1], g), None],
     takes_slices=True,
     samples=lambda rng: [
@@ -246,6 +255,11 @@ def _pack(xp: Any, *values: Any, axis: int) -> Any:
     return xp.stack(values, axis=_new_axis(axis, values[0].ndim))
 
 
+def _pack_pieces(result: Any, *values: Any, axis: int) -> list[Any]:
+    whole = (slice(None),) * _new_axis(axis, values[0].ndim)
+    return [result[(*whole, i, ...)] for i in range(len(values))]
+
+
 def _unpack_all(op: OpView, g: Tensor) -> tuple[Tensor, ...]:
     return call_many("Unpack", g, num=len(op.inputs), axis=op.get_attr("axis"))
 
@@ -258,6 +272,7 @@ op(
     formula="stack(values, axis)",
     infer=_packed,
     kernel=_pack,
+    pieces=_pack_pieces,
     gradient=_unpack_all,
     samples=lambda rng: [
         Sample((rng.normal(size=(2, 3)), rng.normal(size=(2, 3))), {"axis": 0}),

@@ -52,10 +52,19 @@ def _check_start(data: Shape, ids: Shape) -> None:
         )
 
 
-def _rows(xp: Any, data: Any, ids: Any, num_segments: Any, rules: Rules) -> tuple[int, Any, Any]:
-    """How many segments, the row of the result for each row of data, and which are dropped."""
-    count = _count(num_segments)
+def segment_count(data: Any, ids: Any, num_segments: Any) -> int:
+    """How many segments there are. Raises GradstepError unless there may be an id for each row."""
     _check_start(Shape(data.shape), Shape(ids.shape))
+    return _count(num_segments)
+
+
+def segment_rows(
+    xp: Any, data: Any, ids: Any, num_segments: Any, rules: Rules
+) -> tuple[int, Any, Any]:
+    """How many segments, the row of the result for each row of data, and which are dropped."""
+    count = segment_count(data, ids, num_segments)
+    if xp is np and ids.size and ids.min() >= 0 and ids.max() < count:
+        return count, ids, None  # as nearly always; on a device, looking would mean waiting
     rows, dropped = resolve(xp, ids, count, rules.scatter, rules.negative_ok)
     if rules.scatter == "raise" and data.size:  # negative ones are dropped in silence
         check(xp, ids >= count, lambda place: _no_such_segment(ids, place, count))
@@ -71,7 +80,7 @@ def _no_such_segment(ids: Any, place: tuple[int, ...], count: int) -> GradstepEr
 
 
 def _sum(xp: Any, data: Any, ids: Any, num_segments: Any, *, rules: Rules = TF_CPU) -> Any:
-    count, rows, dropped = _rows(xp, data, ids, num_segments, rules)
+    count, rows, dropped = segment_rows(xp, data, ids, num_segments, rules)
     return sum_rows(xp, data, rows, dropped, count)
 
 
@@ -79,7 +88,7 @@ def _reducing(name: str, empty: Callable[[Any], Any]) -> Callable[..., Any]:
     """The kernel that combines rows by `xp.<name>`; `empty(dtype)` is what no rows give."""
 
     def kernel(xp: Any, data: Any, ids: Any, num_segments: Any, *, rules: Rules = TF_CPU) -> Any:
-        count, rows, dropped = _rows(xp, data, ids, num_segments, rules)
+        count, rows, dropped = segment_rows(xp, data, ids, num_segments, rules)
         inner = data.shape[ids.ndim :]
         # One segment more than there is takes the rows that are dropped.
         total = xp.full((count + 1, *inner), empty(data.dtype), dtype=data.dtype)

@@ -94,6 +94,7 @@ op(
     formula="box(input, begin, size)",
     infer=_sliced,
     kernel=_slice,
+    slices=True,
     gradient=_slice_gradient,
     samples=lambda rng: [
         Sample((rng.normal(size=(3, 4)), ints(1, 0), ints(2, 3))),
@@ -177,6 +178,7 @@ op(
     formula="input[slices(input, begin, end, strides, masks)]",
     infer=_strided,
     kernel=_cut,
+    slices=True,
     gradient=_strided_gradient,
     samples=_cut_samples,
     arithmetic="exact",

@@ -88,6 +88,7 @@ op(
     formula="split(value, num_split, split_dim.item())[0]",
     infer=_equal_pieces,
     kernel=_split,
+    slices=True,
     gradient=lambda op, *gs: (None, _joined_back(op.inputs[0], gs)),
     samples=lambda rng: [
         Sample((np.int32(axis), rng.normal(size=(4, 3))), {"num_split": ways})
@@ -160,6 +161,7 @@ op(
     formula="pieces(value, size_splits, split_dim)[0]",
     infer=_sized_pieces,
     kernel=_split_v,
+    slices=True,
     gradient=lambda op, *gs: (_joined_back(op.inputs[2], gs), None, None),
     samples=lambda rng: [
         Sample(
@@ -218,6 +220,7 @@ op(
     formula="take(value, 0, axis)",
     infer=_unpacked,
     kernel=_unpack,
+    slices=True,
     gradient=_packed_back,
     samples=lambda rng: [
         Sample((rng.normal(size=(2, 3)),), {"num": 2, "axis": 0}),

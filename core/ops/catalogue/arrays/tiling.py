@@ -14,6 +14,7 @@ from core.ops.known import constant_of, shape_of
 from core.ops.samples import ints
 from core.ops.table import InferContext, Sample, op
 from core.ops.type_rules import sized_by
+from core.ops.ufunc import Calls
 
 
 def _tiled(ctx: InferContext) -> TensorType:
@@ -51,6 +52,13 @@ def _tile(xp: Any, x: Any, multiples: Any) -> Any:
     return xp.tile(x, times)
 
 
+def _tile_calls(xp: Any, x: Any, multiples: Any, *, out: Any, room: Any) -> Calls:
+    """One copy, with the repeats of each axis as an axis of their own."""
+    times = integers(multiples)
+    split = [n for pair in zip(times, x.shape, strict=True) for n in pair]
+    yield np.copyto, out.reshape(split), x.reshape([n for d in x.shape for n in (1, d)])
+
+
 def _untiled(op: OpView, g: Tensor) -> tuple[Tensor, None]:
     """Split each axis into (repeat, place), and sum over the repeats."""
     x, multiples = op.inputs
@@ -72,6 +80,7 @@ op(
     formula="tile(input, multiples)",
     infer=_tiled,
     kernel=_tile,
+    out_calls=_tile_calls,
     gradient=_untiled,
     samples=lambda rng: [
         Sample((rng.normal(size=(2, 3)), ints(2, 1))),

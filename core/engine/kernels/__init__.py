@@ -1,0 +1,1 @@
+"""Other libraries' kernels for some operations, behind NumPy's, which are the reference."""
