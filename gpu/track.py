@@ -50,7 +50,8 @@ class Track:
     empty: frozenset[int] = frozenset()  # the first versions of variables without a value
 
     def __post_init__(self) -> None:
-        self._last = {index: step.index for step in self.plan.steps for index in step.reads}
+        steps = self.plan.steps
+        self._last = {value: step for step in steps for value in step.reads}
 
     def begin(self, start: Mapping[int, np.ndarray]) -> None:
         """Take the values that are there when the run starts. Raises GradstepError when the
@@ -99,7 +100,7 @@ class Track:
     def forget(self, step: Step) -> None:
         """Drop what no later step reads; variables stay, as any alias may show them."""
         for index in (*step.reads, *step.writes):
-            if self._last.get(index, -1) <= step.index and not self.plan.values[index].variable:
+            if self._last.get(index, step) is step and not self.plan.values[index].variable:
                 self.device.pop(index, None)
                 self.host.pop(index, None)
 
@@ -108,8 +109,8 @@ class Track:
 
     def _refusal(self, step: Step) -> GradstepError | None:
         """Why the step cannot run at all, on any device."""
-        if step.index in self.plan.failures:
-            return self.plan.failures[step.index]
+        if step.op.name in self.plan.failures:
+            return self.plan.failures[step.op.name]
         if takes_empty(step.op):
             return None
         names = (self.plan.values[i].variable for i in step.reads if i in self.empty)
@@ -130,7 +131,7 @@ class Track:
         variable = self.plan.tensors.get(step.op.output())
         if not isinstance(variable, str):
             return Outcome()
-        index = self.plan.newest(variable, step.index)
+        index = self.plan.newest(variable, self.plan.step_of[step.op.name])
         if index in self.empty:
             return Outcome()
         return Outcome((self.host[index],)) if index in self.host else UNAVAILABLE

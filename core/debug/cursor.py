@@ -99,6 +99,9 @@ class Cursor:
 
     def meets(self) -> bool:
         """Whether a breakpoint stops here. A condition that cannot be evaluated stops, too."""
+        self.hit = ""
+        if self.step not in self._points.at:
+            return False
         try:
             point = self._points.met(self.run, self.step, self.frame())
         except GradstepError as error:

@@ -44,7 +44,7 @@ class Frame:
             if alias and plan.step_of[ref.op] >= done:
                 return None
             where = plan.newest(where, done)
-        elif plan.values[where].step >= done:
+        elif plan.made_by[where] >= done:
             return None
         return self.timeline.get(self.run, where)
 

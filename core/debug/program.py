@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.differentiate import Slices
+from core.autodiff.differentiate import Differentiation, Slices
 from core.autodiff.request import GradientRequest
 from core.graph.model import Edge, Graph, TensorRef
 from core.graph.problems import Problem
@@ -39,6 +39,7 @@ class Program:
     slots:     variable -> its optimizer slot variables.
     functions: token -> Python function, for PyFunc.
     problems:  what is wrong with the document, said at its nodes.
+    derived:   how the gradients came about, for the program after the user's next edit.
     """
 
     graph: Graph
@@ -57,3 +58,4 @@ class Program:
     slots: Mapping[str, tuple[str, ...]] = field(default_factory=_nothing)
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=_nothing)
     problems: tuple[Problem, ...] = ()
+    derived: Differentiation | None = None

@@ -10,6 +10,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
+from core.collector import collector_paused
 from core.debug.breakpoints import Breakpoint
 from core.debug.cursor import Cursor
 from core.debug.frame import Frame
@@ -33,24 +34,41 @@ _POSITION = re.compile(r"(\d+):(\d+)")
 class DebugSession:
     """Drives one program. Not thread-safe, but for `pause`.
 
-    limit_bytes: how much memory recorded runs may keep. Raises GradstepError when the program
-    cannot start: a feed or initial value that does not fit, a failing `init`, a missing name.
+    limit_bytes: how much memory recorded runs may keep. before: a session of the program before an
+    edit; what the edit left as it was is taken over from it, and it must not move any more.
+    Raises GradstepError when the program cannot start: a feed or initial value that does not fit,
+    a failing `init`, a missing name.
     Every command returns the Stop that `stop` also holds, and raises GradstepError
     (IllegalMoveError) where `stop.legal` does not list it.
     """
 
+    @collector_paused()
     def __init__(
-        self, program: Program, backend: Backend | None = None, limit_bytes: int = 2 << 30
+        self,
+        program: Program,
+        backend: Backend | None = None,
+        limit_bytes: int = 2 << 30,
+        before: DebugSession | None = None,
     ) -> None:
         self.program = program
         self.backend: Backend = backend or NumpyBackend()
         feeds = feed_arrays(program.graph, program.feeds)
         self.plan: Plan = compile_plan(
-            program.graph, program.fetches, program.targets, fed_types(feeds)
+            program.graph,
+            program.fetches,
+            program.targets,
+            fed_types(feeds),
+            None if before is None else before.plan,
         )
         variables = first_variables(program, self.backend)
-        self.timeline = Timeline(
-            self.plan, self.backend, program.functions, feeds, variables, limit_bytes
+        self.timeline: Timeline = Timeline(
+            self.plan,
+            self.backend,
+            program.functions,
+            feeds,
+            variables,
+            limit_bytes,
+            None if before is None else before.timeline,
         )
         self._cursor = Cursor(self.timeline, program.gradients)
         self._boundaries = [*(group.start for group in self.plan.groups), self.timeline.length]

@@ -6,8 +6,9 @@ names; one with a condition right after it, when the values that the condition s
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.debug.expression import Expression, Scope, Values, parse
@@ -18,12 +19,14 @@ from core.graph.model import Operation, Phase, TensorRef
 
 @dataclass(frozen=True, slots=True)
 class StopPoint:
-    """One place where one breakpoint may stop."""
+    """One place where one breakpoint may stop. seen: runs and positions at which the breakpoint was
+    hit, in order; all its places share it."""
 
     breakpoint: Breakpoint
     position: int
     operation: str  # what it is about
     condition: Expression | None
+    seen: list[tuple[int, int]] = field(default_factory=list, compare=False)
 
     def holds(self, values: Values) -> bool:
         """Whether the condition is true of `values`. Raises GradstepError if it cannot be told."""
@@ -42,15 +45,16 @@ class StopPoints:
     plan: Plan
     breakpoints: Sequence[Breakpoint]
     at: dict[int, list[StopPoint]] = field(default_factory=dict)
-    seen: dict[Breakpoint, set[tuple[int, int]]] = field(default_factory=dict)
+    seen: dict[Breakpoint, list[tuple[int, int]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Raises GradstepError for a condition that cannot be read."""
         for breakpoint in self.breakpoints:
             condition = parse(breakpoint.condition) if breakpoint.condition.strip() else None
             if breakpoint.enabled:
+                seen = self.seen.setdefault(breakpoint, [])
                 for point in _points(self.plan, breakpoint, condition):
-                    self.at.setdefault(point.position, []).append(point)
+                    self.at.setdefault(point.position, []).append(replace(point, seen=seen))
         self.positions = sorted(self.at)
 
     def between(self, after: int, until: int) -> Iterator[int]:
@@ -64,14 +68,17 @@ class StopPoints:
     def _meets(self, point: StopPoint, run: int, values: Values) -> bool:
         if not point.holds(values):
             return False
-        seen = self.seen.setdefault(point.breakpoint, set())
-        here = (run, point.position)
-        seen.add(here)
-        return sum(1 for other in seen if other <= here) >= point.breakpoint.hits
+        seen, here = point.seen, (run, point.position)
+        hits = bisect_right(seen, here)
+        if not hits or seen[hits - 1] != here:
+            seen.insert(hits, here)  # nearly always at the end
+            hits += 1
+        return hits >= point.breakpoint.hits
 
     def forget(self) -> None:
         """Count hits from nothing again."""
-        self.seen.clear()
+        for seen in self.seen.values():
+            seen.clear()
 
 
 def _points(
@@ -81,16 +88,16 @@ def _points(
         yield from _gradient_points(plan, breakpoint, condition)
         return
     inside = False
-    for step in plan.steps:
+    for index, step in enumerate(plan.steps):
         matches = _matches(breakpoint, step.op)
         entered, inside = matches and not inside, matches
         if not matches or _exempt(breakpoint, step):
             continue
         region = breakpoint.kind in (BreakpointKind.SCOPE, BreakpointKind.PHASE)
         if condition is not None:
-            yield StopPoint(breakpoint, step.index + 1, step.op.name, condition)
+            yield StopPoint(breakpoint, index + 1, step.op.name, condition)
         elif entered or not region:
-            yield StopPoint(breakpoint, step.index, step.op.name, None)
+            yield StopPoint(breakpoint, index, step.op.name, None)
 
 
 def _gradient_points(

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from core.engine.arena import Arena
 from core.engine.backend import Backend
 from core.engine.evaluate import Functions
 from core.engine.plan import Plan
@@ -26,6 +27,8 @@ class Timeline:
 
     start:       the variables before run 0.
     limit_bytes: how much finished runs may keep; the least recently read are dropped first.
+    before:      the timeline of a plan that `plan` continues. Its memory goes over to this one as
+                 far as it can, and then it is over.
     """
 
     def __init__(
@@ -36,6 +39,7 @@ class Timeline:
         feeds: Mapping[TensorRef, np.ndarray],
         start: VariableStore,
         limit_bytes: int,
+        before: Timeline | None = None,
     ) -> None:
         self.plan = plan
         self.backend = backend
@@ -43,7 +47,7 @@ class Timeline:
         self.limit_bytes = limit_bytes
         self._functions = functions
         self._feeds = feeds
-        self._live = self._new_recording()
+        self._live: Recording = self._new_recording(None if before is None else before._live)
         self._spare: Recording | None = None  # for replays; the live run must not be disturbed
         self.reset()
 
@@ -85,7 +89,7 @@ class Timeline:
     def begin_run(self) -> None:
         """Record the last run, which must be finished, and start the next with its variables."""
         assert self._done == self.length
-        self._keep(self.runs - 1, self._live.record())
+        self._keep(self.runs - 1, self._live.record(self._make_room(self._live.nbytes)))
         self._live.begin(self._live.variables())
         self.runs += 1
         self._done = 0
@@ -96,8 +100,8 @@ class Timeline:
         array = source.value(index)
         return None if array is None else self.backend.get(array)
 
-    def _new_recording(self) -> Recording:
-        recording = Recording(self.plan, self.backend, self._functions)
+    def _new_recording(self, before: Recording | None = None) -> Recording:
+        recording = Recording(self.plan, self.backend, self._functions, before=before)
         recording.feed(self._feeds)
         return recording
 
@@ -130,11 +134,21 @@ class Timeline:
         while self._kept and self._kept_bytes > self.limit_bytes:
             self._drop(next(iter(self._kept)))
 
-    def _drop(self, run: int) -> None:
+    def _make_room(self, nbytes: int) -> Arena | None:
+        """Drop runs until one of so many bytes can be kept; memory that is free then."""
+        dropped = None
+        while self._kept and self._kept_bytes + nbytes > self.limit_bytes:
+            dropped = self._drop(next(iter(self._kept)))
+        replayed = None if self._replayed is None else self._replayed[1]
+        return None if dropped is None or dropped is replayed else dropped.arena
+
+    def _drop(self, run: int) -> Record:
         if run % self._stride == 0 and run not in self._starts:
             self._starts[run] = VariableStore(self.backend, self._started(run))
             self._thin_starts()
-        self._kept_bytes -= self._kept.pop(run).nbytes
+        dropped = self._kept.pop(run)
+        self._kept_bytes -= dropped.nbytes
+        return dropped
 
     def _started(self, run: int) -> dict[str, Any]:
         """The variables that kept run number `run` started from."""

@@ -2,38 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from operator import length_hint
 from typing import Any, NoReturn
 
 import numpy as np
 
 from core.engine.backend import Backend
-from core.engine.evaluate import Functions, as_tuple, bind, bind_out
+from core.engine.evaluate import Functions, as_tuple, bind, bind_out, host_inputs, takes_out
 from core.engine.resolve import Step
+from core.engine.room import Room
+from core.engine.running import Call
 from core.errors import GradstepError
 from core.graph.model import Operation
 from core.ops.host import home
+from core.ops.side_by_side import side_by_side
 from core.ops.table import lookup
 
-Call = Callable[[], Any]
 # NumPy 2.4 deprecates a positional `out` for these.
 _OUT_BY_KEYWORD = (np.maximum, np.minimum)
-
-
-def run_through(calls: Sequence[Call]) -> tuple[int, Exception | None]:
-    """Make the calls; how many of them are done then, and what stopped them early. There is no
-    test per call: where a failure came from is read off the iterator. NaN and infinities are
-    data, so NumPy's warnings are off."""
-    left = iter(calls)
-    try:
-        with np.errstate(all="ignore"):
-            for call in left:
-                call()
-    except Exception as error:
-        return len(calls) - 1 - length_hint(left), error
-    return len(calls), None
 
 
 def nothing() -> None:
@@ -51,6 +38,7 @@ def bound(
     functions: Functions,
     cells: list[Any],
     fixed: Sequence[bool],
+    room: Room,
 ) -> Call:
     """The call that runs `step`.
 
@@ -58,30 +46,72 @@ def bound(
     place in the arena, a feed, a constant). Others are replaced by each run's result.
     """
     if all(fixed[i] for i in step.reads) and step.writes and all(fixed[i] for i in step.writes):
+        if step.times > 1:
+            return at_once(backend, step, functions, cells, room)
         inputs = [cells[i] for i in step.reads]
-        return into_places(backend, step, functions, inputs, [cells[i] for i in step.writes])
+        places = [cells[i] for i in step.writes]
+        return into_places(backend, step, functions, inputs, places, room)
     kernel = bind(backend, step.op, functions)
-    return partial(_by_reference, backend.xp, kernel, cells, step.reads, step.writes, fixed)
+    return partial(_by_reference, _keep(backend.xp, step), kernel, cells, step, fixed)
 
 
 def into_places(
-    backend: Backend, step: Step, functions: Functions, inputs: list[Any], places: list[Any]
+    backend: Backend,
+    step: Step,
+    functions: Functions,
+    inputs: list[Any],
+    places: list[Any],
+    room: Room,
 ) -> Call:
     """The call that computes `step` from these arrays into these."""
     out = places[0] if len(places) == 1 else tuple(places)
-    direct = bind_out(backend, step.op, functions)
-    if direct is not None and backend.xp is np:
-        several = bind_calls(backend, step.op, inputs, out)
+    if backend.xp is np and takes_out(backend, step.op):
+        several = bind_calls(step.op, inputs, out, room)
         if several is not None:
             return several
+    direct = bind_out(backend, step.op, functions)
     if isinstance(direct, np.ufunc) and direct not in _OUT_BY_KEYWORD:
-        return partial(direct, *inputs, out)  # a third faster than by keyword, on small arrays
+        return _made(direct, [*inputs, out])  # a third faster than by keyword, on small arrays
     if direct is not None:
         return partial(direct, *inputs, out=out)
     kernel = bind(backend, step.op, functions)
     if len(places) == 1:
         return partial(_copy_one, kernel, inputs, out)
     return partial(_copy_all, kernel, inputs, places)
+
+
+def at_once(
+    backend: Backend, step: Step, functions: Functions, cells: list[Any], room: Room
+) -> Call:
+    """The calls that do the like operations of `step`: all at once on vectors, where their
+    results lie side by side, else one after the other."""
+    parts = [
+        ([cells[v] for v in reads], [cells[v] for v in writes]) for reads, writes in step.parts
+    ]
+    places = [side_by_side(column) for column in zip(*(p for _, p in parts), strict=True)]
+    if any(place is None for place in places):
+        return Several([into_places(backend, step, functions, *part, room) for part in parts])
+    rows = [_row(backend, column) for column in zip(*(p for p, _ in parts), strict=True)]
+    work = into_places(backend, step, functions, [x for x, _ in rows], places, room)
+    return Several([*(call for _, call in rows), work])
+
+
+def _row(backend: Backend, arrays: Sequence[Any]) -> tuple[Any, Call]:
+    """One vector of all the arrays, and the call that fills it where they lie apart; where all are
+    one number, that."""
+    first = arrays[0]
+    if first.ndim == 0 and all(x is first for x in arrays):
+        return first, nothing
+    there = side_by_side(arrays)
+    if there is not None:
+        return there, nothing
+    copy = backend.empty((sum(x.size for x in arrays),), first.dtype)
+    fill = partial(np.concatenate, [x.reshape(-1) for x in arrays], 0, copy)
+    if any(x.flags.writeable for x in arrays):
+        return copy, fill
+    fill()
+    copy.flags.writeable = False
+    return copy, nothing
 
 
 class Several:
@@ -97,14 +127,35 @@ class Several:
             call()
 
 
-def bind_calls(backend: Backend, op: Operation, inputs: list[Any], out: Any) -> Several | None:
-    """The calls that `op` is made of, where it says them."""
+def parts(call: Call) -> Iterator[Call]:
+    """What a call consists of: nothing, itself, or several."""
+    if isinstance(call, Several):
+        for part in call.calls:
+            yield from parts(part)
+    elif call is not nothing:
+        yield call
+
+
+def bind_calls(op: Operation, inputs: list[Any], out: Any, room: Room) -> Several | None:
+    """The calls that `op` is made of, where it says them and no input that may change, and that
+    they depend on, is read on the host. (An input that is not there comes from a step that
+    fails.)"""
     definition = lookup(op.type, op.name)
-    if definition.out_calls is None:
+    if definition.out_calls is None or any(x is None for x in inputs):
+        return None
+    if any(inputs[i].flags.writeable for i in host_inputs(definition, len(inputs))):
         return None
     attrs = definition.keywords(op)
-    listed = definition.out_calls(np, *inputs, out=out, room=backend.empty, **attrs)
-    return Several([partial(function, *arguments) for function, *arguments in listed])
+    listed = definition.out_calls(np, *inputs, out=out, room=room.vacated(), **attrs)
+    return Several([_made(function, arguments) for function, *arguments in listed])
+
+
+def _made(function: Callable[..., Any], arguments: list[Any]) -> Call:
+    """The call of `function`. What has one element is of rank 0 for NumPy's elementwise functions,
+    which then are three times as fast."""
+    if isinstance(function, np.ufunc) and function.signature is None:
+        arguments = [x.reshape(()) if x.size == 1 and x.ndim else x for x in arguments]
+    return partial(function, *arguments)
 
 
 def _fail(error: GradstepError) -> NoReturn:
@@ -140,23 +191,37 @@ def _listed(shapes: Sequence[tuple[int, ...]]) -> str:
 
 
 def _by_reference(
-    xp: Any,
+    keep: Callable[[Any, list[Any]], Any],
     kernel: Callable[..., Any],
     cells: list[Any],
-    reads: tuple[int, ...],
-    writes: tuple[int, ...],
+    step: Step,
     fixed: Sequence[bool],
 ) -> None:
-    results = as_tuple(kernel(*[cells[i] for i in reads]))
-    if len(results) != len(writes):
+    inputs = [cells[i] for i in step.reads]
+    results = as_tuple(kernel(*inputs))
+    if len(results) != len(step.writes):
         raise GradstepError(
-            f"{len(results)} results where {len(writes)} were declared",
+            f"{len(results)} results where {len(step.writes)} were declared",
             kind="InvalidArgumentError",
         )
-    for index, result in zip(writes, results, strict=True):
+    for index, result in zip(step.writes, results, strict=True):
         if fixed[index]:
             _expected([cells[index]], (result,))
             cells[index][...] = result
         else:
-            # a copy: results may be views of the arena
-            cells[index] = home(xp, result).array(result)
+            cells[index] = keep(result, inputs)
+
+
+def _keep(xp: Any, step: Step) -> Callable[[Any, list[Any]], Any]:
+    """What is kept of a result: a copy, as it may be a view of the arena. What a pure kernel of
+    NumPy's has made anew is kept itself; a user's function may go on using its result."""
+
+    def copied(result: Any, inputs: list[Any]) -> Any:
+        return home(xp, result).array(result)
+
+    def kept(result: Any, inputs: list[Any]) -> Any:
+        anew = type(result) is np.ndarray and result.base is None
+        return result if anew and all(result is not x for x in inputs) else copied(result, inputs)
+
+    pure = step.definition is not None and step.definition.is_pure
+    return kept if xp is np and pure else copied

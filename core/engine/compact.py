@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from core.engine.layout import Layout, Place, has_place, place_of
-from core.engine.memory import Storage, allocate, internal, keeps_bytes, last_uses, share
+from core.engine.layout import Layout, Place
+from core.engine.memory import Storage, allocate, internal, last_uses, share
+from core.engine.parts import NO_PARTS, Parts, parts_of
+from core.engine.resolve import Step
 from core.ops.ufunc import BLOCK
 
 
@@ -15,37 +17,85 @@ from core.ops.ufunc import BLOCK
 class Compact(Layout):
     """See Layout. Only what is fetched and what variables hold is still there after a run."""
 
+    may_part: bool = True  # whether the device's arrays may be parts of others
+
+    @cached_property
+    def parts(self) -> Parts:
+        """Values that lie in others."""
+        return parts_of(self.plan) if self.may_part else NO_PARTS
+
     @cached_property
     def storages(self) -> Mapping[int, Storage]:
-        return share(self.plan, self._size)
+        return share(self.plan, self._size, self.parts.of)
 
     @cached_property
     def size(self) -> int:
-        return allocate(self.storages)
+        return allocate(self.storages, self._rows())
+
+    @cached_property
+    def families(self) -> tuple[tuple[str, ...], ...]:
+        """Variables that are to lie side by side, in their order: those that are updated
+        together, and each kind of their slots."""
+        found: dict[str, tuple[str, ...]] = {}
+        for step in self.plan.steps:
+            if step.times > 1:
+                columns = zip(*(writes for _, writes in step.parts), strict=True)
+                names = tuple(self.plan.values[v].variable for column in columns for v in column)
+                if found.keys().isdisjoint(names):
+                    found.update(dict.fromkeys(names, names))
+        return tuple(dict.fromkeys(found.values()))
+
+    def _rows(self) -> list[list[Storage]]:
+        """Storages that are to lie side by side: what like operations read that are done at
+        once."""
+        rows: list[list[Storage]] = []
+        taken: set[Storage | None] = {None}
+        for step in self.plan.steps:
+            if step.times > 1:
+                for column in zip(*(reads for reads, _ in step.parts), strict=True):
+                    row = [self.storages.get(v) for v in column]
+                    apart = len(set(row)) == len(row) and taken.isdisjoint(row)
+                    apart = apart and self.parts.of.keys().isdisjoint(column)
+                    if apart and not any(s.variable for s in row if s):
+                        rows.append([s for s in row if s])
+                        taken.update(row)
+        return rows
 
     @cached_property
     def places(self) -> tuple[Place | None, ...]:
-        """Offsets in the arena, or in the variable's own memory for values in `held`."""
+        """Offsets in the arena, or in the variable's own memory for values in `held`; of parts
+        none."""
         _ = self.size  # settles the offsets
+        placed = self.storages.keys() - self.parts.of.keys()
         return tuple(
-            self._place(i, max(self.storages[i].offset, 0)) if i in self.storages else None
+            self._place(i, max(self.storages[i].offset, 0)) if i in placed else None
             for i in range(len(self.plan.values))
         )
 
     @cached_property
-    def held(self) -> Mapping[int, str]:
-        """Values that lie in the memory of a variable -> that variable."""
-        return {i: s.variable for i, s in self.storages.items() if s.variable}
+    def by_reference(self) -> tuple[int, ...]:
+        return tuple(i for i in super().by_reference if i not in self.parts.of)
 
     @cached_property
-    def idle(self) -> frozenset[int]:
+    def held(self) -> Mapping[int, str]:
+        """Values that have the memory of a variable, or all of it in another shape -> that
+        variable."""
+        whole = self.storages.keys() - self.parts.of.keys()
+        return {i: self.storages[i].variable for i in whole if self.storages[i].variable}
+
+    @cached_property
+    def idle(self) -> frozenset[Step]:
         """Steps with nothing to do: their result is where their input is."""
         return frozenset(
-            step.index
+            step
             for step in self.plan.steps
-            if keeps_bytes(step)
-            and step.writes[0] in self.storages
-            and self.storages.get(step.reads[0]) is self.storages[step.writes[0]]
+            if step in self.parts.slicing
+            or (
+                step.keeps_bytes
+                and step.writes[0] in self.storages
+                and self.storages.get(step.reads[0]) is self.storages[step.writes[0]]
+                and self.parts.of.keys().isdisjoint((step.reads[0], step.writes[0]))
+            )
         )
 
     @cached_property
@@ -65,13 +115,14 @@ class Compact(Layout):
         return frozenset(v for run in self.plan.blocked for v in internal(self.plan, run, last))
 
     def _size(self, index: int) -> int | None:
-        value = self.plan.values[index]
-        if index in self.constants or (value.step < 0 and value.ref is not None):
+        form = self.forms[index]
+        if form.shape is None or index in self.outside:
             return None
-        return self._place(index, 0).size if has_place(value) else None
+        return form.size if index not in self.partial else self._place(index, 0).size
 
     def _place(self, index: int, offset: int) -> Place:
-        whole = place_of(self.plan.values[index], offset)
+        form = self.forms[index]
+        assert form.shape is not None
         if index not in self.partial:
-            return whole
-        return Place(offset, BLOCK * whole.dtype.itemsize, (BLOCK,), whole.dtype)
+            return Place(offset, form.size, form.shape, form.dtype)
+        return Place(offset, BLOCK * form.dtype.itemsize, (BLOCK,), form.dtype)

@@ -54,12 +54,19 @@ def bind_out(
     out_kernel = definition.out_kernel
     if definition.out_calls is not None and backend.xp is not np:
         return None  # the list of calls is NumPy's
-    if out_kernel is None or backend.adapt(definition, out_kernel) is not out_kernel:
+    if out_kernel is None or not takes_out(backend, op):
         return None
     if definition.ufunc is not None:
         ufunc: Callable[..., Any] = getattr(backend.xp, definition.ufunc)
         return ufunc
     return _with_keywords(out_kernel, definition, backend, op, functions)
+
+
+def takes_out(backend: Backend, op: Operation) -> bool:
+    """Whether `op` has a kernel that is given `out`, and the backend takes it as it is."""
+    definition = lookup(op.type, op.name)
+    kernel = definition.out_kernel
+    return kernel is not None and backend.adapt(definition, kernel) is kernel
 
 
 def as_tuple(result: Any) -> tuple[Any, ...]:
@@ -95,13 +102,14 @@ def _with_keywords(
     three things that the engine provides."""
     given = {"rules": backend.rules, "op": op, "functions": functions}
     bound = partial(kernel, backend.xp, **definition.keywords(op, given, _keyword_names(kernel)))
-    on_host = _host_inputs(definition, len(op.inputs))
+    on_host = host_inputs(definition, len(op.inputs))
     if backend.xp is np or not on_host:
         return bound
     return partial(_with_host_inputs, bound, backend, on_host)
 
 
-def _host_inputs(definition: OpDef, count: int) -> frozenset[int]:
+@cache
+def host_inputs(definition: OpDef, count: int) -> frozenset[int]:
     """Which of `count` inputs the kernel reads on the host, as shapes and axes are, and the
     counter after them."""
     host = {spec.name for spec in definition.inputs if spec.host}

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
+import numpy as np
+
+from core.collector import collector_paused
 from core.engine.backend import Backend
-from core.engine.calls import Call, Several, into_places, nothing, run_through
+from core.engine.calls import Several, into_places, parts
 from core.engine.compact import Compact
 from core.engine.evaluate import NO_FUNCTIONS, Functions, located
 from core.engine.plan import Blocked, Plan, Step
 from core.engine.record import Recording
+from core.engine.running import Call, packed
+from core.engine.state import VariableStore
 from core.errors import GradstepError
 from core.ops.ufunc import BLOCK
 
@@ -22,16 +28,23 @@ class Fast(Recording):
 
     layout: Compact
 
+    @collector_paused()
     def __init__(self, plan: Plan, backend: Backend, functions: Functions = NO_FUNCTIONS) -> None:
-        super().__init__(plan, backend, functions, Compact(plan))
+        super().__init__(plan, backend, functions, Compact(plan, may_part=backend.xp is np))
         self._bound_to: dict[str, Any] | None = None
         self._busy: list[Call] = []
         self._step_of: list[int] = []
 
     @property
-    def starts(self) -> Mapping[str, Any]:
-        """Counters of the plan -> what they start with."""
-        return self._first
+    def calls(self) -> Iterable[tuple[int, Call]]:
+        return zip(self._step_of, self._busy, strict=True)
+
+    def settle(self, store: VariableStore) -> None:
+        """Make `store` such as runs want it: with the plan's counters, and with variables that are
+        updated together side by side."""
+        store.complete(self._first)
+        for names in self.layout.families:
+            store.lay_side_by_side(names)
 
     def can_begin(self, variables: Mapping[str, Any]) -> bool:
         """Whether every variable of the plan has a value, of the shape that the plan reckons
@@ -61,21 +74,16 @@ class Fast(Recording):
             self._cells[index] = now[name] if same else now[name].reshape(place.shape)
         self._bind()
 
-    def _blocks(self, run: Blocked) -> list[Call]:
+    def _blocks(self, run: Blocked) -> Iterator[tuple[int, Call]]:
         """The calls of a blocked run, block after block."""
-        steps = self.plan.steps[run.start : run.stop]
-        size = max(math.prod(self._cells[v].shape) for s in steps for v in s.reads or s.writes)
-        return [
-            into_places(
-                self.backend,
-                step,
-                self.functions,
-                [self._part(v, at, size) for v in step.reads],
-                [self._part(v, at, size) for v in step.writes],
-            )
-            for at in range(0, size, BLOCK)
-            for step in steps
-        ]
+        steps = [*enumerate(self.plan.steps)][run.start : run.stop]
+        size = max(math.prod(self._cells[v].shape) for _, s in steps for v in s.reads or s.writes)
+        for at in range(0, size, BLOCK):
+            for index, step in steps:
+                inputs = [self._part(v, at, size) for v in step.reads]
+                places = [self._part(v, at, size) for v in step.writes]
+                call = into_places(self.backend, step, self.functions, inputs, places, self._room)
+                yield from ((index, part) for part in parts(call))
 
     def _part(self, value: int, at: int, size: int) -> Any:
         """The block of a value from element `at`; a scalar as it is."""
@@ -86,36 +94,54 @@ class Fast(Recording):
 
     def run(self, start: int, stop: int) -> tuple[int, GradstepError | None]:
         """Execute the whole plan; `start` and `stop` are its ends."""
-        done, error = run_through(self._busy)
+        done, error = self._quiet.run(self._busy)
         if error is not None:
             failed = self._step_of[done]
             return failed, located(error, self.plan.steps[failed].op)
-        for last, first in self.layout.moved:
-            self._cells[first][...] = self._cells[last]
         return len(self.plan.steps), None
 
+    def keep(self, store: VariableStore, done: int) -> None:
+        """Nothing to do: the run wrote to the arrays that it was begun with. Unless it failed: then
+        it did not come to put there what it had made elsewhere."""
+        if done < len(self.plan.steps):
+            for name, (first, *_) in self.plan.versions.items():
+                newest = self.plan.newest(name, done)
+                if newest not in self.layout.held:
+                    self._move(newest, first)
+
+    @collector_paused()
     def _bind(self) -> None:
         """The calls that do something, and the step of each."""
-        calls = [self._call(step) for step in self.plan.steps]
-        for run in self.plan.blocked:
-            calls[run.start : run.stop] = [
-                Several(self._blocks(run)),
-                *[nothing] * (run.stop - run.start - 1),
-            ]
-        flat = [(i, one) for i, call in enumerate(calls) for one in _parts(call)]
-        self._step_of, self._busy = [i for i, _ in flat], [one for _, one in flat]
+        for value, part in self.layout.parts.of.items():
+            self._cells[value] = part.of(self._cells[part.whole])
+        flat = [*self._listed(), *self._moves()]
+        self._step_of, self._busy = [i for i, _ in flat], packed(call for _, call in flat)
+
+    def _listed(self) -> Iterator[tuple[int, Call]]:
+        blocked = {i: run for run in self.plan.blocked for i in range(run.start, run.stop)}
+        for index, step in enumerate(self.plan.steps):
+            run = blocked.get(index)
+            if run is None:
+                yield from ((index, part) for part in parts(self._call(step)))
+            elif index == run.start:
+                yield from self._blocks(run)
+
+    def _moves(self) -> Iterator[tuple[int, Call]]:
+        """The calls that put what was made elsewhere into the memory of its variable."""
+        for last, first in self.layout.moved:
+            yield self.plan.made_by[last], partial(self._move, last, first)
+
+    def _move(self, last: int, first: int) -> None:
+        self._cells[first][...] = self._cells[last]
 
     def _call(self, step: Step) -> Call:
-        idle = step.index in self.layout.idle or step.op.type == "NoOp"
-        if idle and step.index not in self._failures:
-            return nothing
-        return super()._call(step)
+        left = self.layout.parts.joining.get(step)
+        return super()._call(step) if left is None else self._joined(step, left)
 
-
-def _parts(call: Call) -> Iterator[Call]:
-    """What a call consists of: nothing, itself, or several."""
-    if isinstance(call, Several):
-        for part in call.calls:
-            yield from _parts(part)
-    elif call is not nothing:
-        yield call
+    def _joined(self, step: Step, left: Sequence[int]) -> Call:
+        """The calls that put inputs where they belong in the result, but those that are there."""
+        assert step.definition is not None
+        assert step.definition.pieces is not None
+        result, inputs = self._cells[step.writes[0]], [self._cells[v] for v in step.reads]
+        places = step.definition.pieces(result, *inputs, **step.definition.keywords(step.op))
+        return Several([partial(np.copyto, places[i], inputs[i]) for i in left])

@@ -50,7 +50,8 @@ def _type_of(graph: Graph, ref: TensorRef) -> TensorType | None:
         raise GradstepError(
             f"Cannot interpret feed_dict key as Tensor: {missing}", kind="TypeError", node=ref.op
         )
-    return declared(graph).types.get(ref)
+    kind: TensorType | None = declared(graph).types.get(ref)
+    return kind
 
 
 def _fitting(ref: TensorRef, kind: TensorType | None, value: Any) -> np.ndarray:

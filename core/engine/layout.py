@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from core.engine.backend import Backend
 from core.engine.plan import Plan, Value
-from core.errors import GradstepError
+from core.engine.resolve import Step, makes_constants
+from core.graph.dtypes import TensorType
 
 ALIGNMENT = 64  # bytes; NumPy multiplies 1.5 times as fast as on its usual 16
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """`size` bytes from `offset` of the arena, holding an array of this shape and dtype."""
 
     offset: int
@@ -25,43 +26,111 @@ class Place:
     shape: tuple[int, ...]
     dtype: np.dtype
 
-    def view(self, arena: Any) -> Any:
-        return arena[self.offset : self.offset + self.size].view(self.dtype).reshape(self.shape)
-
 
 @dataclass(frozen=True, eq=False)
 class Layout:
     """places: value -> its place, or None for values kept by reference: those of a shape known
-    only while running, strings, feeds, constants."""
+    only while running, strings, feeds, constants.
+
+    taken: the places of the values that the plan has in common with the one that it continues;
+    taken_bytes: those of its arena; taken_same: see `same`. Other values come behind them.
+    first_bytes: those of the arena before anything was taken over.
+    """
 
     plan: Plan
+    taken: tuple[Place | None, ...] = ()
+    taken_bytes: int = 0
+    taken_same: Mapping[int, int] = field(default_factory=dict)
+    first_bytes: int = 0
+
+    def continued(self, plan: Plan) -> Layout | None:
+        """The layout of a plan that continues this one's; None if it does not, or if that has
+        made the arena twice as large."""
+        mine = self.plan.values
+        if len(plan.values) < len(mine) or not all(map(operator.is_, mine, plan.values)):
+            return None
+        layout = Layout(plan, self.places, self.size, self.same, self.first_bytes or self.size)
+        return layout if layout.size <= 2 * layout.first_bytes else None
+
+    @cached_property
+    def constant_steps(self) -> tuple[Step, ...]:
+        """Those that do the same in every run, from nothing."""
+        able = [step for step in self.plan.steps if step.computes and not step.op.inputs]
+        return tuple(step for step in able if makes_constants(step.op, step.definition))
 
     @cached_property
     def constants(self) -> frozenset[int]:
         """Values that every run makes the same, from nothing."""
-        return frozenset(
-            i
-            for step in self.plan.steps
-            if step.computes and not step.op.inputs and step.definition and step.definition.is_pure
-            for i in step.writes
-        )
+        return frozenset(value for step in self.constant_steps for value in step.writes)
 
     @cached_property
-    def feeds(self) -> tuple[int, ...]:
-        return tuple(i for i, v in enumerate(self.plan.values) if v.step < 0 and v.ref is not None)
+    def outside(self) -> frozenset[int]:
+        """Values that are there before a run, feeds and constants."""
+        return self.constants.union(self.plan.fed)
+
+    @cached_property
+    def same(self) -> Mapping[int, int]:
+        """Values that are the bytes of an earlier one, and lie where that does -> that. Variables
+        are written to, so what is read of them lies elsewhere."""
+        values, outside, first = self.plan.values, self.outside, len(self.taken)
+        found = dict(self.taken_same)
+        for step in self._keeping:
+            source, value = step.reads[0], step.writes[0]
+            if value >= first and source < value and source not in outside:
+                there = has_place(values[source]) and has_place(values[value])
+                if there and not values[source].variable:
+                    found[value] = source
+        return found
+
+    @cached_property
+    def _keeping(self) -> list[Step]:
+        return [step for step in self.plan.steps if step.keeps_bytes]
+
+    @cached_property
+    def idle(self) -> frozenset[Step]:
+        """Steps with nothing to do: their result is where their input is."""
+        same = self.same
+        return frozenset(s for s in self._keeping if same.get(s.writes[0]) == s.reads[0])
+
+    @cached_property
+    def forms(self) -> list[Form]:
+        """What each value that is not taken asks of memory."""
+        known: dict[int, Form] = {}  # by identity: types are shared, and long to hash
+        found = []
+        for value in self.plan.values[len(self.taken) :]:
+            form = known.get(id(value.type))
+            if form is None:
+                form = known[id(value.type)] = _form(value.type)
+            found.append(form)
+        return found
 
     @cached_property
     def places(self) -> tuple[Place | None, ...]:
-        outside = self.constants | set(self.feeds)
-        places: list[Place | None] = []
-        end = 0
-        for index, value in enumerate(self.plan.values):
-            if index in outside or not has_place(value):
+        places = [*self.taken]
+        same = self.same
+        outside, end = self.outside, self.taken_bytes
+        for index, form in enumerate(self.forms, len(places)):
+            if form.shape is None or index in outside:
                 places.append(None)
                 continue
-            places.append(place := place_of(value, end))
-            end += -(-place.size // ALIGNMENT) * ALIGNMENT
+            source = places[same[index]] if index in same else None
+            if source is not None:
+                places.append(Place(source.offset, form.size, form.shape, form.dtype))
+                continue
+            places.append(Place(end, form.size, form.shape, form.dtype))
+            end += form.room
         return tuple(places)
+
+    @cached_property
+    def turns(self) -> Mapping[int, int]:
+        """First versions of variables -> last, and the other way round: what may change places
+        from run to run."""
+        found: dict[int, int] = {}
+        for first, *_, last in (v for v in self.plan.versions.values() if len(v) > 1):
+            one, other = self.places[first], self.places[last]
+            if one is not None and other is not None and one[1:] == other[1:]:
+                found |= {first: last, last: first}
+        return found
 
     @cached_property
     def held(self) -> Mapping[int, str]:
@@ -72,33 +141,44 @@ class Layout:
     @cached_property
     def size(self) -> int:
         """Bytes of the arena."""
-        return max((p.offset + p.size for p in self.places if p is not None), default=0)
+        new = (p for p in self.places[len(self.taken) :] if p is not None)
+        return max([self.taken_bytes, *(p.offset + aligned(p.size) for p in new)])
 
     @cached_property
     def by_reference(self) -> tuple[int, ...]:
         """Values that each run leaves outside the arena."""
-        outside = self.constants | set(self.feeds)
-        return tuple(i for i, place in enumerate(self.places) if place is None and i not in outside)
+        outside = self.outside
+        absent = [i for i, p in enumerate(self.places) if p is None and i not in outside]
+        if not absent:
+            return ()
+        there = {versions[0] for versions in self.plan.versions.values()}
+        return tuple(i for i in absent if self.plan.made_by[i] >= 0 or i in there)
 
 
-def place_of(value: Value, offset: int) -> Place:
-    """The place of `value`, which has one, at that offset."""
-    shape, dtype = value.type.shape.static(), value.type.dtype.numpy
-    return Place(offset, int(np.prod(shape, dtype=object)) * dtype.itemsize, shape, dtype)
+class Form(NamedTuple):
+    """What values of one type ask of memory. shape: None if that is not known before running.
+    room: `size`, up to where the next value may begin."""
+
+    shape: tuple[int, ...] | None
+    dtype: np.dtype
+    size: int = 0
+    room: int = 0
+
+
+def _form(kind: TensorType) -> Form:
+    dtype = kind.dtype.numpy
+    if dtype.hasobject or not kind.shape.is_static:
+        return Form(None, dtype)
+    shape = kind.shape.static()
+    size = math.prod(shape) * dtype.itemsize
+    return Form(shape, dtype, size, aligned(size))
+
+
+def aligned(size: int) -> int:
+    """The next place at or behind `size` where a value may begin."""
+    return -(-size // ALIGNMENT) * ALIGNMENT
 
 
 def has_place(value: Value) -> bool:
     """Whether it is known before running how many bytes it takes."""
     return value.type.shape.is_static and not value.type.dtype.numpy.hasobject
-
-
-def arena_of(layout: Layout, backend: Backend) -> Any:
-    """New memory for `layout`. Raises GradstepError when there is not enough."""
-    try:
-        return backend.empty((layout.size,), np.dtype(np.uint8))
-    except (MemoryError, ValueError) as error:
-        raise GradstepError(
-            f"recording one run takes {layout.size / 2**20:.0f} MiB, more than there is",
-            kind="ResourceExhaustedError",
-            hint="use smaller tensors or a smaller batch",
-        ) from error

@@ -2,7 +2,7 @@
 
 Values that hold the same bytes share a storage: a reshaped tensor its source's, a variable's new
 version the old one's where nobody reads that any more, an elementwise result that of an input
-that nobody else reads. Storages whose lives do not overlap share memory.
+that nobody else reads, a part its whole's. Storages whose lives do not overlap share memory.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
+from itertools import chain, pairwise
 
 from core.engine.layout import ALIGNMENT
+from core.engine.parts import Part
 from core.engine.passes.rewriting import wanted
 from core.engine.plan import Blocked, Plan
 from core.engine.resolve import Step
@@ -29,15 +31,21 @@ class Storage:
     offset: int = -1
 
 
-def share(plan: Plan, size_of: Callable[[int], int | None]) -> dict[int, Storage]:
-    """Value -> its storage, for the values that `size_of` gives a size in bytes."""
-    return _Sharing(plan, size_of).run()
+def share(
+    plan: Plan, size_of: Callable[[int], int | None], parts: Mapping[int, Part]
+) -> dict[int, Storage]:
+    """Value -> its storage, for the values that `size_of` gives a size in bytes. parts: those that
+    lie in others; the storage is that of the whole, which is in use as long as any part is."""
+    return _Sharing(plan, size_of, parts).run()
 
 
 class _Sharing:
-    def __init__(self, plan: Plan, size_of: Callable[[int], int | None]) -> None:
+    def __init__(
+        self, plan: Plan, size_of: Callable[[int], int | None], parts: Mapping[int, Part]
+    ) -> None:
         self.plan = plan
         self.size_of = size_of
+        self.parts = parts
         self.last = last_uses(plan)
         self.found: dict[int, Storage] = {}
 
@@ -45,12 +53,16 @@ class _Sharing:
         for name, versions in self.plan.versions.items():
             if (size := self.size_of(versions[0])) is not None:
                 self._join(versions[0], Storage(size, -1, variable=name))
-        for step in self.plan.steps:
+        for index, step in enumerate(self.plan.steps):
             for position, value in enumerate(step.writes):
-                size = self.size_of(value)
+                whole = self.parts[value].whole if value in self.parts else value
+                size = self.size_of(whole)
                 if size is not None:
-                    there = self._storage_for(step, position, size)
-                    self._join(value, there or Storage(size, step.index))
+                    there = self.found.get(whole)
+                    if there is None and whole == value:
+                        there = self._storage_for(index, step, position, size)
+                    self.found[whole] = there = there or Storage(size, index)
+                    self._join(value, there)
         for run in self.plan.blocked:
             self._hold(run)
         return self.found
@@ -70,19 +82,29 @@ class _Sharing:
         storage.stop = max(storage.stop, self.last[value], storage.start)
         self.found[value] = storage
 
-    def _storage_for(self, step: Step, position: int, size: int) -> Storage | None:
+    def _storage_for(self, index: int, step: Step, position: int, size: int) -> Storage | None:
         """An input's storage that output `position` of `step` may take over."""
-        if keeps_bytes(step):
+        if step.keeps_bytes:
             storage = self._same(step.reads[0], size)
             return None if storage and self._changes(storage, step, position) else storage
         for read in _overwritable(self.plan, step, position):
             storage = self._same(read, size)
-            if storage is not None and self._is_free_after(storage, step):
+            if storage is None or self._is_read_twice(storage, step):
+                continue
+            if self._is_free_after(storage, index, step):
                 return storage
         return None
 
+    def _is_read_twice(self, storage: Storage, step: Step) -> bool:
+        """Whether a kernel that writes over some input while it works has it as another, too, or
+        of like operations one as what another has."""
+        at_once = step.definition is not None and step.definition.in_place is None
+        if step.definition is None or (at_once and step.times == 1):
+            return False
+        return sum(self.found.get(value) is storage for value in step.reads) > 1
+
     def _same(self, value: int, size: int) -> Storage | None:
-        storage = self.found.get(value)
+        storage = None if value in self.parts else self.found.get(value)
         return storage if storage is not None and storage.size == size else None
 
     def _changes(self, storage: Storage, step: Step, position: int) -> bool:
@@ -92,24 +114,22 @@ class _Sharing:
         over = self.last[step.writes[position]] >= len(self.plan.steps)
         return over and len(versions) > 1
 
-    def _is_free_after(self, storage: Storage, step: Step) -> bool:
+    def _is_free_after(self, storage: Storage, index: int, step: Step) -> bool:
         """Whether nobody reads what is there once `step` is done. A variable's memory is its own
         new version's alone."""
-        if storage.stop > step.index:
+        if storage.stop > index:
             return False
         written = {self.plan.values[w].variable for w in step.writes}
         return not storage.variable or storage.variable in written
 
 
-def keeps_bytes(step: Step) -> bool:
-    """Whether the step's result is its first input, in another shape at most."""
-    return step.computes and step.definition is not None and step.definition.keeps_bytes
-
-
 def _overwritable(plan: Plan, step: Step, position: int) -> Iterable[int]:
     """Values that the step may overwrite with its output `position`."""
     allowed = None if step.definition is None else step.definition.in_place
-    reads = step.reads if allowed is None else [step.reads[i] for i in allowed]
+    reads = step.reads
+    if step.times > 1:
+        reads, _ = step.parts[position * step.times // len(step.writes)]
+    reads = reads if allowed is None else tuple(reads[i] for i in allowed)
     value = plan.values[step.writes[position]]
     if value.variable:
         return [r for r in reads if plan.values[r].variable == value.variable]
@@ -129,33 +149,46 @@ def internal(plan: Plan, run: Blocked, last: Sequence[int]) -> set[int]:
 def last_uses(plan: Plan) -> list[int]:
     """For each value, the last step that reads it; -1: none; past the end: after the run."""
     last = [-1] * len(plan.values)
-    for step in plan.steps:
+    for index, step in enumerate(plan.steps):
         for value in step.reads:
-            last[value] = step.index
+            last[value] = index
+    for (
+        versions
+    ) in plan.versions.values():  # what a variable holds if the run fails before the next
+        for version, following in pairwise(versions):
+            last[version] = max(last[version], plan.made_by[following])
     for value in wanted(plan):
         last[value] = len(plan.steps)
     return last
 
 
-def allocate(storages: Mapping[int, Storage]) -> int:
+def allocate(storages: Mapping[int, Storage], rows: Sequence[Sequence[Storage]] = ()) -> int:
     """Give each storage its offset in an arena; the arena's size. Memory is taken over from
     storages of the same size, of which networks have many, so that this takes linear time.
-    Those of variables lie elsewhere."""
-    inside = dict.fromkeys(s for s in storages.values() if not s.variable)
+    Those of variables lie elsewhere. rows: storages that lie side by side."""
+    alone = dict.fromkeys(s for s in storages.values() if not s.variable)
+    for storage in chain.from_iterable(rows):
+        del alone[storage]
     free: dict[int, list[int]] = {}
     busy: list[tuple[int, int, int]] = []  # stop, offset, size
     end = 0
-    for storage in sorted(inside, key=lambda s: s.start):
-        while busy and busy[0][0] < storage.start:
+    for row in sorted((*rows, *([s] for s in alone)), key=_start):
+        while busy and busy[0][0] < _start(row):
             _, offset, size = heappop(busy)
             heappush(free.setdefault(size, []), offset)
-        size = _aligned(storage.size)
+        size = _aligned(sum(s.size for s in row))
         if free.get(size):
-            storage.offset = heappop(free[size])
+            offset = heappop(free[size])
         else:
-            storage.offset, end = end, end + size
-        heappush(busy, (storage.stop, storage.offset, size))
+            offset, end = end, end + size
+        heappush(busy, (max(s.stop for s in row), offset, size))
+        for storage in row:
+            storage.offset, offset = offset, offset + storage.size
     return end
+
+
+def _start(row: Sequence[Storage]) -> int:
+    return min(storage.start for storage in row)
 
 
 def _aligned(size: int) -> int:

@@ -9,15 +9,27 @@ no value of their own; they stand for the variable.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from dataclasses import dataclass, field
+from functools import cached_property
+from operator import attrgetter
+from types import MappingProxyType
 
+from core.collector import collector_paused
 from core.engine.groups import Group, group_steps
-from core.engine.resolve import Resolver, Step, Value, Variable
+from core.engine.kernels.alternative import Alternative
+from core.engine.pruning import Needed
+from core.engine.resolve import Step, Value, Variable
+from core.engine.resolver import Resolver
+from core.engine.run_types import RunTypes
+from core.engine.takeover import Takeover
 from core.errors import GradstepError
+from core.graph.by_tensor import ByTensor
 from core.graph.dtypes import TensorType
 from core.graph.model import Graph, TensorRef, unknown_name
-from core.ops.infer import Inference, infer
+from core.ops.infer import declared
+
+_WRITES = attrgetter("writes")
+_NONE: Mapping[str, Step] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,20 +49,32 @@ class Plan:
     tensors:   where each tensor is: the index of its value, or the variable it stands for.
     variables: those the steps touch, by the name of their storage.
     versions:  variable -> its values in order, the one at the run's start first.
-    failures:  steps that cannot run, found before running -> why.
+    failures:  operations that cannot run, found before running -> why.
+    fed:       the values that are given to every run.
+    needed:    how often each operation is asked for.
+    types:     what the tensors are in such a run.
+    retired:   steps of plans before it, by operation, that have no part in this one.
     blocked:   runs of steps that the fast layout may take block by block.
+    kernels:   operations that another library computes -> its kernel.
+    rounding:  names of the passes that changed it such that results may round otherwise.
     """
 
     graph: Graph
     steps: tuple[Step, ...]
     values: tuple[Value, ...]
-    tensors: Mapping[TensorRef, int | str]
+    tensors: ByTensor[int | str]
     variables: Mapping[str, Variable]
     versions: Mapping[str, tuple[int, ...]]
-    failures: Mapping[int, GradstepError]
+    failures: Mapping[str, GradstepError]
+    fed: tuple[int, ...]
     fetches: tuple[TensorRef, ...]
     targets: tuple[str, ...]
+    needed: Needed
+    types: RunTypes
+    retired: Mapping[str, Step] = field(default_factory=lambda: _NONE)
     blocked: tuple[Blocked, ...] = ()
+    kernels: Mapping[str, Alternative] = field(default_factory=dict)
+    rounding: tuple[str, ...] = ()
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
@@ -60,25 +84,46 @@ class Plan:
     @cached_property
     def step_of(self) -> Mapping[str, int]:
         """The step that executes each operation."""
-        return {step.op.name: step.index for step in self.steps}
+        return {step.op.name: index for index, step in enumerate(self.steps)}
+
+    @cached_property
+    def made_by(self) -> Sequence[int]:
+        """For each value, the step that makes it; -1: it is there when the run starts."""
+        found = [-1] * len(self.values)
+        for index, step in enumerate(self.steps):
+            for value in step.writes:
+                found[value] = index
+        return found
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether most of the values are there in a run."""
+        if len(self.values) <= 2 * len(self.steps):
+            return True  # this is nearly always so, and needs no counting
+        made = sum(map(len, map(_WRITES, self.steps)))
+        return len(self.values) <= 2 * (made + len(self.fed) + len(self.versions))
 
     def newest(self, variable: str, step: int | None = None) -> int:
         """The value that `variable` has once `step` steps are done (by default all)."""
         versions = self.versions[variable]
         if step is None:
             return versions[-1]
-        return next(v for v in reversed(versions) if self.values[v].step < step)
+        return next(v for v in reversed(versions) if self.made_by[v] < step)
 
 
+@collector_paused()
 def compile_plan(
     graph: Graph,
     fetches: Sequence[TensorRef],
     targets: Sequence[str] = (),
     fed: Iterable[TensorRef] | Mapping[TensorRef, TensorType] = (),
+    previous: Plan | None = None,
 ) -> Plan:
     """The plan that computes `fetches` and executes `targets`, given the tensors in `fed`.
 
     fed: with types, shapes follow from what is really fed; without, from the declarations.
+    previous: a plan that this function made for a graph before an edit; its steps are taken over
+    where nothing about them has changed.
     An operation that cannot run (unfed placeholder, shapes that do not fit, unknown type) fails
     when its step is reached, as in TensorFlow. Raises GradstepError for a name that is not there
     and for a cycle.
@@ -87,30 +132,46 @@ def compile_plan(
     for name in (*targets, *(ref.op for ref in fetches)):
         if name not in graph:
             raise unknown_name(name, graph.operations)
-    needed = _needed(graph, fetches, targets, types)
-    resolver = Resolver(types)
-    for name in graph.order:
-        if name in needed:
-            resolver.add(graph[name])
+    wanted = (*targets, *(ref.op for ref in fetches if ref not in types))
+    if previous is not None and previous.types.fed == types:
+        needed = previous.needed.after(graph, wanted)
+        taken = Takeover(previous)
+        taken.take(needed)
+        plan = _made(graph, needed, taken, fetches, targets, taken.retired)
+        if plan.is_dense:
+            return plan
+    needed = Needed(graph, types, wanted)
+    resolver = Resolver(RunTypes(declared(graph), types))
+    for op in needed.operations:
+        resolver.add(op)
+    return _made(graph, needed, resolver, fetches, targets)
+
+
+def _made(
+    graph: Graph,
+    needed: Needed,
+    resolver: Resolver,
+    fetches: Sequence[TensorRef],
+    targets: Sequence[str],
+    retired: Mapping[str, Step] = _NONE,
+) -> Plan:
     for ref in fetches:
         _check_output(resolver, ref)
     return Plan(
         graph=graph,
         steps=tuple(resolver.steps),
         values=tuple(resolver.values),
-        tensors=resolver.tensors,
+        tensors=ByTensor(resolver.where),
         variables=resolver.variables,
         versions={name: tuple(ids) for name, ids in resolver.versions.items()},
         failures=resolver.failures,
+        fed=tuple(range(len(resolver.types.fed))),
         fetches=tuple(fetches),
         targets=tuple(targets),
+        needed=needed,
+        types=resolver.types,
+        retired=retired,
     )
-
-
-@lru_cache(maxsize=8)
-def declared(graph: Graph) -> Inference:
-    """The graph's static types, inferred once."""
-    return infer(graph)
 
 
 def _fed_types(
@@ -125,30 +186,9 @@ def _fed_types(
     return {ref: known[ref] for ref in fed}
 
 
-def _needed(
-    graph: Graph,
-    fetches: Iterable[TensorRef],
-    targets: Iterable[str],
-    fed: Mapping[TensorRef, TensorType],
-) -> set[str]:
-    """What must run. A feed cuts the wires that carry it, but no control dependency."""
-    seen: set[str] = set()
-    stack = [*targets, *(ref.op for ref in fetches if ref not in fed)]
-    while stack:
-        name = stack.pop()
-        if name in seen or name not in graph:
-            continue  # a wire from nowhere fails at its reader
-        op = graph[name]
-        if op.type == "Placeholder" and op.output() in fed:
-            continue  # a fed placeholder is replaced by its feed, control dependencies included
-        seen.add(name)
-        stack.extend(ref.op for ref in op.inputs if ref is not None and ref not in fed)
-        stack.extend(op.control_inputs)
-    return seen
-
-
 def _check_output(resolver: Resolver, ref: TensorRef) -> None:
-    if ref in resolver.tensors or ref.op in resolver.broken:
+    there = resolver.where.get(ref.op, ())
+    if ref.op in resolver.failures or (ref.index < len(there) and there[ref.index] is not None):
         return
     raise GradstepError(
         f"operation '{ref.op}' has no output {ref.index}",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,10 @@ from core.engine.backend import Backend
 from core.engine.evaluate import NO_FUNCTIONS, Functions
 from core.engine.fast import Fast
 from core.engine.feeds import fed_types, feed_arrays, missing_tensor
+from core.engine.kernels.choice import REFERENCE, Kernels
 from core.engine.numpy_backend import NumpyBackend
-from core.engine.passes.pipeline import optimized
+from core.engine.passes.pipeline import optimized, require_passes
+from core.engine.placement import Rewrite, has_values, laid_out
 from core.engine.plan import Plan, compile_plan
 from core.engine.record import Recording
 from core.engine.state import VariableStore, initial_store, uninitialised
@@ -30,8 +33,10 @@ class Session:
     """Runs one graph; several sessions on one graph are independent.
 
     functions: token -> Python function, for PyFunc. initial: variable -> its first value.
-    store: the variables' values now. fast: plans are made smaller by passes and run in reused
-    memory; otherwise every value has a place of its own, as in the debugger.
+    store: the variables' values now. fast: plans are made smaller by passes, but for those named
+    in `without`, and run in reused memory; otherwise every value has a place of its own, as in
+    the debugger. kernels: what computes besides NumPy: "auto" for the optional libraries that are
+    there, or their names; see core.engine.kernels.choice.
     """
 
     def __init__(
@@ -41,13 +46,32 @@ class Session:
         functions: Functions = NO_FUNCTIONS,
         initial: Mapping[str, np.ndarray] | None = None,
         fast: bool = False,
+        without: Collection[str] = (),
+        kernels: str | Collection[str] = REFERENCE,
     ) -> None:
         self.graph = graph
         self.fast = fast
         self.backend: Backend = backend or NumpyBackend()
         self.functions = functions
+        self.kernels = Kernels.of(kernels)
+        self._rewrite: Rewrite | None = None
+        if fast:
+            require_passes(without)
+            self._rewrite = partial(optimized, backend=self.backend, without=without)
         self.store: VariableStore = initial_store(graph, self.backend, initial or {})
         self._recordings: OrderedDict[_Key, Recording] = OrderedDict()
+
+    @property
+    def computed_by(self) -> dict[str, str]:
+        """Operation -> the library that computes it in NumPy's place, of what has been run."""
+        plans = [recording.plan for recording in self._recordings.values()]
+        return {name: one.library.name for plan in plans for name, one in plan.kernels.items()}
+
+    @property
+    def rounding(self) -> list[str]:
+        """Passes that changed what has been run such that results may round otherwise."""
+        plans = [recording.plan for recording in self._recordings.values()]
+        return list(dict.fromkeys(name for plan in plans for name in plan.rounding))
 
     def run(
         self,
@@ -89,7 +113,7 @@ class Session:
     def _execute(self, recording: Recording) -> None:
         recording.begin(self.store)
         done, error = recording.run(0, len(recording.plan.steps))
-        self._keep(recording, done)
+        recording.keep(self.store, done)
         if error is not None:
             raise error
 
@@ -115,7 +139,9 @@ class Session:
         found = self._recordings.pop(key, None)
         if found is None or not self._suits(found):
             plan = compile_plan(self.graph, fetches, targets, types)
-            found = self._laid_out(plan)
+            found = laid_out(
+                plan, self.backend, self.functions, self.store, self._rewrite, self.kernels
+            )
         self._recordings[key] = found
         if len(self._recordings) > _KEPT_PLANS:
             self._recordings.popitem(last=False)
@@ -125,30 +151,7 @@ class Session:
         """Whether the variables are still such as `recording` was laid out for."""
         if isinstance(recording, Fast):
             return recording.can_begin(self.store)
-        return not (self.fast and recording.lacks_values and self._has_values(recording.plan))
-
-    def _has_values(self, plan: Plan) -> bool:
-        """Whether every variable of the plan has a value, or starts with one of its own."""
-        return all(n in self.store or v.first is not None for n, v in plan.variables.items())
-
-    def _laid_out(self, plan: Plan) -> Recording:
-        """`plan` in memory. A run that starts without a variable's value is not made fast: it is
-        an initialisation, or fails."""
-        if self.fast and self._has_values(plan):
-            quick = Fast(optimized(plan, self.backend), self.backend, self.functions)
-            if quick.can_begin(self.store):
-                self.store.complete(quick.starts)
-                return quick
-        return Recording(plan, self.backend, self.functions)
-
-    def _keep(self, recording: Recording, done: int) -> None:
-        """Take over what the run wrote to the variables."""
-        if isinstance(recording, Fast):
-            return  # it wrote to them where they are
-        plan = recording.plan
-        for name, array in recording.variables(done).items():
-            if plan.newest(name, done) != plan.versions[name][0]:
-                self.store.set(name, array)
+        return not (self.fast and recording.lacks_values and has_values(recording.plan, self.store))
 
     def _value(self, recording: Recording, ref: TensorRef) -> np.ndarray:
         plan: Plan = recording.plan

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from core.engine.resolve import Step, Variable, storage_name
 from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, DType
 from core.graph.model import Graph, Operation, unknown_name
+from core.ops.side_by_side import side_by_side
 
 _DECLARATIONS = frozenset({"VariableV2", "VarHandleOp"})
 # These meet a variable that has no value yet without failing.
@@ -26,6 +27,7 @@ class VariableStore(Mapping[str, Any]):
     def __init__(self, backend: Backend, arrays: Mapping[str, Any] | None = None) -> None:
         self.backend = backend
         self._arrays: dict[str, Any] = {}
+        self._settled: set[str] = set()  # those whose arrays stay where they are
         for name, array in (arrays or {}).items():
             self.set(name, array)
 
@@ -40,7 +42,30 @@ class VariableStore(Mapping[str, Any]):
 
     def set(self, name: str, array: Any) -> None:
         """Keep a copy of `array`, which is on the backend's device."""
-        self._arrays[name] = self.backend.xp.array(array)
+        held = self._arrays[name] if name in self._settled else None
+        if held is not None and (held.shape, held.dtype) == (array.shape, array.dtype):
+            held[...] = array
+        else:
+            self._settled.discard(name)
+            self._arrays[name] = self._placed(array)
+
+    def lay_side_by_side(self, names: Sequence[str]) -> None:
+        """Put these variables, which are of one element type, one behind the other in memory."""
+        arrays = [self._arrays[name] for name in names]
+        if self._settled.issuperset(names) and side_by_side(arrays) is not None:
+            return
+        block = self.backend.empty((sum(a.size for a in arrays),), arrays[0].dtype)
+        for name, array in zip(names, arrays, strict=True):
+            part, block = block[: array.size], block[array.size :]
+            part[...] = array.reshape(-1)
+            self._arrays[name] = part.reshape(array.shape)
+        self._settled.update(names)
+
+    def _placed(self, array: Any) -> Any:
+        """A copy, aligned as the backend aligns memory."""
+        copy = self.backend.empty(array.shape, array.dtype)
+        copy[...] = array
+        return copy
 
     def complete(self, arrays: Mapping[str, Any]) -> None:
         """Take the values of `arrays` for those that have none."""

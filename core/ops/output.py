@@ -18,9 +18,14 @@ def to_stderr(text: str) -> None:
 _output: ContextVar[Print] = ContextVar("output", default=to_stderr)
 
 
+def where_text_goes() -> Print:
+    """What printed text is given to, here and now."""
+    return _output.get()
+
+
 def say(text: str) -> None:
     """Print `text`, line ends included."""
-    _output.get()(text)
+    where_text_goes()(text)
 
 
 @contextmanager

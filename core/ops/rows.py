@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from core.ops.indexing import blanked, resolve
+from core.ops.row_sums import sums_in_order, worthwhile
 
 # Element types that a GPU cannot add atomically -> one that it can, with the same sums modulo 2^n.
 _ADDED_AS: dict[str, np.dtype] = {
@@ -36,11 +37,13 @@ def flat_rows(
 def sum_rows(xp: Any, values: Any, rows: Any, dropped: Any, count: int) -> Any:
     """[count, …]: rows of `values` added up by row number; `dropped` ones are left out."""
     inner = values.shape[rows.ndim :]
-    total = xp.zeros((count, *inner), dtype=values.dtype)
     if count == 0 or rows.size == 0:
-        return total
-    kept = blanked(xp, values, dropped, 0)
-    return add_rows(xp, total, kept.reshape((rows.size, *inner)), rows.reshape(-1))
+        return xp.zeros((count, *inner), dtype=values.dtype)
+    kept, places = blanked(xp, values, dropped, 0), rows.reshape(-1)
+    if xp is np and worthwhile(flat := kept.reshape(rows.size, -1)):
+        return sums_in_order(flat, places, count).reshape(count, *inner)
+    total = xp.zeros((count, *inner), dtype=values.dtype)
+    return add_rows(xp, total, kept.reshape((rows.size, *inner)), places)
 
 
 def add_rows(xp: Any, total: Any, values: Any, rows: Any) -> Any:

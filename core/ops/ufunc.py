@@ -4,11 +4,28 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
-BLOCK = 1 << 14  # elements, 64 KiB of float32: a few such parts at a time stay in the cache
 Kernel = Callable[..., Any]
 Calls = Iterator[tuple[Any, ...]]  # a function and its arguments
+_PARTS = 8  # blocks that are to be in the cache at a time
+_SMALLEST_BLOCK = 1 << 14  # with smaller ones, the calls themselves take the time
+_CACHE = Path("/sys/devices/system/cpu/cpu0/cache/index2/size")
+
+
+def _block() -> int:
+    """Elements of float32 such that a few parts of that many stay in the second-level cache: a
+    power of two. Where the system does not tell the cache's size, what suits a small one."""
+    try:
+        kibibytes = int(_CACHE.read_text().strip().removesuffix("K"))
+    except (OSError, ValueError):
+        return _SMALLEST_BLOCK
+    fitting = kibibytes * 1024 // (_PARTS * 4)
+    return min(max(1 << fitting.bit_length() - 1, _SMALLEST_BLOCK), 4 * _SMALLEST_BLOCK)
+
+
+BLOCK = _block()
 
 
 def ufunc_kernel(name: str) -> Kernel:

@@ -103,6 +103,32 @@ def check_out_form(definition: OpDef) -> None:
             assert [p.tobytes() for p in places] == [r.tobytes() for r in plain]
 
 
+def check_calls_with_gaps(definition: OpDef) -> None:
+    """An elementwise op's calls, listed once, take arrays whose rows lie apart, and follow what
+    changes in them."""
+    if not definition.elementwise or definition.out_calls is None or definition.writes:
+        return
+    for case in cases(definition, np.float32):
+        if len({np.shape(x) for x in case.inputs}) > 1:
+            continue
+        values = [np.stack([x, x + x], axis=-1) for x in case.inputs]
+        plain = np.asarray(results(case, inputs=values)[0])
+        inputs, place = [_apart(np.zeros_like(x)) for x in values], _apart(np.full_like(plain, 1))
+        attrs = keywords(definition, case.operation)
+        listed = [*definition.out_calls(np, *inputs, out=place, room=np.empty, **attrs)]
+        for array, value in zip(inputs, values, strict=True):
+            array[...] = value
+        with np.errstate(all="ignore"):
+            for function, *arguments in listed:
+                function(*arguments)
+        assert place.tobytes() == plain.tobytes()
+
+
+def _apart(array: np.ndarray) -> np.ndarray:
+    """The same, with as much memory between the rows."""
+    return np.concatenate([array, array], axis=-1)[..., : array.shape[-1]]
+
+
 def check_layout_claims(definition: OpDef) -> None:
     """What the fast layout relies on: bytes that are kept, elements that stand alone."""
     for case in cases(definition, np.float32):

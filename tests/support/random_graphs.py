@@ -26,7 +26,7 @@ from tests.support.op_cases import make
 
 _WAVE, _STEEPNESS = 0.04, 8.0  # small next to the samples' distance from kinks; slopes of 0.3
 _LARGEST = 400  # elements of a sample's inputs together
-# Inputs that must fit something (a pooling's result what was pooled, labels must sum to 1, which the
+# Inputs that must fit something (a pooling's result what was pooled; labels must sum to 1, as the
 # rule takes for granted): kept as they are.
 _HELD = {
     "SoftmaxCrossEntropyWithLogits": (1,),

@@ -28,12 +28,12 @@ def block_elementwise(plan: Plan) -> Plan:
 
 def _runs(plan: Plan) -> Iterator[Blocked]:
     start, shape = 0, None
-    for step in plan.steps:
+    for index, step in enumerate(plan.steps):
         found = _blockable(plan, step)
         if found is None or found != shape:
-            if shape is not None and step.index - start > 1:
-                yield Blocked(start, step.index)
-            start, shape = step.index, found
+            if shape is not None and index - start > 1:
+                yield Blocked(start, index)
+            start, shape = index, found
     if shape is not None and len(plan.steps) - start > 1:
         yield Blocked(start, len(plan.steps))
 

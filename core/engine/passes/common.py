@@ -31,7 +31,9 @@ def merge_common(plan: Plan) -> Plan:
 
 
 def _key(step: Step, instead: dict[int, int]) -> Hashable | None:
-    reads = tuple(instead.get(v, v) for v in step.reads)
+    reads = tuple([instead.get(v, v) for v in step.reads])
+    if not step.op.attrs:
+        return (step.op.type, reads)
     try:
         attrs = tuple(sorted((k, _content(v)) for k, v in step.op.attrs.items() if k[0] != "_"))
         hash(attrs)

@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from core.engine.plan import Plan
-from core.engine.resolve import Step, Value
+from core.engine.resolve import Step
+from core.graph.by_tensor import ByTensor
+
+_ALWAYS_SAFE = frozenset({"Const", "NoOp"})
 
 
 def rebuilt(plan: Plan, steps: Sequence[Step], instead: Mapping[int, int] | None = None) -> Plan:
@@ -14,32 +17,26 @@ def rebuilt(plan: Plan, steps: Sequence[Step], instead: Mapping[int, int] | None
 
     Values that no step makes any more stay in the table, so that indexes go on meaning the same.
     """
-    other = instead or {}
-    values: list[Value] = list(plan.values)
-    numbered = []
-    for index, step in enumerate(steps):
-        reads = tuple(other.get(v, v) for v in step.reads)
-        numbered.append(replace(step, index=index, reads=reads))
-        for v in step.writes:
-            values[v] = replace(values[v], step=index)
-    old = {step.op.name: step.index for step in plan.steps}
-    failures = {
-        step.index: plan.failures[old[step.op.name]]
-        for step in numbered
-        if old[step.op.name] in plan.failures
-    }
+    if not instead:
+        return replace(plan, steps=tuple(steps))
     tensors = {
-        ref: other.get(place, place) if isinstance(place, int) else place
-        for ref, place in plan.tensors.items()
+        name: tuple([instead.get(p, p) if isinstance(p, int) else p for p in places])
+        for name, places in plan.tensors.of.items()
     }
-    return replace(
-        plan, steps=tuple(numbered), values=tuple(values), tensors=tensors, failures=failures
-    )
+    read = tuple([_reading(step, instead) for step in steps])
+    return replace(plan, steps=read, tensors=ByTensor(tensors))
+
+
+def _reading(step: Step, instead: Mapping[int, int]) -> Step:
+    """`step` on other values."""
+    if instead.keys().isdisjoint(step.reads):
+        return step
+    return step.reading(tuple([instead.get(v, v) for v in step.reads]))
 
 
 def is_pure(plan: Plan, step: Step) -> bool:
     """Whether `step` may be left out, merged with its like, or done beforehand."""
-    able = step.computes and step.index not in plan.failures
+    able = step.computes and step.times == 1 and step.op.name not in plan.failures
     return able and step.definition is not None and step.definition.is_pure
 
 
@@ -51,3 +48,16 @@ def wanted(plan: Plan) -> set[int]:
         if isinstance(place, int):
             found.add(place)
     return found
+
+
+def is_safe(plan: Plan, step: Step) -> bool:
+    """Whether the step is sure to succeed, so that nobody can tell which of two such comes first:
+    it computes nothing, or does so element by element on floating-point numbers."""
+    definition = step.definition
+    if definition is None or step.op.name in plan.failures:
+        return False
+    if not step.computes or step.op.type in _ALWAYS_SAFE or step.keeps_bytes:
+        return True
+    kinds = [plan.values[v].type for v in (*step.reads, *step.writes)]
+    floats = all(k.dtype.is_floating and k.shape.is_static for k in kinds)
+    return floats and definition.elementwise and bool(definition.ufunc or definition.writes)

@@ -171,7 +171,8 @@ def dropout(
     _check_dropout(whole, rate)
     if isinstance(rate, Real) and rate == 0:
         return whole
-    with builder_of((whole,)).scope(name or "dropout"):
+    builder = builder_of((whole,))
+    with builder.as_default(), builder.scope(name or "dropout"):  # a drawn shape is no tensor
         kept = _scaled_up(whole, rate)
         noise = random_uniform(_noise_shape(whole, noise_shape), dtype=whole.dtype, seed=seed)
         keep = call("GreaterEqual", noise, alike(rate, whole))

@@ -158,3 +158,16 @@ def test_numbers_are_no_text() -> None:
     assert session.run(["y"], {"s": ["a", b"b"]})[0].tolist() == ["a", b"b"]
     with pytest.raises(GradstepError, match="Unable to get element as bytes"):
         session.run(["y"], {"s": [1, 2]})
+
+
+@pytest.mark.parametrize("fast", [False, True])
+@pytest.mark.parametrize("shape", [(None, 3), (2, 3)])
+def test_what_reads_an_unfed_placeholder_waits_for_it_to_fail(
+    fast: bool, shape: tuple[int | None, ...]
+) -> None:
+    b = GraphBuilder()
+    x = b.placeholder("x", shape=shape)
+    parts = [b.one("Mean", x, np.array([0], np.int32)), b.one("Sigmoid", x), b.one("Relu", x)]
+    parts += b.op("Split", np.array(1, np.int32), x, num_split=3)
+    with pytest.raises(GradstepError, match="must feed a value for placeholder tensor 'x'"):
+        Session(b.build(), fast=fast).run([part.ref for part in parts])

@@ -17,7 +17,7 @@ from core.engine.numpy_backend import NumpyBackend
 from core.engine.plan import Plan, compile_plan
 from core.engine.record import Recording
 from core.graph.dtypes import DType
-from core.graph.model import TensorRef
+from core.graph.model import Constant, Graph, TensorRef
 from core.ops.builder import GraphBuilder, Tensor
 from core.ops.table import OpDef
 
@@ -70,7 +70,7 @@ def interpret(plan: Plan, feeds: dict[TensorRef, Any], variables: dict[str, Any]
     """Every value of the plan, computed operation by operation with nothing shared."""
     values: list[Any] = [None] * len(plan.values)
     for index, value in enumerate(plan.values):
-        if value.step < 0:
+        if plan.made_by[index] < 0:
             values[index] = variables[value.variable] if value.variable else feeds[value.ref]
     for step in plan.steps:
         if step.computes:
@@ -110,7 +110,9 @@ def assert_same_bits(actual: np.ndarray, expected: np.ndarray) -> None:
 def test_places_are_aligned_and_apart(program: list) -> None:
     graph = build(program).build()
     plan = compile_plan(graph, [], [op.name for op in graph])
-    places = [p for p in Layout(plan).places if p is not None]
+    layout = Layout(plan)
+    own = [p for i, p in enumerate(layout.places) if i not in layout.same]
+    places = [p for p in own if p is not None]
     assert all(p.offset % ALIGNMENT == 0 for p in places)
     ordered = sorted(places, key=lambda p: p.offset)
     assert all(a.offset + a.size <= b.offset for a, b in pairwise(ordered))
@@ -164,3 +166,20 @@ def test_an_imitated_device_computes_as_it_says_in_every_step() -> None:
         where = plan.tensors[y]
         assert isinstance(where, int)
         assert recording.value(where).tolist() == expected
+
+
+def test_what_fails_while_its_calls_are_made_fails_at_its_step() -> None:
+    b = GraphBuilder()
+    x = b.placeholder("x", "float32", (2, 3))
+    b.one("Mean", x, b.constant([1], name="axes"), name="y")
+    graph = b.build()
+    floats = graph["axes"].with_attrs(value=Constant(np.ones(1, np.float32)), dtype=DType.FLOAT32)
+    graph = Graph.of(floats if op.name == "axes" else op for op in graph)
+    feeds = {TensorRef("x"): np.ones((2, 3), np.float32)}
+    plan = compile_plan(graph, [TensorRef("y")], (), fed_types(feeds))
+    recording = Recording(plan, NumpyBackend())
+    recording.feed(feeds)
+    recording.begin({})
+    _, error = recording.run(0, len(plan.steps))
+    assert error is not None
+    assert error.node == "y"

@@ -61,6 +61,11 @@ def test_out_form_writes_the_same_bits(definition: OpDef) -> None:
 
 
 @pytest.mark.parametrize("definition", SAMPLED)
+def test_calls_take_rows_that_lie_apart(definition: OpDef) -> None:
+    op_checks.check_calls_with_gaps(definition)
+
+
+@pytest.mark.parametrize("definition", SAMPLED)
 def test_memory_may_be_shared_as_it_says(definition: OpDef) -> None:
     op_checks.check_layout_claims(definition)
 

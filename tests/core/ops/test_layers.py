@@ -127,6 +127,13 @@ def test_dropout_draws_what_tensorflow_draws() -> None:
     np.testing.assert_array_equal(by_row[0], [[0, 0, 0], [8, 10, 12]])
 
 
+def test_dropout_knows_its_graph_where_the_shape_is_drawn() -> None:
+    """The noise has no tensor among its inputs then; and there is no default graph."""
+    builder = GraphBuilder()
+    y = tf.nn.dropout(builder.placeholder("x", shape=(2, 3)), rate=0.5)
+    assert (y.builder, y.shape.static()) == (builder, (2, 3))
+
+
 def test_dropout_of_nothing_is_its_input() -> None:
     builder = GraphBuilder()
     x = builder.placeholder("x", shape=(2, 3))

@@ -11,6 +11,7 @@ from core.ops.builder import OpView, Tensor, call
 from core.ops.shapes import one_dtype
 from core.ops.table import InferContext, Sample, op
 from core.ops.type_rules import merged, numeric, want_rank
+from core.ops.ufunc import Calls
 
 
 def _channel_axis(data_format: str) -> int:
@@ -40,8 +41,10 @@ def _bias_add(xp: Any, value: Any, bias: Any, *, data_format: str) -> Any:
     return xp.add(value, _lined_up(value, bias, data_format))
 
 
-def _bias_add_out(xp: Any, value: Any, bias: Any, *, data_format: str, out: Any) -> Any:
-    return xp.add(value, _lined_up(value, bias, data_format), out=out)
+def _bias_add_calls(
+    xp: Any, value: Any, bias: Any, *, data_format: str, out: Any, room: Any
+) -> Calls:
+    yield np.add, value, _lined_up(value, bias, data_format), out
 
 
 def _bias_samples(rng: np.random.Generator) -> list[Sample]:
@@ -59,7 +62,8 @@ op(
     formula="value + channels(bias, value, data_format)",
     infer=numeric(_bias_type),
     kernel=_bias_add,
-    out_kernel=_bias_add_out,
+    out_calls=_bias_add_calls,
+    in_place="value",
     gradient=lambda op, g: (
         g,
         call("BiasAddGrad", g, data_format=op.get_attr("data_format")),
@@ -82,9 +86,18 @@ def _bias_grad_type(ctx: InferContext) -> TensorType:
     )
 
 
-def _bias_grad(xp: Any, g: Any, *, data_format: str) -> Any:
+def _others(g: Any, data_format: str) -> tuple[int, ...]:
+    """All axes but that of the channels."""
     channel = _channel_axis(data_format) % g.ndim
-    return xp.sum(g, axis=tuple(i for i in range(g.ndim) if i != channel), dtype=g.dtype)
+    return tuple(i for i in range(g.ndim) if i != channel)
+
+
+def _bias_grad(xp: Any, g: Any, *, data_format: str) -> Any:
+    return xp.sum(g, axis=_others(g, data_format), dtype=g.dtype)
+
+
+def _bias_grad_calls(xp: Any, g: Any, *, data_format: str, out: Any, room: Any) -> Calls:
+    yield np.add.reduce, g, _others(g, data_format), g.dtype, out
 
 
 def _bias_grad_second(op: OpView, g: Tensor) -> Tensor:
@@ -102,6 +115,7 @@ op(
     formula="sum(out_backprop, others(out_backprop, data_format))",
     infer=numeric(_bias_grad_type),
     kernel=_bias_grad,
+    out_calls=_bias_grad_calls,
     gradient=_bias_grad_second,
     samples=lambda rng: [Sample(s.inputs[:1], s.attrs) for s in _bias_samples(rng)],
     arithmetic="reducing",

@@ -24,6 +24,7 @@ from core.ops.catalogue.linalg.shape_rules import (
 from core.ops.known import conj
 from core.ops.shapes import brackets, one_dtype
 from core.ops.table import InferContext, Sample, op
+from core.ops.ufunc import Calls
 
 _INNER = "the columns of the first must match the rows of the second"
 
@@ -73,8 +74,10 @@ def _matmul(xp: Any, a: Any, b: Any, *, transpose_a: bool, transpose_b: bool) ->
     return xp.matmul(*_operands(a, b, transpose_a, transpose_b))
 
 
-def _matmul_out(xp: Any, a: Any, b: Any, *, transpose_a: bool, transpose_b: bool, out: Any) -> Any:
-    return xp.matmul(*_operands(a, b, transpose_a, transpose_b), out=out)
+def _matmul_calls(
+    xp: Any, a: Any, b: Any, *, transpose_a: bool, transpose_b: bool, out: Any, room: Any
+) -> Calls:
+    yield np.matmul, *_operands(a, b, transpose_a, transpose_b), out
 
 
 def _times(a: Tensor, b: Tensor, ta: bool = False, tb: bool = False) -> Tensor:
@@ -116,7 +119,7 @@ op(
     formula="matmul(a.T if transpose_a else a, b.T if transpose_b else b)",
     infer=only(PRODUCTS, _product_type),
     kernel=_matmul,
-    out_kernel=_matmul_out,
+    out_calls=_matmul_calls,
     gradient=_matmul_gradient,
     samples=_matmul_samples,
     arithmetic="product",

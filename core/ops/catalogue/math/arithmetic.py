@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from core.ops.builder import OpView, Tensor, call
 from core.ops.known import conj
 from core.ops.samples import binary, equal_shapes, with_complex
 from core.ops.shapes import broadcast
 from core.ops.table import op
 from core.ops.type_rules import floating, numbers, numeric, only, same_shape
+from core.ops.ufunc import Calls
 
 Pair = tuple[Tensor, Tensor]
 
@@ -40,14 +43,13 @@ def _add_n(xp: Any, *inputs: Any) -> Any:
     return total
 
 
-def _add_n_out(xp: Any, *inputs: Any, out: Any) -> Any:
+def _add_n_calls(xp: Any, *inputs: Any, out: Any, room: Any) -> Calls:
     if len(inputs) == 1:
-        xp.copyto(out, inputs[0])
-        return out
-    xp.add(inputs[0], inputs[1], out=out)
+        yield np.copyto, out, inputs[0]
+        return
+    yield np.add, inputs[0], inputs[1], out
     for x in inputs[2:]:
-        xp.add(out, x, out=out)
-    return out
+        yield np.add, out, x, out
 
 
 op(
@@ -58,7 +60,8 @@ op(
     formula="add_all(inputs)",
     infer=numeric(same_shape),
     kernel=_add_n,
-    out_kernel=_add_n_out,
+    out_calls=_add_n_calls,
+    in_place="inputs",
     gradient=lambda op, g: [g] * len(op.inputs),
     samples=lambda rng: equal_shapes(1)(rng) + equal_shapes(2)(rng) + equal_shapes(4)(rng),
     arithmetic="reducing",

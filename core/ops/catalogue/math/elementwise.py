@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from core.ops.builder import call
 from core.ops.known import zeros_like
+from core.ops.numbers import beside_zeros
 from core.ops.samples import unary, with_complex
 from core.ops.table import op
 from core.ops.type_rules import real, signed, unref
+from core.ops.ufunc import Calls
 
 op(
     "Neg",
@@ -64,8 +69,9 @@ op(
 )
 
 
-def _relu_out(xp: Any, x: Any, *, out: Any) -> Any:
-    return xp.maximum(x, 0, out=out)
+def _relu_calls(xp: Any, x: Any, *, out: Any, room: Any) -> Calls:
+    for part, zeros, place in beside_zeros(x, out):
+        yield partial(np.maximum, out=place), part, zeros
 
 
 op(
@@ -76,7 +82,8 @@ op(
     formula="maximum(features, 0)",
     infer=real(unref),
     kernel=lambda xp, x: xp.maximum(x, 0),
-    out_kernel=_relu_out,
+    out_calls=_relu_calls,
+    in_place="features",
     gradient=lambda op, g: call("ReluGrad", g, op.outputs[0]),
     samples=unary(0.5),
     arithmetic="exact",

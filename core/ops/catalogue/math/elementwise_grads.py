@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from core.ops.builder import OpView, Tensor, call
 from core.ops.known import conj, zeros_like
-from core.ops.numbers import one
+from core.ops.numbers import number, one
 from core.ops.samples import equal_shapes, with_complex
 from core.ops.table import op
 from core.ops.type_rules import floating, real, same_shape
@@ -27,9 +29,10 @@ def _tanh_second(op: OpView, g: Tensor) -> Pair:
 
 
 def _tanh_grad_calls(xp: Any, y: Any, dy: Any, *, out: Any, room: Any) -> Calls:
-    yield xp.multiply, y, y, out
-    yield xp.subtract, one(xp, y), out, out
-    yield xp.multiply, dy, out, out
+    rest = room(y.shape, y.dtype)
+    yield xp.multiply, y, y, rest
+    yield xp.subtract, one(xp, y), rest, rest
+    yield xp.multiply, dy, rest, out
 
 
 op(
@@ -41,7 +44,7 @@ op(
     infer=floats,
     kernel=lambda xp, y, dy: dy * (1.0 - y * y),
     out_calls=_tanh_grad_calls,
-    in_place="y",
+    in_place="y dy",
     gradient=_tanh_second,
     samples=with_complex(equal_shapes(2)),
     elementwise=True,
@@ -56,10 +59,10 @@ def _sigmoid_second(op: OpView, g: Tensor) -> Pair:
 
 
 def _sigmoid_grad_calls(xp: Any, y: Any, dy: Any, *, out: Any, room: Any) -> Calls:
-    rest = room(y.shape, y.dtype)
+    first, rest = room(y.shape, y.dtype), room(y.shape, y.dtype)
     yield xp.subtract, one(xp, y), y, rest
-    yield xp.multiply, dy, y, out
-    yield xp.multiply, out, rest, out
+    yield xp.multiply, dy, y, first
+    yield xp.multiply, first, rest, out
 
 
 op(
@@ -77,6 +80,14 @@ op(
     elementwise=True,
     doc="The gradient of Sigmoid, from its output y and the gradient dy.",
 )
+
+
+def _relu_grad_calls(xp: Any, gradients: Any, features: Any, *, out: Any, room: Any) -> Calls:
+    above = room(features.shape, np.dtype(bool))
+    yield np.greater, features, number(0, features.dtype), above
+    yield np.multiply, gradients, above, out
+
+
 op(
     "ReluGrad",
     inputs="gradients features",
@@ -85,6 +96,8 @@ op(
     formula="gradients * (features > 0)",
     infer=real(same_shape),
     kernel=lambda xp, gradients, features: gradients * (features > 0),
+    out_calls=_relu_grad_calls,
+    in_place="gradients features",
     gradient=lambda op, g: (call("ReluGrad", g, op.inputs[1]), zeros_like(op.inputs[1])),
     samples=equal_shapes(2),
     arithmetic="exact",

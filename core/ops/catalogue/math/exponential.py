@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from core.ops.builder import OpView, Tensor, call
 from core.ops.known import conj, zeros_like
+from core.ops.numbers import one
 from core.ops.samples import binary, unary, with_complex
 from core.ops.shapes import broadcast
 from core.ops.table import op
 from core.ops.type_rules import floating, floats
+from core.ops.ufunc import Calls
 
 Pair = tuple[Tensor, Tensor]
 
@@ -68,11 +72,32 @@ op(
 
 
 def _sigmoid(xp: Any, x: Any) -> Any:
-    if x.dtype.kind == "c":
-        return 1.0 / (1.0 + xp.exp(-x))
-    # e^-|x| never overflows; both branches have the same denominator.
+    if x.dtype == np.float16:
+        return _sigmoid_of_half(xp, x)
+    # Where the power is infinite, the result is below the least normal number, and 0 as in
+    # TensorFlow, which has no subnormal ones.
+    return 1.0 / (1.0 + xp.exp(-x))
+
+
+def _sigmoid_of_half(xp: Any, x: Any) -> Any:
+    """With e^-|x|, which never overflows: in half precision powers soon do."""
     small = xp.exp(-xp.abs(x))
     return xp.where(x >= 0, xp.ones_like(small), small) / (1.0 + small)
+
+
+def _sigmoid_calls(xp: Any, x: Any, *, out: Any, room: Any) -> Calls:
+    if x.dtype == np.float16:
+        yield _put_sigmoid_of_half, x, out
+        return
+    powers = room(x.shape, x.dtype)
+    yield np.negative, x, powers
+    yield np.exp, powers, powers
+    yield np.add, one(np, x), powers, powers
+    yield np.divide, one(np, x), powers, out
+
+
+def _put_sigmoid_of_half(x: Any, out: Any) -> None:
+    out[...] = _sigmoid_of_half(np, x)
 
 
 op(
@@ -83,6 +108,8 @@ op(
     formula="1 / (1 + exp(-x))",
     infer=floats,
     kernel=_sigmoid,
+    out_calls=_sigmoid_calls,
+    in_place="x",
     gradient=lambda op, g: call("SigmoidGrad", conj(op.outputs[0]), g),
     samples=with_complex(unary()),
     python="sigmoid",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,11 @@ from core.graph.dtypes import SCALAR, DType, TensorType
 from core.ops.axes import kept_shape, reduced, reduction, spread
 from core.ops.builder import OpView, Tensor, call
 from core.ops.host import integers, is_integer
+from core.ops.numbers import number
 from core.ops.samples import ints, unary
 from core.ops.table import InferContext, Sample, op
 from core.ops.type_rules import numeric, real_floating, wrong_type
+from core.ops.ufunc import Calls
 
 
 def samples(rng: np.random.Generator) -> list[Sample]:
@@ -31,8 +34,8 @@ def _sum(xp: Any, x: Any, axes: Any, *, keep_dims: bool) -> Any:
     return xp.sum(x, axis=axes_of(x, axes), dtype=x.dtype, keepdims=keep_dims)
 
 
-def _sum_out(xp: Any, x: Any, axes: Any, *, keep_dims: bool, out: Any) -> Any:
-    return xp.sum(x, axis=axes_of(x, axes), dtype=x.dtype, keepdims=keep_dims, out=out)
+def _sum_calls(xp: Any, x: Any, axes: Any, *, keep_dims: bool, out: Any, room: Any) -> Calls:
+    yield np.add.reduce, x, axes_of(x, axes), x.dtype, out, keep_dims
 
 
 op(
@@ -43,7 +46,7 @@ op(
     formula="sum(input, axes(reduction_indices), keepdims=keep_dims)",
     infer=numeric(reduction),
     kernel=_sum,
-    out_kernel=_sum_out,
+    out_calls=_sum_calls,
     gradient=lambda op, g: (spread(g, *op.inputs), None),
     samples=samples,
     arithmetic="reducing",
@@ -53,11 +56,27 @@ op(
 )
 
 
+def _count(x: Any, axes: Any) -> int:
+    """How many elements go into each mean."""
+    return math.prod(x.shape[i] for i in axes_of(x, axes))
+
+
 def _mean(xp: Any, x: Any, axes: Any, *, keep_dims: bool) -> Any:
-    count = int(np.prod([x.shape[i] for i in axes_of(x, axes)], dtype=np.int64))
     if is_integer(x):
-        return _integer_mean(xp, x, axes, count, keep_dims)
-    return _sum(xp, x, axes, keep_dims=keep_dims) / count
+        return _integer_mean(xp, x, axes, _count(x, axes), keep_dims)
+    return _sum(xp, x, axes, keep_dims=keep_dims) / _count(x, axes)
+
+
+def _mean_calls(xp: Any, x: Any, axes: Any, *, keep_dims: bool, out: Any, room: Any) -> Calls:
+    if is_integer(x):
+        yield _put_integer_mean, x, axes, keep_dims, out
+        return
+    yield from _sum_calls(xp, x, axes, keep_dims=keep_dims, out=out, room=room)
+    yield np.divide, out, number(_count(x, axes), x.dtype), out
+
+
+def _put_integer_mean(x: Any, axes: Any, keep_dims: bool, out: Any) -> None:
+    out[...] = _integer_mean(np, x, axes, _count(x, axes), keep_dims)
 
 
 def _integer_mean(xp: Any, x: Any, axes: Any, count: int, keep_dims: bool) -> Any:
@@ -93,6 +112,7 @@ op(
     formula="mean(input, axes(reduction_indices), keepdims=keep_dims)",
     infer=numeric(reduction),
     kernel=_mean,
+    out_calls=_mean_calls,
     gradient=_mean_gradient,
     samples=samples,
     arithmetic="reducing",

@@ -9,7 +9,7 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from core.ops.builder import OpView, Tensor, call
-from core.ops.catalogue.neural.softmax import LAST, shifted
+from core.ops.catalogue.neural.softmax import LAST, largest_calls, shifted, sum_calls
 from core.ops.indexing import blanked, check
 from core.ops.rules import TF_CPU, OutOfRange, Rules
 from core.ops.shapes import broadcast_shapes, one_dtype
@@ -60,16 +60,16 @@ def _cross_entropy_calls(xp: Any, features: Any, labels: Any, *, out: Any, room:
     below, top, total = room(features.shape, dtype), room(row, dtype), room(row, dtype)
     unlabelled = room(labels.shape, np.dtype(bool))
     zero = np.zeros((), dtype)
-    yield np.maximum.reduce, features, -1, None, top, True
+    yield from largest_calls(features, top, room)
     yield np.subtract, features, top, below
     yield np.exp, below, backprop
-    yield np.add.reduce, backprop, -1, None, total, True
+    yield from sum_calls(backprop, total[..., 0])
     yield np.log, total, top
     yield np.subtract, top, below, below
     yield np.multiply, labels, below, below
     yield np.equal, labels, zero, unlabelled
     yield np.copyto, below, zero, "same_kind", unlabelled
-    yield np.add.reduce, below, -1, None, losses
+    yield from sum_calls(below, losses)
     yield np.divide, backprop, total, backprop
     yield np.subtract, backprop, labels, backprop
 

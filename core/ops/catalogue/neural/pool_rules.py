@@ -103,9 +103,13 @@ def kernels(algorithm: Callable[..., None]) -> tuple[Kernel, Kernel]:
 
 def max_back(xp: Any, x: Any, y: Any, g: Any, *, op: Operation) -> Any:
     """Kernel of MaxPoolGrad. The largest are found anew: of `y`, only the shape counts."""
+    return max_back_out(xp, x, y, g, op=op, out=xp.empty(x.shape, g.dtype))
+
+
+def max_back_out(xp: Any, x: Any, y: Any, g: Any, *, op: Operation, out: Any) -> Any:
+    """The same with a place for the result."""
     pool = Pool(op.type, op.attrs, depth=True)
     _check_pooled(pool, x.shape, y.shape, g.shape)
-    out = xp.zeros(x.shape, g.dtype)
     pools.largest_back(xp, x, g, pool.axes(x.shape), out)
     return out
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from core.graph.dtypes import TensorType
 from core.ops.builder import OpView, Tensor, call
+from core.ops.numbers import one
 from core.ops.table import InferContext, Sample, op
 from core.ops.type_rules import real_floating, unref
+from core.ops.ufunc import BLOCK, Calls
 
 LAST = np.array([-1], np.int32)
+_FEW_CLASSES, _MANY_ROWS = 32, 32
 
 
 def _with_classes(ctx: InferContext) -> TensorType:
@@ -29,6 +33,29 @@ def _largest(xp: Any, logits: Any) -> Any:
     return xp.max(logits, axis=-1, keepdims=True)
 
 
+def largest_calls(logits: Any, top: Any, room: Any) -> Calls:
+    """The calls that put the largest logit of each row in `top`. Of many short rows they compare
+    class with class, all rows at a time, which takes NumPy half as long as row by row."""
+    classes = logits.shape[-1]
+    if classes == 2:
+        yield partial(np.maximum, out=top[..., 0]), logits[..., 0], logits[..., 1]
+        return
+    if 1 < classes <= _FEW_CLASSES and _MANY_ROWS * classes <= logits.size <= BLOCK:
+        by_class = np.moveaxis(room((classes, *logits.shape[:-1]), logits.dtype), 0, -1)
+        yield np.copyto, by_class, logits
+        logits = by_class
+    yield np.maximum.reduce, logits, -1, None, top, True
+
+
+def sum_calls(x: Any, total: Any) -> Calls:
+    """The calls that add up each row into `total`. Two numbers NumPy adds in a quarter of the time
+    in which it reduces them."""
+    if x.shape[-1] == 2:
+        yield np.add, x[..., 0], x[..., 1], total
+    else:
+        yield np.add.reduce, x, -1, None, total
+
+
 def shifted(xp: Any, logits: Any) -> Any:
     """Logits with the largest of each row at 0, whose exponentials cannot overflow."""
     return logits - _largest(xp, logits)
@@ -39,10 +66,16 @@ def _softmax(xp: Any, logits: Any) -> Any:
     return powers * (1.0 / xp.sum(powers, axis=-1, keepdims=True))
 
 
-def _softmax_out(xp: Any, logits: Any, *, out: Any) -> Any:
-    xp.subtract(logits, _largest(xp, logits), out=out)
-    xp.exp(out, out=out)
-    return xp.multiply(out, 1.0 / xp.sum(out, axis=-1, keepdims=True), out=out)
+def _softmax_calls(xp: Any, logits: Any, *, out: Any, room: Any) -> Calls:
+    if logits.size == 0:
+        return
+    total = room((*logits.shape[:-1], 1), logits.dtype)
+    yield from largest_calls(logits, total, room)
+    yield np.subtract, logits, total, out
+    yield np.exp, out, out
+    yield from sum_calls(out, total[..., 0])
+    yield np.divide, one(np, logits), total, total
+    yield np.multiply, out, total, out
 
 
 def _softmax_gradient(op: OpView, g: Tensor) -> Tensor:
@@ -71,7 +104,8 @@ op(
     formula="exp(logits) / sum(exp(logits), -1, keepdims=True)",
     infer=real_floating(_with_classes),
     kernel=_softmax,
-    out_kernel=_softmax_out,
+    out_calls=_softmax_calls,
+    in_place="logits",
     gradient=_softmax_gradient,
     samples=_logits,
     doc="Exponentials along the last axis, scaled to sum to 1.",

@@ -206,6 +206,7 @@ def _declare(rule: Rule, form: str) -> None:
         aliases=None if resource else 0,
         writes=tuple(range(len(state))),
         differentiable=False,
+        elementwise=not sparse,
         samples=_samples(rule, sparse),
         doc=f"One step of {rule.doc}, on {where}{' resource' if resource else ''} variable.",
         differs="an index outside leaves the variables as they were; TensorFlow applies the rows "

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from core.graph.dtypes import Shape, TensorType
-from core.ops.numbers import one
+from core.ops.adam import adam_calls
 from core.ops.shapes import one_dtype
 from core.ops.table import InferContext, Sample, op
 from core.ops.type_rules import merged, want_rank
-from core.ops.ufunc import BLOCK, Calls
+from core.ops.ufunc import Calls
 
 
 def _updates(count: int) -> Any:
@@ -76,6 +76,7 @@ op(
     aliases=0,
     writes=(0,),
     differentiable=False,
+    elementwise=True,
     samples=_descend_samples,
     doc="One step of gradient descent.",
 )
@@ -93,6 +94,7 @@ op(
     stateful=True,
     writes=(0,),
     differentiable=False,
+    elementwise=True,
     samples=_descend_samples,
     doc="One step of gradient descent on a resource variable.",
 )
@@ -120,68 +122,6 @@ def _adam(
     return var - (step * alpha) / (xp.sqrt(new_v) + epsilon), new_m, new_v
 
 
-def _adam_calls(
-    xp: Any,
-    var: Any,
-    m: Any,
-    v: Any,
-    beta1_power: Any,
-    beta2_power: Any,
-    lr: Any,
-    beta1: Any,
-    beta2: Any,
-    epsilon: Any,
-    grad: Any,
-    *,
-    use_nesterov: bool,
-    out: Any,
-    room: Any,
-) -> Calls:
-    """The same, operation for operation, block by block."""
-    rates = alpha, rest1, rest2 = [room((), var.dtype) for _ in range(3)]
-    yield xp.subtract, one(xp, var), beta1_power, rest1
-    yield xp.subtract, one(xp, var), beta2_power, rest2
-    yield xp.sqrt, rest2, alpha
-    yield xp.multiply, lr, alpha, alpha
-    yield xp.divide, alpha, rest1, alpha
-    yield xp.subtract, one(xp, var), beta1, rest1
-    yield xp.subtract, one(xp, var), beta2, rest2
-    flat = [x.reshape(-1) for x in (var, m, v, grad, *out)]
-    size = min(var.size, BLOCK)
-    rooms = [room((size,), var.dtype) for _ in range(3 if use_nesterov else 2)]
-    for at in range(0, var.size, BLOCK):
-        count = min(size, var.size - at)
-        parts = [x[at : at + count] for x in flat]
-        spare = [x[:count] for x in rooms]
-        yield from _adam_block(xp, rates, beta1 if use_nesterov else None, epsilon, spare, parts)
-
-
-def _adam_block(
-    xp: Any, rates: list[Any], nesterov: Any, epsilon: Any, spare: list[Any], parts: list[Any]
-) -> Calls:
-    alpha, rest1, rest2 = rates
-    var, m, v, grad, new_var, new_m, new_v = parts
-    x, step = spare[:2]
-    yield xp.subtract, grad, m, x
-    yield xp.multiply, x, rest1, x
-    yield xp.add, m, x, new_m
-    yield xp.square, grad, x
-    yield xp.subtract, x, v, x
-    yield xp.multiply, x, rest2, x
-    yield xp.add, v, x, new_v
-    yield xp.sqrt, new_v, x
-    yield xp.add, x, epsilon, x
-    if nesterov is None:
-        yield xp.multiply, new_m, alpha, step
-    else:
-        yield xp.multiply, new_m, nesterov, step
-        yield xp.multiply, rest1, grad, spare[2]
-        yield xp.add, step, spare[2], step
-        yield xp.multiply, step, alpha, step
-    yield xp.divide, step, x, x
-    yield xp.subtract, var, x, new_var
-
-
 def _adam_samples(rng: np.random.Generator) -> list[Sample]:
     def draw() -> tuple[Any, ...]:
         rates = [np.array(x) for x in (0.81, 0.998, 0.01, 0.9, 0.999, 0.1)]
@@ -206,12 +146,13 @@ op(
     formula=_ADAM_FORMULA,
     infer=_updates(3),
     kernel=_adam,
-    out_calls=_adam_calls,
+    out_calls=adam_calls,
     in_place="var m v",
     stateful=True,
     aliases=0,
     writes=(0, 1, 2),
     differentiable=False,
+    elementwise=True,
     samples=_adam_samples,
     doc="One step of Adam on var and its two moments.",
 )
@@ -224,11 +165,12 @@ op(
     formula=_ADAM_FORMULA,
     infer=_resource_updates(3),
     kernel=_adam,
-    out_calls=_adam_calls,
+    out_calls=adam_calls,
     in_place="var m v",
     stateful=True,
     writes=(0, 1, 2),
     differentiable=False,
+    elementwise=True,
     samples=_adam_samples,
     doc="One step of Adam on a resource variable and its two moments.",
 )

@@ -1,0 +1,64 @@
+"""A constant whose elements are all one number is that number, next to a tensor of its shape."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from core.engine.passes.additions import Additions
+from core.engine.passes.rewriting import is_pure
+from core.engine.plan import Plan
+from core.engine.resolve import Step
+from core.graph.model import Constant
+
+_LARGEST = 1 << 16  # elements that are looked through
+
+
+def take_numbers(plan: Plan) -> Plan:
+    """With elementwise sums and products of a tensor and a number in place of those of a tensor and
+    a constant of equal elements, which takes NumPy longer."""
+    additions = Additions(plan)
+    made: dict[int, int] = {}
+    changed: dict[Step, Step] = {}
+    for step in plan.steps:
+        for position in _equal_elements(plan, step):
+            value = step.reads[position]
+            if value not in made:
+                array = _array(plan, value)
+                assert array is not None
+                made[value] = additions.constant(plan.made_by[value], array.reshape(-1)[0])
+            now = changed.get(step, step)
+            reads = (*now.reads[:position], made[value], *now.reads[position + 1 :])
+            changed[step] = replace(now, reads=reads)
+    if not changed:
+        return plan
+    longer = additions.made(())
+    return replace(longer, steps=tuple([changed.get(s, s) for s in longer.steps]))
+
+
+def _equal_elements(plan: Plan, step: Step) -> list[int]:
+    """The inputs of an operation of two that may be numbers: the shape of the result is that of
+    the other."""
+    definition = step.definition
+    if definition is None or not is_pure(plan, step) or not definition.broadcasts:
+        return []
+    if definition.arithmetic != "rounded" or len(step.reads) != 2:
+        return []  # NumPy compares two vectors faster than a vector and a number
+    result = plan.values[step.writes[0]].type
+    same = [plan.values[other].type == result for other in step.reads[::-1]]
+    numbers = [_is_one_number(_array(plan, value)) for value in step.reads]
+    return [i for i in (0, 1) if result.shape.is_static and same[i] and numbers[i]]
+
+
+def _array(plan: Plan, value: int) -> np.ndarray | None:
+    index = plan.made_by[value]
+    constant = plan.steps[index].op.attrs.get("value") if index >= 0 else None
+    return constant.array if isinstance(constant, Constant) else None
+
+
+def _is_one_number(array: np.ndarray | None) -> bool:
+    if array is None or array.ndim == 0 or array.dtype.hasobject or not 0 < array.size <= _LARGEST:
+        return False
+    rows = np.ascontiguousarray(array).reshape(-1, 1).view(np.uint8)
+    return bool((rows == rows[0]).all())

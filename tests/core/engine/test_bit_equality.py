@@ -1,0 +1,87 @@
+"""Both layouts, with whatever passes, and the debugger: the same bits of everything one can see.
+
+Of the passes those that promise it; what the others promise, test_rounding checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.host.derive import derive
+from core.io.store import load
+from tests.examples.build import FOLDER
+from tests.support.layouts import EXACT, Case, assert_same, check, passes, run, run_once, session
+from tests.support.small_workloads import WORKLOADS, workload
+
+EXAMPLES = [f"example {p.stem}" for p in sorted(Path(FOLDER).glob("*.gradstep"))]
+NAMES = [*WORKLOADS, *EXAMPLES]
+
+
+def example(stem: str) -> Case:
+    program = derive(load(Path(FOLDER) / f"{stem}.gradstep"), trusted=True)
+    feeds = dict(program.feeds)
+    if stem == "gather":  # its point is an index that is not there
+        feeds = {ref: np.clip(x, 0, 4) if ref.op == "indices" else x for ref, x in feeds.items()}
+    return Case(
+        program.graph,
+        program.fetches,
+        program.targets,
+        feeds,
+        program.initial,
+        program.functions,
+    )
+
+
+@pytest.fixture(autouse=True)
+def exact() -> Iterator[None]:
+    with passes(EXACT):
+        yield
+
+
+@pytest.fixture(params=NAMES)
+def case(request: pytest.FixtureRequest) -> Case:
+    kind, _, stem = request.param.partition(" ")
+    return example(stem) if stem else workload(kind)
+
+
+def test_layouts_and_debugger_agree(case: Case) -> None:
+    (first, *_) = check(case)
+    assert not first.error
+    assert first.fetched
+
+
+def test_every_set_of_passes_gives_the_same(case: Case) -> None:
+    """None, each alone, and all but each."""
+    want = run(case, fast=False, runs=2)
+    names = set(EXACT)
+    for chosen in [set(), *({n} for n in names), *(names - {n} for n in names)]:
+        with passes(chosen):
+            assert_same(want, run(case, fast=True, runs=2), f"passes {sorted(chosen)}")
+
+
+def test_what_is_fetched_changes_no_bit(case: Case) -> None:
+    """The same fetches in other orders and parts; by one session, whose variables go on."""
+    random = np.random.default_rng(1)
+    plain, fast = session(case, fast=False), session(case, fast=True)
+    for _ in range(4):
+        count = int(random.integers(0, len(case.fetches) + 1))
+        some = [case.fetches[i] for i in random.permutation(len(case.fetches))[:count]]
+        part = case.fetching(some)
+        assert_same([run_once(plain, part)], [run_once(fast, part)], f"fetches {some}")
+
+
+def test_sessions_do_not_disturb_each_other(case: Case) -> None:
+    """Two fast ones taking turns, one of them ahead."""
+    want = run(case, fast=False)
+    first, second = session(case, fast=True), session(case, fast=True)
+    a = [run_once(first, case)]
+    b = []
+    for _ in range(2):
+        b.append(run_once(second, case))
+        a.append(run_once(first, case))
+    assert_same(want, a)
+    assert_same(want[:2], b)

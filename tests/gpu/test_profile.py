@@ -1,0 +1,40 @@
+"""Profiles on a device that works behind the host's back: it is waited for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.engine.feeds import fed_types, feed_arrays
+from core.engine.passes.pipeline import optimized
+from core.engine.placement import laid_out
+from core.engine.plan import compile_plan
+from core.engine.profile import LOOKS, measure
+from core.engine.state import initial_store
+from core.graph.model import TensorRef
+from core.ops.builder import GraphBuilder
+from gpu.cupy_backend import CupyBackend
+from gpu.profiles import TF_ON_GPU
+from tests.support.fake_cupy import FakeCupy
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_the_device_is_waited_for_before_each_look_at_the_clock(fast: bool) -> None:
+    cupy = FakeCupy()
+    backend = CupyBackend(TF_ON_GPU, "gpu", "a card that does not exist", cupy)
+    b = GraphBuilder()
+    b.one("AssignAdd", b.variable("n", shape=(2,)), b.one("Exp", b.placeholder("x", shape=(2,))))
+    graph = b.build()
+    feeds = feed_arrays(graph, {"x": [0.0, 0.0]})
+    plan = compile_plan(graph, [TensorRef("AssignAdd", 0)], (), fed_types(feeds))
+    store = initial_store(graph, backend, {"n": np.zeros(2, np.float32)})
+    rewrite = (lambda p: optimized(p, backend)) if fast else None
+    recording = laid_out(plan, backend, {}, store, rewrite)
+    recording.feed(feeds)
+    before = cupy.synchronised
+    found = measure(recording, store, runs=2)
+    calls = sum(cost.calls for cost in found.costs)
+    assert calls
+    # The clock alone, three whole runs (one to warm up), and two with a look after every call.
+    assert cupy.synchronised - before == LOOKS + 1 + 3 * 2 + 2 * (1 + calls)
+    np.testing.assert_array_equal(backend.get(store["n"]), [5, 5])

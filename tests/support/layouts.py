@@ -1,0 +1,202 @@
+"""A program run in each of the engine's ways, and all that a user can see of it, bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from core.debug.program import Program
+from core.debug.session import DebugSession
+from core.debug.stop import Reason
+from core.engine.passes import pipeline
+from core.engine.resolve import storage_name
+from core.engine.session import Session
+from core.engine.state import uninitialised
+from core.errors import GradstepError
+from core.graph.model import Graph, Operation, TensorRef
+
+Arrays = Mapping[TensorRef, np.ndarray]
+Bits = tuple[str, tuple[int, ...], Any]
+RUNS = 3
+PASSES = tuple(pipeline.PASSES)
+EXACT = tuple(p.name for p in PASSES if not p.differs)  # of the others see test_rounding
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Case:
+    """What is run. feeds: of every run; the same keys, types and shapes in all."""
+
+    graph: Graph
+    fetches: tuple[TensorRef, ...]
+    targets: tuple[str, ...] = ()
+    feeds: Arrays = field(default_factory=dict)
+    initial: Mapping[str, np.ndarray] = field(default_factory=dict)
+    functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """Short: what a failing test prints."""
+        ops = (f"{op.name} = {op.type}({_wires(op)})" for op in self.graph)
+        lists = (f"fetch {[*map(str, self.fetches)]} targets {self.targets}", f"feed {self.feeds}")
+        return "\n".join([*ops, *lists, f"initial {self.initial}"])
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(f"\n{self!r}")
+
+    def fetching(self, fetches: Sequence[TensorRef]) -> Case:
+        return replace(self, fetches=tuple(fetches))
+
+
+def _wires(op: Operation) -> str:
+    attrs = [f"{k}={v}" for k, v in op.attrs.items() if k not in ("dtype", "shape")]
+    return ", ".join([*map(str, op.inputs), *(f"^{n}" for n in op.control_inputs), *attrs])
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a run showed: its fetches, or the error that ended it, and the variables after it."""
+
+    fetched: Mapping[TensorRef, Bits]
+    error: str
+    variables: Mapping[str, Bits]
+
+
+def bits(array: Any) -> Bits:
+    """What must be equal. Of a NaN only that it is one: where two meet, NumPy passes on the sign of
+    the first or of the second, as they lie in memory."""
+    array = np.asarray(array)
+    if array.dtype.kind in "fc":
+        array = np.where(np.isnan(array), array.dtype.type(np.nan), array)
+    content = array.tolist() if array.dtype.hasobject else array.tobytes()
+    return array.dtype.str, array.shape, content
+
+
+def session(case: Case, fast: bool) -> Session:
+    return Session(case.graph, None, case.functions, case.initial, fast=fast)
+
+
+def run_once(on: Session, case: Case, feeds: Arrays | None = None) -> Seen:
+    """One run of `case` by a session of its graph."""
+    found: dict[TensorRef, Bits] = {}
+    error = ""
+    try:
+        values = on.run(case.fetches, case.feeds if feeds is None else feeds, case.targets)
+        found = {ref: bits(value) for ref, value in zip(case.fetches, values, strict=True)}
+    except GradstepError as failure:
+        error = _text(failure)
+    return Seen(found, error, {name: bits(on.store[name]) for name in _kept(on)})
+
+
+def _kept(on: Session) -> Iterator[str]:
+    """Variables with a value; a counter that never counted is as good as none."""
+    return (n for n in sorted(on.store) if not (n.endswith(":counter") and on.store[n] == 0))
+
+
+def run(case: Case, fast: bool, runs: int = RUNS) -> list[Seen]:
+    on = session(case, fast)
+    return [run_once(on, case) for _ in range(runs)]
+
+
+@contextmanager
+def passes(names: Collection[str]) -> Iterator[None]:
+    """Fast plans are made by these passes alone, in their order."""
+    with patch.object(pipeline, "PASSES", tuple(p for p in PASSES if p.name in names)):
+        yield
+
+
+def debugged(case: Case, runs: int = RUNS) -> list[Seen]:
+    """What the debugger shows of the runs: of each at its end, when all are over. A run that
+    fails is the last."""
+    program = Program(
+        graph=case.graph,
+        forward=case.graph,
+        fetches=case.fetches,
+        targets=case.targets,
+        feeds=case.feeds,
+        initial=case.initial,
+        functions=case.functions,
+    )
+    debugger = DebugSession(program)
+    if not debugger.plan.steps:
+        return []
+    while True:
+        stop = debugger.continue_()
+        if stop.reason is Reason.EXCEPTION or stop.run + 1 == runs:
+            break
+    return [_shown(debugger, case, number) for number in range(stop.run + 1)]
+
+
+def _shown(debugger: DebugSession, case: Case, number: int) -> Seen:
+    stop = debugger.stop
+    last = number == stop.run
+    frame = debugger.frame(number, stop.step if last else debugger.timeline.length)
+    failure = stop.error if last else None
+    fetched = {} if failure else {ref: frame.value(ref) for ref in case.fetches}
+    if any(x is None for x in fetched.values()):
+        failure, fetched = _without_value(debugger, fetched), {}
+    names = {storage_name(op): op.output() for op in case.graph if op.type in _VARIABLES}
+    values = {name: frame.value(ref) for name, ref in names.items()}
+    return Seen(
+        {ref: bits(x) for ref, x in fetched.items()},
+        _text(failure) if failure else "",
+        {n: bits(x) for n, x in values.items() if x is not None},
+    )
+
+
+def _without_value(debugger: DebugSession, fetched: Mapping[TensorRef, Any]) -> GradstepError:
+    """A session's error for the first fetch of a variable without a value."""
+    ref = next(ref for ref, value in fetched.items() if value is None)
+    name = debugger.plan.tensors[ref]
+    return uninitialised(None, str(name), debugger.plan.variables[str(name)])
+
+
+def _text(failure: GradstepError) -> str:
+    return f"{failure.kind} at {failure.node}: {failure.message}"
+
+
+_VARIABLES = ("VariableV2", "VarHandleOp")
+
+
+def assert_same(want: Sequence[Seen], have: Sequence[Seen], what: str = "") -> None:
+    """Equal bits in every run."""
+    assert len(want) == len(have), what
+    for number, (a, b) in enumerate(zip(want, have, strict=True)):
+        where = f"{what} run {number}"
+        assert a.error == b.error, where
+        _assert_equal(a.fetched, b.fetched, where)
+        _assert_equal(a.variables, b.variables, where)
+
+
+def _assert_equal(want: Mapping[Any, Bits], have: Mapping[Any, Bits], where: str) -> None:
+    assert set(want) == set(have), where
+    for name in want:
+        if want[name] != have[name]:
+            raise AssertionError(f"{where}: {name}\n{_array(want[name])}\n{_array(have[name])}")
+
+
+def _array(found: Bits) -> Any:
+    dtype, shape, content = found
+    if isinstance(content, list):
+        return content
+    return np.frombuffer(content, dtype).reshape(shape)
+
+
+def check(case: Case, runs: int = RUNS, debug: bool = True) -> list[Seen]:
+    """Record and fast layout, and the debugger, show the same; what that is."""
+    want = run(case, fast=False, runs=runs)
+    with passes(EXACT):
+        assert_same(want, run(case, fast=True, runs=runs), "fast")
+    if debug:
+        shown = debugged(case, runs)
+        held = [_without_counters(each) for each in want[: len(shown)]]
+        assert_same(held, shown, "debugger")
+    return want
+
+
+def _without_counters(seen: Seen) -> Seen:
+    kept = {n: x for n, x in seen.variables.items() if not n.endswith(":counter")}
+    return replace(seen, variables=kept)
