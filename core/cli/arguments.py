@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from core.cli.values import usage
 
@@ -43,6 +43,41 @@ def running(parser: argparse.ArgumentParser) -> None:
         default="cpu",
         help="cpu, gpu, either with :native, or emulate:PROFILE (see gradstep doctor)",
     )
+
+
+def speed(parser: argparse.ArgumentParser) -> None:
+    """Whether runs are made fast, which passes are left out of them, what computes besides NumPy;
+    `layout` says it to a session."""
+    parser.add_argument(
+        "--fast", action="store_true", help="the plan that training runs: rewritten, memory reused"
+    )
+    parser.add_argument(
+        "--without",
+        metavar="PASS",
+        action="append",
+        default=[],
+        help="leave a pass out of fast runs (`gradstep profile FILE --fast` lists them)",
+    )
+    kernels(parser)
+
+
+def kernels(parser: argparse.ArgumentParser) -> None:
+    """What computes besides NumPy; `chosen_kernels` says it to a session."""
+    names(parser, "--kernels", "libraries to compute with where they gain; auto: all there are")
+
+
+def chosen_kernels(args: argparse.Namespace) -> str | tuple[str, ...]:
+    """What `kernels` was given, as Session takes it."""
+    return "auto" if "auto" in args.kernels else tuple(args.kernels)
+
+
+def layout(args: argparse.Namespace) -> dict[str, Any]:
+    """What `speed` was given, as Session takes it. Raises GradstepError (UsageError) for passes
+    left out of runs that have none."""
+    if args.without and not args.fast:
+        raise usage("only fast runs have passes to leave out", "add --fast")
+    without, kernels = tuple(args.without), chosen_kernels(args)
+    return {"fast": args.fast, "without": without, "kernels": kernels}
 
 
 def gradients(parser: argparse.ArgumentParser) -> None:

@@ -7,11 +7,10 @@ import argparse
 import msgspec
 
 from core.cli import arguments
+from core.cli.derived import sound_program
 from core.cli.loading import load
 from core.cli.output import table
 from core.cli.ports import Answer, Application
-from core.errors import GradstepError
-from core.host.derive import derive
 from core.host.messages import Comparison, SideResult
 
 
@@ -25,13 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
     """Every node on both devices, forward and backward."""
-    loaded = load(args)
-    program = derive(loaded.document, loaded.functions)
-    for problem in program.problems:
-        if problem.severity == "error":
-            raise GradstepError(
-                problem.text, kind="ValueError", node=problem.node or None, hint=problem.fix
-            )
+    program = sound_program(load(args))
     found = app.devices().compare(program, args.device, args.against)
     return Answer(msgspec.to_builtins(found), _text(found))
 

@@ -13,6 +13,9 @@ from dataclasses import asdict, dataclass
 
 from core.cli.output import table
 from core.cli.ports import Answer, Application
+from core.engine.kernels.library import LIBRARIES
+from core.engine.kernels.registry import ALTERNATIVES
+from core.errors import GradstepError
 from core.host.devices import DeviceServices
 
 _PACKAGES = ("numpy", "msgspec", "networkx", "protobuf", "PySide6-Essentials", "pyqtgraph")
@@ -40,13 +43,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
-    """All findings. A GPU or display that is missing is no failure: exit status 1 is for what
-    keeps Gradstep from working."""
+    """All findings. A GPU, display or optional library that is missing is no failure: exit status 1
+    is for what keeps Gradstep from working."""
     findings = [_python(), *_packages(), *_qt(), _display()]
-    devices = list(_devices(app.devices()))
+    optional = [*_kernels(), *_devices(app.devices())]
     needed = [f for f in findings if f.name != "display"]
-    rows = [["ok" if f.ok else "--", f.name, _with_fix(f)] for f in (*findings, *devices)]
-    data = {"checks": [asdict(f) for f in (*findings, *devices)]}
+    rows = [["ok" if f.ok else "--", f.name, _with_fix(f)] for f in (*findings, *optional)]
+    data = {"checks": [asdict(f) for f in (*findings, *optional)]}
     return Answer(data, table(rows), 0 if all(f.ok for f in needed) else 1)
 
 
@@ -85,6 +88,20 @@ def _display() -> Finding:
     shown = bool(found) or sys.platform in ("win32", "darwin")
     text = found or ("the desktop" if shown else "none")
     return Finding("display", shown, text, "./dev run plays the tutorial on a virtual one")
+
+
+def _kernels() -> Iterator[Finding]:
+    """What `--kernels` may use, and for what: time relative to NumPy's."""
+    for library in LIBRARIES:
+        gains = [f"{a.type} in {a.gain}" for a in ALTERNATIVES if a.library is library]
+        text = f"with --kernels, {', '.join(gains)} of NumPy's time"
+        try:
+            library.load()
+        except GradstepError as error:
+            why = error.message.removeprefix(f"{library.name} ")
+            yield Finding(library.name, False, f"{why}; {text}", error.hint)
+        else:
+            yield Finding(library.name, True, f"{library.version}; {text}")
 
 
 def _devices(devices: DeviceServices) -> Iterator[Finding]:

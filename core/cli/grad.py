@@ -12,11 +12,12 @@ from core.autodiff.gradcheck import Check, check_gradients
 from core.autodiff.request import GradientRequest
 from core.cli import arguments
 from core.cli.loading import Loaded, load, require_request, start
-from core.cli.output import table, tensor_object, tensor_text
+from core.cli.output import kernel_lines, table, tensor_object, tensor_text
 from core.cli.ports import Answer, Application
 from core.cli.problem_output import problem_object, problem_text
 from core.cli.situation import situation
 from core.engine.backend import Backend
+from core.engine.session import Session
 from core.graph.model import Graph, TensorRef
 from core.graph.problems import Problem
 from core.host.evaluator import Evaluator
@@ -32,6 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     arguments.document(parser)
     arguments.gradients(parser)
     arguments.running(parser)
+    arguments.kernels(parser)
     parser.add_argument(
         "--check", action="store_true", help="compare with finite differences in float64"
     )
@@ -43,7 +45,9 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     request = require_request(loaded.document)
     backend = app.devices().open_backend(args.device)
     derived = differentiate(_needed(loaded, request), request, loaded.of_kind(CodeKind.GRADIENT))
-    found, rows = _values(loaded, derived, request, backend)
+    kernels = arguments.chosen_kernels(args)
+    session = start(loaded, derived.graph, backend, loaded.initial(), kernels=kernels)
+    found, rows = _values(loaded, derived, request, session)
     check = _check(loaded, request, backend) if args.check else None
     data: dict[str, object] = {
         "gradients": {ref.short: tensor_object(value) for ref, value in found.items()}
@@ -56,11 +60,14 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     if check is not None:
         data["numeric"] = {r.short: tensor_object(n.value) for r, n in check.numeric.items()}
         data["agrees"] = {r.short: bool(check.agrees(r).all()) for r in check.numeric}
+    if kernels:
+        data["kernels"] = session.computed_by
     doubts = _doubts(loaded, request)
     if doubts:
         data["problems"] = [problem_object(p) for p in doubts]
     said = [problem_text(p) for p in doubts]
-    return Answer(data, "\n".join([*said, _text(found, rows, check, request, backend)]))
+    text = _text(found, rows, check, request, backend)
+    return Answer(data, "\n".join([*said, text, *kernel_lines(session.computed_by)]))
 
 
 def _doubts(loaded: Loaded, request: GradientRequest) -> list[Problem]:
@@ -70,10 +77,9 @@ def _doubts(loaded: Loaded, request: GradientRequest) -> list[Problem]:
 
 
 def _values(
-    loaded: Loaded, derived: Differentiation, request: GradientRequest, backend: Backend
+    loaded: Loaded, derived: Differentiation, request: GradientRequest, session: Session
 ) -> tuple[Gradients, Rows]:
     """The gradients as whole tensors, and the rows of those that TensorFlow gives as rows."""
-    session = start(loaded, derived.graph, backend, loaded.initial())
     there = [ref for ref in request.wrt if ref in derived.gradients]
     sparse = [ref for ref in there if ref in derived.slices]
     wanted = [derived.gradients[ref] for ref in there]

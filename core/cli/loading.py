@@ -63,10 +63,13 @@ def load(args: argparse.Namespace) -> Loaded:
     return Loaded(document, _functions(document, args))
 
 
-def start(loaded: Loaded, graph: Graph, backend: Backend, initial: Mapping[str, Any]) -> Session:
-    """A session on `graph` whose variables are initialised: by `init`, then by `initial`."""
+def start(
+    loaded: Loaded, graph: Graph, backend: Backend, initial: Mapping[str, Any], **layout: Any
+) -> Session:
+    """A session on `graph` whose variables are initialised: by `init`, then by `initial`. layout:
+    as `arguments.layout` gives it; by default recorded."""
     functions = loaded.of_kind(CodeKind.PYFUNC)
-    session = Session(graph, backend, functions, initial)
+    session = Session(graph, backend, functions, initial, **layout)
     if loaded.document.init:
         session.run([], loaded.feeds(), [loaded.document.init])
         given = Session(graph, backend, functions, initial).store

@@ -23,6 +23,7 @@ VERBS: Mapping[str, Verb] = {
     "check": Verb("check", "problems of a graph, and its gradient check"),
     "debug": Verb("debug", "the debugger in the terminal"),
     "compare": Verb("compare", "the same graph on two devices, node by node"),
+    "profile": Verb("profile", "time and bytes of each operation, and what passes do"),
     "train": Verb("train", "train (comes in a later version)"),
     "convert": Verb("convert", "write a document in another format"),
     "shot": Verb("shot", "the window, as a picture"),

@@ -41,6 +41,14 @@ def _print_json(data: Any) -> None:
     print(json.dumps(data, ensure_ascii=plain, allow_nan=False))
 
 
+def kernel_lines(computed_by: Mapping[str, str]) -> list[str]:
+    """For each library that computed something in NumPy's place, what."""
+    return [
+        f"by {library}: {', '.join(name for name, by in computed_by.items() if by == library)}"
+        for library in dict.fromkeys(computed_by.values())
+    ]
+
+
 def error_object(error: GradstepError) -> dict[str, Any]:
     """The object under "error" in every command's --json."""
     return {

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from core.cli import arguments
 from core.cli.loading import Loaded, load, start
-from core.cli.output import table, tensor_object, tensor_text
+from core.cli.output import kernel_lines, table, tensor_object, tensor_text
 from core.cli.ports import Answer, Application
 from core.cli.values import usage
 from core.engine.backend import Backend
@@ -24,32 +26,41 @@ def configure(parser: argparse.ArgumentParser) -> None:
     arguments.document(parser)
     arguments.names(parser, "--fetch", "tensor to compute, or operation to run")
     arguments.running(parser)
+    arguments.speed(parser)
     parser.add_argument("--runs", metavar="N", type=arguments.positive, default=1, help="repeat")
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
     """Values of every fetch in every run; an operation without outputs has none (null)."""
+    layout = arguments.layout(args)
     loaded = load(args)
     backend = app.devices().open_backend(args.device)
-    session, fetches, targets = _plan(loaded, backend, args.fetch)
+    begin = partial(start, loaded, backend=backend, **layout)
+    session, fetches, targets = _plan(loaded, begin, args.fetch)
     runs = [_run(session, loaded, fetches, targets) for _ in range(args.runs)]
     device = {"name": backend.name, "measured": backend.measured, "source": backend.source}
     objects = [{"fetches": {n: tensor_object(v) for n, v in run.items()}} for run in runs]
-    return Answer({"runs": objects, "device": device}, _text(runs, backend))
+    data: dict[str, object] = {"runs": objects, "device": device}
+    if layout["kernels"]:
+        data["kernels"] = session.computed_by
+    if args.fast:
+        data["rounding"] = session.rounding
+    notes = [*kernel_lines(session.computed_by), *map(_rounding, session.rounding)]
+    return Answer(data, "\n".join([_text(runs, backend), *notes]))
 
 
 def _plan(
-    loaded: Loaded, backend: Backend, names: list[str]
+    loaded: Loaded, begin: Callable[..., Session], names: list[str]
 ) -> tuple[Session, list[str], tuple[str, ...]]:
     """A session on the graph that is needed, what to fetch, and what to run besides."""
     document = loaded.document
     _ = document.graph.order  # a cycle is said first, whatever it keeps from running
     if names and all(TensorRef.parse(name).op in document.graph for name in names):
-        return start(loaded, document.graph, backend, loaded.initial()), names, ()
+        return begin(document.graph, initial=loaded.initial()), names, ()
     from core.host.derive import derive
 
     program = derive(document, loaded.functions)
-    session = start(loaded, program.graph, backend, program.initial)
+    session = begin(program.graph, initial=program.initial)
     if names:
         return session, names, ()
     wanted = [ref.short for ref in document.fetches or document.request.of]
@@ -74,6 +85,10 @@ def _runs_only(graph: Graph, name: str) -> bool:
     """Whether `name` is an operation without outputs, which is run but has no value."""
     definition = find(graph[TensorRef.parse(name).op].type)
     return definition is not None and not definition.outputs
+
+
+def _rounding(name: str) -> str:
+    return f'may round otherwise, because of "{name}"; --without "{name}" leaves that out'
 
 
 def _text(runs: list[Values], backend: Backend) -> str:

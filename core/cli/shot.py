@@ -28,6 +28,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--theme", metavar="T", choices=("light", "dark"), default="dark")
     parser.add_argument("--size", metavar="WxH", type=arguments.size, default=(1600, 1000))
     parser.add_argument("--scale", metavar="F", type=float, default=1.0, help="pixels per point")
+    parser.add_argument(
+        "--profile", choices=("recorded", "fast"), help="measure such runs first, and show where "
+        "the time goes"
+    )  # fmt: skip
+    parser.add_argument("--colour", choices=("time", "bytes"), help="tint the nodes by that")
     for name, metavar, words in LISTS:
         parser.add_argument(name, metavar=metavar, action="append", default=[], help=words)
 
@@ -39,6 +44,6 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     path = None if args.file == START else Path(args.file)
     if path is not None:
         read(path)
-    names = ("step", "theme", "size", "scale", "select", "show", "compare")
+    names = ("step", "theme", "size", "scale", "select", "show", "compare", "profile", "colour")
     app.shot(path, args.out, **{name: getattr(args, name) for name in names})
     return Answer({"shot": str(args.out)}, f"wrote {args.out}")

@@ -5,14 +5,14 @@ What is wrong with the document becomes a problem of the program; what can run, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from core.autodiff.differentiate import Differentiation, differentiate
 from core.autodiff.gradients import gradient_of
 from core.debug.program import Program
-from core.engine.plan import declared
 from core.errors import GradstepError
+from core.graph.changes import sharing
 from core.graph.model import Graph, TensorRef
 from core.graph.problems import Problem
 from core.host.evaluator import VARIABLES
@@ -30,6 +30,7 @@ from core.host.user_code import Function, functions_of
 from core.io.document import CodeKind, Document
 from core.ops.builder import GraphBuilder, Tensor
 from core.ops.indexed_slices import IndexedSlices
+from core.ops.infer import declared
 from core.ops.output import Print, to_stderr
 from core.train.optimizers import Updates, apply_updates
 
@@ -40,15 +41,19 @@ def derive(
     *,
     trusted: bool = False,
     output: Print = to_stderr,
+    previous: Program | None = None,
 ) -> Program:
     """The program of `document`. Never raises for what the user drew or wrote.
 
     functions: the document's custom Python by name, all of it; None: compiled from its code, which
-    runs only if `trusted`. output: gets what the custom Python prints.
+    runs only if `trusted`. output: gets what the custom Python prints. previous: the program before
+    the user's edit; what the edit did not touch is taken from it, the very same operations.
     """
     problems: list[Problem] = []
     if functions is None:
         functions, problems = compiled(document, trusted, output)
+    if previous is not None:
+        document = document.with_(graph=sharing(document.graph, previous.forward))
     graph = without_cycles(document.graph)
     found = declared(document.graph).problems
     broken = broken_operations(graph, found)
@@ -70,7 +75,7 @@ def derive(
         functions=of_kind(document, functions, CodeKind.PYFUNC),
     )
     if document.request.of:
-        program, more = _with_gradients(program, document, broken, functions)
+        program, more = _with_gradients(program, document, broken, functions, previous)
         problems += more
     problems += _not_said(unknown, problems)
     return replace(program, problems=tuple(problems))
@@ -108,23 +113,26 @@ def _with_gradients(
     document: Document,
     broken: Mapping[str, Problem],
     functions: Mapping[str, Function],
+    previous: Program | None,
 ) -> tuple[Program, list[Problem]]:
     """`program` with gradients and updates; without, and the reason, when there can be none."""
     request = document.request
     of = tuple(ref for ref in request.of if ref.op in program.graph)
-    program = replace(program, fetches=(*of, *program.fetches))
+    last = None if previous is None else previous.derived
+    program = replace(program, fetches=(*of, *program.fetches), derived=last)
     try:
         refuse_cyclic((*request.of, *request.wrt), document.graph, program.graph)
         refuse_broken((*request.of, *request.wrt), broken)
-        sound = Graph.of(op for op in program.graph if op.name not in broken)
+        sound = _without(program.graph, broken)
         rules = of_kind(document, functions, CodeKind.GRADIENT)
-        derived = differentiate(sound, request, rules)
+        derived = differentiate(sound, request, rules, last)
     except GradstepError as error:
         return program, [Problem.of(error, "gradient")]
     gradients = dict.fromkeys(derived.gradients.values())
     program = replace(
         program,
         graph=_beside(derived.graph, program.graph),
+        derived=derived,
         gradients=derived.gradients,
         slices=derived.slices,
         edges=derived.edges,
@@ -132,15 +140,15 @@ def _with_gradients(
         custom=derived.custom,
         fetches=tuple(dict.fromkeys((*program.fetches, *gradients))),
     )
-    return _with_updates(program, document, derived)
+    return _with_updates(program, document, derived, None if previous is None else previous.graph)
 
 
 def _with_updates(
-    program: Program, document: Document, derived: Differentiation
+    program: Program, document: Document, derived: Differentiation, before: Graph | None
 ) -> tuple[Program, list[Problem]]:
     if document.optimizer is None:
         return program, []
-    builder = GraphBuilder(derived.graph)
+    builder = GraphBuilder(derived.graph, before)
     try:
         updates = _updates(builder, document, derived)
     except GradstepError as error:
@@ -183,6 +191,10 @@ def _gradient(
     dense = builder.get(derived.gradients[ref])
     found = gradient_of(builder, derived, ref) if dense.shape.is_static else None
     return dense if found is None else found
+
+
+def _without(graph: Graph, broken: Collection[str]) -> Graph:
+    return Graph.of(op for op in graph if op.name not in broken) if broken else graph
 
 
 def _beside(derived: Graph, whole: Graph) -> Graph:

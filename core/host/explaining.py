@@ -15,7 +15,7 @@ from core.graph.model import TensorRef
 from core.host.evaluator import Evaluator
 from core.host.messages import Explanation
 from core.host.situation import Situation
-from core.ops.infer import infer
+from core.ops.infer import declared
 
 
 def explanation(evaluate: Evaluator, here: Situation, of: str, wrt: str) -> Explanation:
@@ -44,7 +44,7 @@ def _values(
     if x not in derived.gradients:
         return {}
     names = derived.graph.ancestors([derived.gradients[x].op])
-    types = infer(derived.graph).types
+    types = declared(derived.graph).types
     refs = [r for r, kind in types.items() if r.op in names and kind.dtype is not DType.RESOURCE]
     try:
         return dict(zip(refs, evaluate(derived.graph, refs, here.given), strict=True))

@@ -20,7 +20,7 @@ from core.host.evaluator import Evaluator
 from core.host.messages import CheckedTensor, NodeCheck
 from core.host.situation import Situation
 from core.ops.builder import outputs_of
-from core.ops.infer import infer
+from core.ops.infer import declared
 from core.ops.table import find
 
 _MOST = 64  # elements of each input that are looked at when every node is checked
@@ -41,7 +41,7 @@ def node_checks(
 ) -> list[NodeCheck]:
     """Every operation of `graph` that a gradient flows back through, in order."""
     derived = differentiate(graph, here.request, here.functions)
-    types = infer(graph).types
+    types = declared(graph).types
     ops = [op for op in graph if _passes_on(op, here) and _is_plain(op, types)]
     wanted = [(op, arriving) for op in ops if (arriving := _arriving(op, derived))]
     met = _meet(evaluate, here, derived, wanted)
@@ -54,7 +54,7 @@ def node_check(
 ) -> NodeCheck:
     """One operation, for the gradient that arrives at it, or, where none does, for one of its
     own. Raises GradstepError where there is nothing to check."""
-    op, types = here.graph[name], infer(here.graph).types
+    op, types = here.graph[name], declared(here.graph).types
     found = None
     if _is_plain(op, types):
         one = _met_on_the_way(evaluate, here, op) or _met_alone(evaluate, here, op, types)

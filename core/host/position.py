@@ -11,16 +11,23 @@ from core.errors import GradstepError
 from core.graph.problems import Problem
 
 
-def begin(program: Program, backend: Backend, limit_bytes: int = 2 << 30) -> DebugSession:
-    """A session before run 0, which keeps so many bytes of recorded runs. When the program's
-    `init` fails, it starts without, and that is among its problems."""
+def begin(
+    program: Program,
+    backend: Backend,
+    limit_bytes: int = 2 << 30,
+    before: DebugSession | None = None,
+) -> DebugSession:
+    """A session before run 0, which keeps so many bytes of recorded runs, and takes over what it
+    can from `before`. When the program's `init` fails, it starts without, and that is among its
+    problems."""
     try:
-        return DebugSession(program, backend, limit_bytes)
+        return DebugSession(program, backend, limit_bytes, before)
     except GradstepError as error:
         if not program.init:
             raise
         problems = (*program.problems, Problem.of(error, "init"))
-        return DebugSession(replace(program, init="", problems=problems), backend, limit_bytes)
+        program = replace(program, init="", problems=problems)
+        return DebugSession(program, backend, limit_bytes, before)
 
 
 def go_back_to(session: DebugSession, before: DebugSession) -> None:

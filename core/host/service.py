@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +23,7 @@ from core.host.evaluator import VARIABLES, Evaluator
 from core.host.explaining import explanation
 from core.host.failures import info_of, info_of_problem
 from core.host.position import begin, go_back_to
+from core.host.profiling import Wish, profiled
 from core.host.reading import read
 from core.host.reports import program_info, stopped
 from core.host.situation import Situation
@@ -29,7 +31,7 @@ from core.host.user_code import Function
 from core.host.wire import Buffer
 from core.io import store
 from core.io.document import CodeKind
-from core.ops.output import printing_to
+from core.ops.output import printing_to, say
 
 Answer = tuple[m.Message, tuple[Buffer, ...]]
 Emit = Callable[[m.Event], None]
@@ -68,6 +70,7 @@ class EngineService:
             m.CheckGradients: self._check_gradients,
             m.Why: self._why,
             m.Compare: self._compare,
+            m.Profile: self._profile,
             m.Devices: self._list_devices,
         }
 
@@ -99,11 +102,13 @@ class EngineService:
             raise GradstepError("no document was sent", kind="ProtocolError")
         document = store.from_bytes(bytes(buffers[0]))
         backend = self._devices.open_backend(request.device)
-        functions, problems = compiled(document, request.trusted, self._print)
-        program = derive(document, functions)
+        functions, problems = compiled(document, request.trusted, say)
+        edited = None if self._loaded is None else self._loaded.session.program
+        program = derive(document, functions, previous=edited)
         program = replace(program, problems=(*problems, *program.problems))
-        session = begin(program, backend, request.recorded_limit)
         before = self._loaded if request.keep_position else None
+        last = None if before is None else before.session
+        session = begin(program, backend, request.recorded_limit, last)
         self._loaded = Loaded(session, of_kind(document, functions, CodeKind.GRADIENT))
         if before is not None:
             go_back_to(session, before.session)
@@ -161,6 +166,16 @@ class EngineService:
                 unavailable[device] = "; ".join(filter(None, (error.message, error.hint)))
         return m.Compared(comparisons=comparisons, unavailable=unavailable), ()
 
+    def _profile(self, request: m.Profile, buffers: Sequence[Buffer]) -> Answer:
+        session = self._session
+        wish = Wish(request.mode, request.runs, request.without, request.kernels)
+        tell = self._teller("Measuring", 100)
+        start = session.timeline.start.copy()
+        found = profiled(
+            session.program, session.backend, start, wish, lambda share: tell(int(100 * share))
+        )
+        return found, ()
+
     def _list_devices(self, request: m.Devices, buffers: Sequence[Buffer]) -> Answer:
         return m.DeviceList(devices=self._devices.describe()), ()
 
@@ -185,17 +200,21 @@ class EngineService:
 
     def _evaluator(self, text: str = "", total: int = 0) -> Evaluator:
         """Runs graphs with the document's functions, tells how far it is, heeds a pause."""
-        count, told = 0, time.monotonic()
+        tell, runs = self._teller(text, total), itertools.count(1)
+        return Evaluator(self._session.program.functions, lambda: tell(next(runs)))
 
-        def before() -> None:
-            nonlocal count, told
+    def _teller(self, text: str, total: int) -> Callable[[int], None]:
+        """Called with how much of `total` is done: reports it now and then, and heeds a pause."""
+        told = time.monotonic()
+
+        def tell(done: int) -> None:
+            nonlocal told
             self._check_interrupted()
-            count += 1
             if text and time.monotonic() - told > _PROGRESS:
                 told = time.monotonic()
-                self._emit(m.Progress(text=text, done=min(count, total), total=total))
+                self._emit(m.Progress(text=text, done=min(done, total), total=total))
 
-        return Evaluator(self._session.program.functions, before)
+        return tell
 
     def _check_interrupted(self) -> None:
         if self._interrupted.is_set():

@@ -13,13 +13,13 @@ from typing import Any
 
 from core.errors import GradstepError
 from core.io.document import CodeItem, CodeKind
-from core.ops.output import Print, to_stderr
+from core.ops.output import Print, say
 
 Function = Callable[..., Any]
 
 
 def functions_of(
-    items: Iterable[CodeItem], trusted: bool, output: Print = to_stderr
+    items: Iterable[CodeItem], trusted: bool, output: Print = say
 ) -> tuple[dict[str, Function], list[GradstepError]]:
     """A callable for each item by name, and what is wrong with the items that have none.
 
@@ -37,7 +37,7 @@ def functions_of(
     return functions, problems
 
 
-def compile_item(item: CodeItem, trusted: bool, output: Print = to_stderr) -> Function:
+def compile_item(item: CodeItem, trusted: bool, output: Print = say) -> Function:
     """The function that `item` defines last. Raises GradstepError: UntrustedCodeError before
     anything is compiled, CodeError when the source has no function or cannot be executed."""
     if not trusted:

@@ -20,13 +20,15 @@ from core.io.records import put_together, take_apart
 R = TypeVar("R", bound=schema.Record)
 
 
-def to_bytes(document: Document) -> bytes:
-    """The file of `document`; equal documents give equal bytes. Raises GradstepError."""
+def to_bytes(document: Document, readable: bool = True) -> bytes:
+    """The file of `document`; equal documents give equal bytes. readable: its text is laid out for
+    people, which takes most of the time. Raises GradstepError."""
     written = take_apart(document)
+    text = _text if readable else msgspec.json.encode
     try:
         members = {
-            "document.json": _text(written.document),
-            "view.json": _text(written.view),
+            "document.json": text(written.document),
+            "view.json": text(written.view),
             **written.members,
         }
     except UnicodeEncodeError as error:

@@ -12,6 +12,8 @@ from core.autodiff.request import GradientRequest, Override, OverrideKind
 from core.debug.program import Program
 from core.debug.session import DebugSession
 from core.engine.session import Session
+from core.graph.changes import Changes, diff
+from core.graph.edits import add, disconnect, set_attr
 from core.graph.model import Constant, Edge, Graph, Operation, TensorRef
 from core.host.derive import derive
 from core.io import store
@@ -224,3 +226,44 @@ def test_python_functions_go_to_the_program(
     assert stop.error is not None
     assert (stop.error.kind, stop.error.node) == ("UntrustedCodeError", "y")
     assert codes(untrusted) == ["untrusted-code"]
+
+
+def test_an_edit_leaves_what_it_does_not_touch(
+    tutorial: Document, example: Callable[[str], bytes]
+) -> None:
+    """The program is the one that is derived without the one before; its operations are that
+    one's, where they are alike, the updates' too."""
+    before = derive(tutorial)
+    read_again = store.from_bytes(example("tutorial"))
+    assert read_again.graph.operations["c"] is not tutorial.graph.operations["c"]
+    stops = replace(tutorial.request, stops=frozenset({tutorial.request.wrt[0]}))
+    for document in (read_again, read_again.with_(request=stops)):
+        again, anew = derive(document, previous=before), derive(document)
+        assert diff(again.graph, anew.graph) == Changes()
+        assert list(again.graph) == list(anew.graph)
+        assert again.gradients == anew.gradients
+        assert again.targets == anew.targets
+        changed = diff(before.graph, anew.graph)
+        same = before.graph.operations.keys() - changed.removed - changed.changed
+        assert same
+        assert all(again.graph[name] is before.graph[name] for name in same)
+
+
+def test_a_program_after_one_that_has_no_gradients(tutorial: Document) -> None:
+    """What the one before that left is not lost."""
+    before = derive(tutorial)
+    cut = tutorial.with_(graph=disconnect(tutorial.graph, Edge(tutorial.request.of[0].op, 0)))
+    broken = derive(cut, previous=before)
+    assert "gradient" in codes(broken)
+    again = derive(tutorial, previous=broken)
+    assert all(
+        again.graph[op.name] is op for op in before.graph if op.name.startswith("gradients/")
+    )
+
+
+def test_a_number_that_equals_another_is_an_edit_too(tutorial: Document) -> None:
+    graph, _ = add(tutorial.graph, "Gather", "rows", attrs={"validate_indices": True})
+    before = derive(tutorial.with_(graph=graph))
+    edited = set_attr(graph, "rows", "validate_indices", 1)
+    after = derive(tutorial.with_(graph=edited), previous=before)
+    assert after.forward["rows"].attrs["validate_indices"] is not True

@@ -22,6 +22,7 @@ def test_round_trip(document: Document) -> None:
     again = store.from_bytes(data)
     assert parts(again) == parts(document)
     assert store.to_bytes(again) == data
+    assert store.to_bytes(store.from_bytes(store.to_bytes(document, readable=False))) == data
 
 
 def test_nan_payload_and_infinities_survive() -> None:

@@ -1,0 +1,69 @@
+"""Where the time and the bytes of a run go: by operation, phase and scope; and what passes do."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+
+import msgspec
+
+from core.cli import arguments
+from core.cli.derived import sound_program
+from core.cli.loading import load
+from core.cli.ports import Answer, Application
+from core.cli.profile_text import text, totals
+from core.debug.session import first_variables
+from core.engine.profile import require_times
+from core.graph.scopes import parents
+from core.host.messages import ProfileRow
+from core.host.profiling import Wish, profiled
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `gradstep profile`."""
+    arguments.document(parser)
+    arguments.speed(parser)
+    parser.add_argument(
+        "--runs",
+        metavar="N",
+        type=arguments.positive,
+        default=0,
+        help="how many to measure (as many as fit in about a second)",
+    )
+    arguments.gradients(parser)
+    arguments.running(parser)
+
+
+def execute(args: argparse.Namespace, app: Application) -> Answer:
+    """What the debugger would run, measured: gradients and updates included."""
+    layout = arguments.layout(args)
+    mode = "fast" if layout["fast"] else "recorded"
+    wish = Wish(mode, args.runs, layout["without"], layout["kernels"])
+    wish.require()
+    backend = app.devices().open_backend(args.device)
+    require_times(backend)
+    program = sound_program(load(args))
+    found = profiled(program, backend, first_variables(program, backend), wish)
+    phases, scopes = totals(found.rows, _phase), totals(found.rows, _scopes)
+    device = {"name": backend.name, "measured": backend.measured, "source": backend.source}
+    data = {
+        "mode": found.mode,
+        "runs": found.runs,
+        "seconds": found.seconds,
+        "device": device,
+        "rows": msgspec.to_builtins(found.rows),
+        "phases": [asdict(total) for total in phases],
+        "scopes": [asdict(total) for total in scopes],
+        "passes": msgspec.to_builtins(found.passes),
+        "text": found.text,
+    }
+    return Answer(data, text(found, phases, scopes))
+
+
+def _phase(row: ProfileRow) -> list[str]:
+    return [row.phase]
+
+
+def _scopes(row: ProfileRow) -> list[str]:
+    """All that the operation is inside of, or the forward operation that it belongs to."""
+    return list(parents(row.origin))

@@ -1,0 +1,133 @@
+"""What a program's operations cost, recorded or fast, as the message that the window shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from core.debug.program import Program
+from core.engine.backend import Backend
+from core.engine.fast import Fast
+from core.engine.feeds import fed_types, feed_arrays
+from core.engine.groups import owner
+from core.engine.kernels.choice import AUTO, Kernels
+from core.engine.passes.pipeline import PASSES, require_passes
+from core.engine.passes.report import PassReport, reported, stand_ins
+from core.engine.placement import laid_out
+from core.engine.plan import Plan, compile_plan
+from core.engine.profile import Cost, Profile, measure, require_times
+from core.engine.state import VariableStore
+from core.errors import GradstepError
+from core.host.messages import PassInfo, Profiled, ProfileRow
+from core.ops.output import printing_to
+
+MODES = ("recorded", "fast")
+_NOT_FAST = "a variable has no value when the run starts, or no fixed shape, so it ran recorded"
+_SHOWN = 200  # operations of which a pass says what became of them
+
+
+@dataclass(frozen=True)
+class Wish:
+    """How to measure: see messages.Profile."""
+
+    mode: str = "recorded"
+    runs: int = 0
+    without: Sequence[str] = ()
+    kernels: str | Sequence[str] = ()
+
+    def require(self) -> None:
+        """Raises GradstepError for what cannot be asked for."""
+        if self.mode not in MODES:
+            raise GradstepError(
+                f"there is no mode '{self.mode}'", kind="ValueError", hint=" or ".join(MODES)
+            )
+        if self.runs < 0:
+            raise GradstepError(f"{self.runs} runs cannot be made", kind="ValueError")
+        require_passes(self.without)
+
+
+def profiled(
+    program: Program,
+    backend: Backend,
+    store: VariableStore,
+    wish: Wish,
+    before: Callable[[float], None] = lambda share: None,
+) -> Profiled:
+    """Measure the program's runs on the variables of `store`, which change. What it prints is
+    thrown away. Raises GradstepError for a device without times, and when a step fails.
+
+    before: gets what share of the work is done before each run, to tell it, or to raise.
+    """
+    wish.require()
+    require_times(backend)
+    kernels = Kernels.of(AUTO if AUTO in wish.kernels else wish.kernels)
+    feeds = feed_arrays(program.graph, program.feeds)
+    plan = compile_plan(program.graph, program.fetches, program.targets, fed_types(feeds))
+    asked = wish.mode == "fast"
+    better, reports = reported(plan, backend, wish.without) if asked else (plan, [])
+    rewrite = (lambda _: better) if asked else None
+    with printing_to(_nobody):
+        recording = laid_out(plan, backend, program.functions, store, rewrite, kernels)
+        recording.feed(feeds)
+        found = measure(recording, store, wish.runs, before)
+    fast = isinstance(recording, Fast)
+    return Profiled(
+        mode="fast" if fast else "recorded",
+        runs=found.runs,
+        seconds=found.seconds,
+        rows=_rows(found, recording.plan, stand_ins(plan, recording.plan)),
+        passes=[_info(report) for report in reports] if fast else _left_out(),
+        device=backend.name,
+        text=_NOT_FAST if asked and not fast else "",
+    )
+
+
+def _nobody(text: str) -> None:
+    pass
+
+
+def _rows(found: Profile, plan: Plan, instead: Mapping[str, int]) -> list[ProfileRow]:
+    """A row for each step. instead: operation -> the value that is its own, too."""
+    also: dict[int, list[str]] = {}
+    for name, value in instead.items():
+        also.setdefault(plan.made_by[value], []).append(name)
+    return [_row(plan, cost, also.get(i, [])) for i, cost in enumerate(found.costs)]
+
+
+def _row(plan: Plan, cost: Cost, shared: list[str]) -> ProfileRow:
+    op = cost.step.op
+    kernel = plan.kernels.get(op.name)
+    return ProfileRow(
+        op=op.name,
+        type=op.type,
+        phase=op.phase.value,
+        origin=owner(op),
+        seconds=cost.seconds,
+        bytes_made=cost.made,
+        bytes_read=cost.read,
+        calls=cost.calls,
+        kernel="" if kernel is None else kernel.library.name,
+        differs="" if kernel is None else kernel.differs,
+        also=[*cost.step.also, *shared],
+    )
+
+
+def _info(report: PassReport) -> PassInfo:
+    made = report.made
+    return PassInfo(
+        name=made.name,
+        text=made.text,
+        on=report.on,
+        steps_before=report.before,
+        steps_after=report.after,
+        same_bits=report.same_bits,
+        differs=made.differs,
+        gone=dict(islice(report.became.items(), _SHOWN)),
+        gone_count=len(report.became),
+    )
+
+
+def _left_out() -> list[PassInfo]:
+    """The passes, none of which ran."""
+    return [_info(PassReport(made)) for made in PASSES]
