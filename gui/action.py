@@ -86,7 +86,7 @@ def is_busy(workspace: Workspace) -> bool:
 
 
 def has_scopes(workspace: Workspace) -> bool:
-    return any("/" in op.name for op in workspace.document.graph)
+    return "/" in "".join(workspace.document.graph.operations)  # asked after every step
 
 
 def any_selected(workspace: Workspace) -> bool:
@@ -137,6 +137,11 @@ def can_stop_gradient(workspace: Workspace) -> bool:
 
 def has_request(workspace: Workspace) -> bool:
     return bool(workspace.document.request.of)
+
+
+def can_measure(workspace: Workspace) -> bool:
+    """Whether there are runs to measure, and none is being measured."""
+    return workspace.program is not None and not workspace.profiler.busy
 
 
 def optimizer_is(type: str) -> Test:

@@ -33,6 +33,7 @@ class ActionSet(QObject):
             workspace.engine_changed,
             workspace.file_changed,
             workspace.undo_stack.indexChanged,
+            workspace.profiler.changed,
         ):
             signal.connect(self._soon.start)
         workspace.theme_changed.connect(self._tint)

@@ -28,6 +28,14 @@ def _optimizer(type: str, **hyper: float) -> Run:
     return lambda workspace: commands.set_optimizer(workspace, chosen)
 
 
+def _colours_by(what: str) -> Test:
+    return lambda workspace: workspace.profiler.colouring == what
+
+
+def _colour_by(what: str) -> Run:
+    return lambda workspace: commands.colour_by(workspace, what)
+
+
 def _toggle_motion(workspace: Workspace) -> None:
     settings().motion = not settings().motion
 
@@ -104,16 +112,25 @@ VIEW = (
            "Show every scope as one box", (), "", when.has_scopes, "View", 3),
     Action("view.minimap", "Overview", window("minimap"), "Show the graph in a corner, or not",
            ("O",), "", when.is_open, "View", 3, canvas=True),
+    Action("view.profile", "Profile", window("show", "profile"),
+           "Where the time and the bytes of a run go", ("Ctrl+Shift+T",), "profile", when.is_open,
+           "View", 4),
+    Action("view.colour_time", "Colour by time", _colour_by("time"),
+           "Tint each node by its share of the run's time", ("T",), "", when.is_open, "View", 4,
+           canvas=True, checked=_colours_by("time")),
+    Action("view.colour_bytes", "Colour by bytes", _colour_by("bytes"),
+           "Tint each node by its share of the bytes that the run makes", ("B",), "", when.is_open,
+           "View", 4, canvas=True, checked=_colours_by("bytes")),
     Action("view.light", "Light", _theme("light"), "Dark text on white", (), "",
-           when.always, "View", 4, checked=_theme_is("light")),
+           when.always, "View", 5, checked=_theme_is("light")),
     Action("view.dark", "Dark", _theme("dark"), "Light text on black", (), "",
-           when.always, "View", 4, checked=_theme_is("dark")),
+           when.always, "View", 5, checked=_theme_is("dark")),
     Action("view.system", "As the desktop", _theme("system"), "Follow the desktop's choice", (), "",
-           when.always, "View", 4, checked=_theme_is("system")),
+           when.always, "View", 5, checked=_theme_is("system")),
     Action("view.motion", "Animations", _toggle_motion, "Let short movements show what changed",
-           (), "", when.always, "View", 5, checked=lambda w: settings().motion),
+           (), "", when.always, "View", 6, checked=lambda w: settings().motion),
     Action("view.reset_layout", "Reset layout", window("reset_layout"),
-           "Put every panel back where it was at first", (), "", when.always, "View", 6),
+           "Put every panel back where it was at first", (), "", when.always, "View", 7),
 )  # fmt: skip
 
 GRAPH = (
@@ -203,6 +220,9 @@ RUN = (
            lambda w: commands.check_node(w, w.selection[0]),
            "Compare the selected node's gradient with finite differences of it alone",
            ("Ctrl+Shift+K",), "check", when.one_with_inputs, "Run", 3),
+    Action("run.measure", "Measure", commands.measure,
+           "Time every operation of some runs, on copies of the variables", ("Ctrl+T",), "profile",
+           when.can_measure, "Run", 3),
     Action("run.restart_engine", "Restart engine", commands.restart_engine,
            "End the engine process, and come back to the same step in a new one", (),
            "restart_engine", when.always, "Run", 4, toolbar=True),

@@ -75,7 +75,9 @@ class Autosave(QObject):
             path = self._workspace.path
             note = _Note(str(path.absolute()) if path is not None else "")
             atomic.replace_file(_note_of(self._copy), msgspec.json.encode(note))
-            atomic.replace_file(self._copy, store.to_bytes(self._workspace.document))
+            atomic.replace_file(
+                self._copy, store.to_bytes(self._workspace.document, readable=False)
+            )
         except (GradstepError, OSError):
             import logging
 

@@ -32,7 +32,7 @@ from gui.bridge import EngineBridge
 from gui.checks import with_nodes
 from gui.run_by import breakpoints_of, same_but_breakpoints, same_run
 from gui.settings import settings
-from gui.values import TensorValue, ValueCache
+from gui.values import TensorValue, ValueCache, tensors_of
 
 SETTLE = 120  # milliseconds without an edit before the engine gets the document
 DEATH = "EngineDied"
@@ -67,8 +67,11 @@ class Debugger(QObject):
         self._trusted = False
         self._shown: Document | None = None  # what the engine was last given
         self._slowest = 0.0
-        self._values = ValueCache(bridge.send, self.values_changed.emit)
-        self._settle = QTimer(self, singleShot=True, interval=SETTLE)
+        self._tensors: list[str] = []  # of the program, in full names
+        self._values = ValueCache(
+            bridge.send, self.values_changed.emit, lambda call: QTimer.singleShot(0, self, call)
+        )
+        self._settle = QTimer(self, singleShot=True)
         self._settle.timeout.connect(self.flush)
 
     # -- the document -----------------------------------------------------------------------
@@ -80,10 +83,10 @@ class Debugger(QObject):
         if document is None:
             self._forget()
         elif soon:
-            self._settle.start()
+            self._settle.start(SETTLE)
         else:
             self._forget()
-            self._open(keep_position=False)
+            self._settle.start(0)  # the views show it meanwhile
 
     def retrust(self, trusted: bool) -> None:
         """The user decided about the document's Python."""
@@ -97,7 +100,7 @@ class Debugger(QObject):
 
     def reopen(self) -> None:
         """Something that the engine is told with the document has changed."""
-        self._open(keep_position=True)
+        self._open(keep_position=self._shown is not None)
 
     def flush(self) -> None:
         """Give the engine what was edited since, now."""
@@ -109,7 +112,7 @@ class Debugger(QObject):
             self._shown = new
             self._bridge.send(breakpoints_of(new), (), self._set)
         else:
-            self._open(keep_position=True)
+            self._open(keep_position=old is not None)
 
     def _open(self, keep_position: bool) -> None:
         self._settle.stop()
@@ -130,7 +133,7 @@ class Debugger(QObject):
             if document is self._shown:
                 self._opened(reply)
 
-        self._bridge.send(request, (store.to_bytes(document),), answered)
+        self._bridge.send(request, (store.to_bytes(document, readable=False),), answered)
 
     def _set(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
         if _is_death(reply):
@@ -220,17 +223,15 @@ class Debugger(QObject):
     def _read_all(self) -> None:
         if self.program is None or self._shown is None:
             return
-        own = [step for step in self.program.steps if step.op in self._shown.graph]
-        refs = [*self._shown.feeds, *(ref for step in own for ref in step.outputs)]
-        held = [g for r in refs if (g := self.program.gradients.get(r)) is not None]
-        carried = [edge.gradient for edge in self.program.edges]
-        self._values.refresh([*refs, *held, *carried])
+        self._values.refresh(self._tensors)
 
     # -- replies ----------------------------------------------------------------------------
 
     def _take(self, reply: Message, buffers: tuple[Buffer, ...] = ()) -> None:
         if isinstance(reply, Opened):
             self.program, self.failure = reply.program, None
+            if self._shown is not None:
+                self._tensors = tensors_of(reply.program, self._shown)
             self._invalidate()
             self.program_changed.emit()
             self._stand(reply.stopped)

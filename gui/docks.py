@@ -52,6 +52,7 @@ PANELS = (
     Place("tensor", "Tensor", BOTTOM, "gui.panels.tensor", "TensorPanel"),
     Place("device_diff", "Device diff", BOTTOM, "gui.panels.device_diff", "DeviceDiffPanel"),
     Place("breakpoints", "Breakpoints", BOTTOM, "gui.panels.breakpoints", "BreakpointsPanel"),
+    Place("profile", "Profile", BOTTOM, "gui.panels.profile", "ProfilePanel"),
     Place("output", "Output", BOTTOM, "gui.panels.output", "OutputPanel"),
 )
 

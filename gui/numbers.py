@@ -107,3 +107,27 @@ def is_wrong(value: TensorValue) -> bool:
     if value.stats is not None:
         return bool(value.stats.nans or value.stats.infs)
     return value.head.dtype.kind in "fc" and not bool(np.isfinite(value.head).all())
+
+
+def time_unit(largest: float) -> tuple[str, float]:
+    """The unit in which durations up to `largest` seconds are best read, and how many of it a
+    second is; with three decimals the least ones are still told apart."""
+    return ("µs", 1e6) if largest < 1e-3 else ("ms", 1e3) if largest < 1 else ("s", 1.0)
+
+
+def duration(seconds: float) -> str:
+    """Three significant digits and a unit: "18.3 ms", "4.21 µs", "0 µs"."""
+    unit, scale = time_unit(seconds)
+    number = seconds * scale
+    decimals = max(0, 2 - math.floor(math.log10(number))) if number > 0 else 0
+    return f"{number:.{min(decimals, 3)}f} {unit}"
+
+
+def byte_size(count: int) -> str:
+    """Bytes in the unit that keeps the number short: "512 B", "3.1 KB"."""
+    size = float(count)
+    for unit in ("B", "KB", "MB", "GB"):
+        if size < 1024 or unit == "GB":
+            break
+        size /= 1024
+    return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from core.errors import GradstepError
+from core.host.failures import error_of
 from gui import commands
 from gui.app import application, new_window
 from gui.driver import Driver
@@ -25,6 +26,8 @@ def shot(
     select: Sequence[str] = (),
     show: Sequence[str] = (),
     compare: Sequence[str] = (),
+    profile: str | None = None,
+    colour: str | None = None,
     engine: Sequence[str] | None = None,
 ) -> None:
     """Write a PNG of the window.
@@ -32,7 +35,9 @@ def shot(
     document: the file to open; None for the start page. step: plan steps to execute first; a
     breakpoint on the way does not stop it. theme: "dark", "light" or "system". scale: pixels per
     logical pixel; it can be chosen once per process. select: operations. show: panels to bring to
-    the front, by their ids. compare: devices to compare with. Raises GradstepError.
+    the front, by their ids. compare: devices to compare with. profile: runs to measure,
+    "recorded" or "fast"; colour: what to tint the nodes by, "time" or "bytes" (of recorded runs
+    if nothing is said). Raises GradstepError.
     """
     os.environ.setdefault("QT_SCALE_FACTOR", f"{scale:g}")
     application(windowless=True)
@@ -46,6 +51,7 @@ def shot(
             _open(driver, Path(document), failures)
             _go_to(driver, step)
             _compare(driver, compare, failures)
+            _profile(driver, profile, colour)
         driver.workspace.select(select)
         _show(driver, show)
         driver.settle()
@@ -71,6 +77,19 @@ def _compare(driver: Driver, devices: Sequence[str], failures: list[str]) -> Non
     driver.settle()
     if not driver.workspace.comparisons:
         raise GradstepError(failures[-1] if failures else "the devices could not be compared")
+
+
+def _profile(driver: Driver, mode: str | None, colour: str | None) -> None:
+    profiler = driver.workspace.profiler
+    if mode is not None:
+        profiler.choose(mode=mode)
+        commands.measure(driver.workspace)
+        driver.settle()
+    if colour is not None:
+        commands.colour_by(driver.workspace, colour)
+        driver.settle()
+    if profiler.failure is not None:
+        raise error_of(profiler.failure)
 
 
 def _show(driver: Driver, panels: Sequence[str]) -> None:

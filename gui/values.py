@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from core.graph.model import TensorRef
-from core.host.messages import Failed, Message, Read, Stats, TensorPart, Values
+from core.host.messages import Failed, Message, ProgramInfo, Read, Stats, TensorPart, Values
 from core.host.tensor_bytes import unpack
 from core.host.wire import Buffer
+from core.io.document import Document
 
 HEAD = 64  # elements of each tensor that are kept
 CHUNK = 400  # tensors asked for at a time, so that the nearest ones come first
+ALL = 2 * CHUNK  # so many are fetched ahead; of more only those that somebody looks at
 
 Answer = Callable[[Message, tuple[Buffer, ...]], None]
 Request = Callable[[Message, Sequence[Buffer], Answer], None]
@@ -50,32 +52,67 @@ class TensorValue:
         head = unpack(part, buffers)
         return cls(part.ref, part.state, part.dtype, tuple(part.shape), head, part.stats)
 
+    def says_the_same_as(self, other: TensorValue) -> bool:
+        """Whether nobody can tell the two apart."""
+        mine = (self.ref, self.state, self.dtype, self.shape, self.head.tobytes())
+        theirs = (other.ref, other.state, other.dtype, other.shape, other.head.tobytes())
+        return mine == theirs and repr(self.stats) == repr(other.stats)
+
+
+def tensors_of(program: ProgramInfo, document: Document) -> list[str]:
+    """What of a program is read at every stop: the document's tensors, and then their gradients."""
+    own = [step for step in program.steps if step.op in document.graph]
+    refs = [*document.feeds, *(ref for step in own for ref in step.outputs)]
+    held = [g for r in refs if (g := program.gradients.get(r)) is not None]
+    carried = [edge.gradient for edge in program.edges]
+    return list(dict.fromkeys([*refs, *held, *carried]))
+
 
 class ValueCache:
-    """What is known of the tensors at one stop. `arrived` is called after each reply."""
+    """What is known of the tensors at one stop. `arrived` is called after each reply. `later` makes
+    a call once the views have said what they look at."""
 
-    def __init__(self, request: Request, arrived: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        request: Request,
+        arrived: Callable[[], None],
+        later: Callable[[Callable[[], None]], None],
+    ) -> None:
         self._request = request
         self._arrived = arrived
+        self._later = later
         self._values: dict[str, TensorValue] = {}
+        self._earlier: dict[str, TensorValue] = {}  # as of the last stop
         self._asked: set[str] = set()
+        self._missing: list[str] = []  # looked at, and not asked for yet
+        self._looked_at: set[str] = set()  # since the last move,
+        self._before: set[str] = set()  # and before it
         self._stop = 0
 
     def get(self, ref: str) -> TensorValue | None:
         """The value, or None while it is on its way; asks for it if nobody has."""
         known = self._values.get(ref)
-        if known is not None:
-            return known
-        name = str(TensorRef.parse(ref))
-        if name not in self._values and name not in self._asked:
-            self._read([name], self._stop, fresh=False)
-        return self._values.get(name)
+        name = ref if known is not None else str(TensorRef.parse(ref))
+        self._looked_at.add(name)
+        if known is None and name not in self._values and name not in self._asked:
+            self._asked.add(name)
+            self._missing.append(name)
+            if len(self._missing) == 1:
+                self._later(self._read_missing)
+        return known or self._values.get(name)
 
-    def refresh(self, refs: Iterable[str]) -> None:
-        """The debugger moved: read all of `refs` again. Old values stay until the first new ones
-        are here, so that nothing flickers."""
+    def refresh(self, refs: Sequence[str]) -> None:
+        """The debugger moved: read `refs` (in full, "a:0"; each once) again; where they are many,
+        those that are looked at. Old values stay until the first new ones are here, so that
+        nothing flickers."""
         self._stop += 1
-        names = list(dict.fromkeys(str(TensorRef.parse(ref)) for ref in refs))
+        self._missing = []
+        if self._looked_at:
+            self._before, self._looked_at = self._looked_at, set()
+        wanted = [ref for ref in refs if ref in self._before] if len(refs) > ALL else refs
+        names = list(dict.fromkeys(str(TensorRef.parse(ref)) for ref in wanted))
+        if not names:
+            self._values = {}
         self._asked = set(names)
         for start in range(0, len(names), CHUNK):
             self._read(names[start : start + CHUNK], self._stop, fresh=start == 0)
@@ -83,11 +120,14 @@ class ValueCache:
     def clear(self) -> None:
         """Forget everything; replies still on their way are ignored."""
         self._stop += 1
-        self._values, self._asked = {}, set()
+        self._values, self._earlier, self._asked, self._missing = {}, {}, set(), []
+
+    def _read_missing(self) -> None:
+        names, self._missing = self._missing, []
+        for start in range(0, len(names), CHUNK):
+            self._read(names[start : start + CHUNK], self._stop, fresh=False)
 
     def _read(self, names: list[str], stop: int, fresh: bool) -> None:
-        self._asked.update(names)
-
         def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
             if stop == self._stop:
                 self._keep(names, reply, buffers, fresh)
@@ -98,9 +138,15 @@ class ValueCache:
         self, names: list[str], reply: Message, buffers: tuple[Buffer, ...], fresh: bool
     ) -> None:
         if fresh:
-            self._values = {}
+            self._values, self._earlier = {}, self._values
         if isinstance(reply, Values):
-            self._values.update((p.ref, TensorValue.of(p, buffers)) for p in reply.parts)
+            self._values.update((p.ref, self._kept(p, buffers)) for p in reply.parts)
         elif isinstance(reply, Failed):  # not in this program: the same as not computed
             self._values.update((name, TensorValue(name, "waiting")) for name in names)
         self._arrived()
+
+    def _kept(self, part: TensorPart, buffers: tuple[Buffer, ...]) -> TensorValue:
+        """A value; where the last stop had the same, that one: views know by it that what they
+        made of it still holds."""
+        value, before = TensorValue.of(part, buffers), self._earlier.get(part.ref)
+        return before if before is not None and value.says_the_same_as(before) else value

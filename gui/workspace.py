@@ -27,15 +27,17 @@ from core.host.messages import (
 from core.host.wire import Buffer
 from core.io.document import Document
 from core.ops.infer import Inference, infer
+from core.ops.tensor_types import TensorTypes
 from gui.background import Background
 from gui.bridge import EngineBridge
 from gui.debugger import Debugger
 from gui.first_view import folded
+from gui.profiler import Profiler
 from gui.theme import DARK, Theme
 from gui.undo import Edit
 from gui.values import TensorValue
 
-NOTHING = Inference({}, {}, ())
+NOTHING = Inference(TensorTypes({}), {}, ())
 PIECES = 5_000  # of printed text that are kept
 
 
@@ -60,6 +62,7 @@ class Workspace(QObject):
     selection:      names of the selected operations; selected_edge: the selected wire, or None.
     trusted:        whether the document's Python may run (True when it has none).
     output:         what its Python printed since it was opened, piece by piece.
+    profiler:       what was measured of it, and how that is looked at.
     undo_stack:     Qt's stack of edits; its clean state is the saved one.
     """
 
@@ -97,6 +100,7 @@ class Workspace(QObject):
         self.bridge = EngineBridge(argv, self)
         self.debugger = Debugger(self.bridge, self)
         self.output = deque[str](maxlen=PIECES)
+        self.profiler = Profiler(self)
         self._background = Background(self)
         self._round = 0  # edits are merged only within one round; see `edit`
         self._forward_signals()
@@ -276,12 +280,9 @@ class Workspace(QObject):
 
     def _forward_signals(self) -> None:
         mine = self.debugger
-        mine.program_changed.connect(self.program_changed)
-        mine.stopped.connect(self.stopped)
-        mine.values_changed.connect(self.values_changed)
-        mine.table_changed.connect(self.table_changed)
-        mine.compared.connect(self.compared)
-        mine.devices_changed.connect(self.devices_changed)
+        for name in ("program_changed", "stopped", "values_changed", "table_changed", "compared",
+                     "devices_changed"):  # fmt: skip
+            getattr(mine, name).connect(getattr(self, name))
         mine.failed.connect(self._say_failure)
         self.bridge.state_changed.connect(self.engine_changed)
         self.bridge.event.connect(self._take_event)

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from gui.canvas import detour, routing
-from gui.canvas.visible import Box, VisibleGraph
+from gui.canvas.visible import VisibleGraph
 
 WIDTH = 172.0
 TITLE = 28.0
@@ -21,12 +21,12 @@ OUT, INTO = 0, 1  # sides of a box: columns of VisibleGraph.port_counts
 Point = tuple[float, float]
 
 
-def height(box: Box) -> float:
-    """Scene units; a multiple of 4."""
-    rows = box.has_value + box.has_gradient
-    body = PADDING + ROW * rows if rows else 0.0
-    ports = max(box.inputs, box.outputs)
-    return TITLE + max(body, PORT * ports if ports > 1 or not body else 0.0)
+def heights(visible: VisibleGraph) -> np.ndarray:
+    """float64[n]: of each box, scene units; multiples of 4."""
+    rows, ports = visible.rows, visible.port_counts.max(axis=1, initial=0)
+    body = np.where(rows > 0, PADDING + ROW * rows, 0.0)
+    shares = (ports > 1) | (body == 0)
+    return TITLE + np.maximum(body, np.where(shares, PORT * ports, 0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,8 @@ class SceneArrays:
     @classmethod
     def of(cls, visible: VisibleGraph, centres: Mapping[str, Point]) -> SceneArrays:
         """The visible graph with the centre of every box given by its id."""
-        sizes = np.array([(WIDTH, height(box)) for box in visible.boxes]).reshape(-1, 2)
+        tall = heights(visible)
+        sizes = np.stack([np.full_like(tall, WIDTH), tall], axis=1)
         middle = np.array([centres[box.id] for box in visible.boxes]).reshape(-1, 2)
         rects = np.concatenate([middle - sizes / 2, sizes], axis=1)
         points = _routed(visible, rects, np.arange(len(visible.links)))
@@ -59,10 +60,10 @@ class SceneArrays:
         """Left, top, right, bottom of everything; a unit square when there is nothing."""
         if not len(self):
             return (0.0, 0.0, 1.0, 1.0)
-        low, high = self.rects[:, :2], self.rects[:, :2] + self.rects[:, 2:]
-        left, top = low.min(axis=0)
-        right, bottom = high.max(axis=0)
-        return (float(left), float(top), float(right), float(bottom))
+        x, y, width, height = self.rects.T  # one by one: NumPy is slow at rows of two
+        sides = x.min(), y.min(), (x + width).max(), (y + height).max()
+        left, top, right, bottom = map(float, sides)
+        return left, top, right, bottom
 
     def boxes_in(self, left: float, top: float, right: float, bottom: float) -> np.ndarray:
         """bool[n]: boxes that touch a rectangle."""
@@ -83,7 +84,8 @@ class SceneArrays:
 
     def links_of(self, boxes: np.ndarray) -> np.ndarray:
         """bool[m]: links with an end in `boxes` (bool[n])."""
-        return np.asarray(boxes[self.visible.ends].any(axis=1))
+        sources, targets = self.visible.ends.T
+        return np.asarray(boxes[sources] | boxes[targets])
 
     def input_port(self, box: int, index: int) -> Point:
         return self._port(box, index, INTO)
@@ -95,18 +97,32 @@ class SceneArrays:
         x, y, w, h = self.rects[box].tolist()
         return (x + w / 2, y + h / 2)
 
-    def moved(self, boxes: np.ndarray, dx: float, dy: float) -> SceneArrays:
-        """The same scene with some boxes (bool[n]) elsewhere, and their links after them."""
-        rects, points, link_bounds = self.rects.copy(), self.points.copy(), self.link_bounds.copy()
-        rects[boxes, :2] += (dx, dy)
-        changed = np.flatnonzero(self.links_of(boxes))
-        points[changed] = _routed(self.visible, rects, changed)
-        link_bounds[changed] = routing.bounds(points[changed])
-        return SceneArrays(self.visible, rects, points, link_bounds)
-
     def _port(self, box: int, index: int, side: int) -> Point:
         place = _ports(self.visible, self.rects, np.array([box]), np.array([index]), side)
         return (float(place[0, 0]), float(place[0, 1]))
+
+
+class Movement:
+    """Some boxes (bool[n]) of a scene on their way: with every frame their links run anew, and
+    nothing else is touched. The scenes that come out of it share their memory: each is good until
+    the next."""
+
+    def __init__(self, start: SceneArrays, boxes: np.ndarray) -> None:
+        self._start = start
+        self._boxes = boxes
+        self._links = np.flatnonzero(start.links_of(boxes))
+        self._rects = start.rects.copy()
+        self._points = start.points.copy()
+        self._bounds = start.link_bounds.copy()
+
+    def by(self, dx: float, dy: float) -> SceneArrays:
+        """The scene with the boxes that far from where they started."""
+        visible = self._start.visible
+        self._rects[self._boxes, :2] = self._start.rects[self._boxes, :2] + (dx, dy)
+        points = _routed(visible, self._rects, self._links)
+        self._points[self._links] = points
+        self._bounds[self._links] = routing.bounds(points)
+        return SceneArrays(visible, self._rects, self._points, self._bounds)
 
 
 def _routed(visible: VisibleGraph, rects: np.ndarray, links: np.ndarray) -> np.ndarray:

@@ -8,9 +8,9 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
 
 from gui.canvas.arrays import PADDING, ROW, TITLE, SceneArrays
+from gui.canvas.boxes import KINDS
 from gui.canvas.detail import Detail
 from gui.canvas.labels import Elide, Labels
-from gui.canvas.visible import KINDS
 from gui.theme import Theme, faded
 
 RADIUS = 6.0

@@ -26,48 +26,79 @@ def avoid(
     points: float64[m, POINTS, 2]; starts, ends: float64[m, 2]; own: int64[m, 2], the boxes at
     the ends; rects: float64[n, 4] as x, y, width, height.
     """
-    if len(points) > MOST:
+    if not 0 < len(points) <= MOST:
         return
     boxes = np.concatenate([rects[:, :2], rects[:, :2] + rects[:, 2:]], axis=1)
-    for number in np.flatnonzero(ends[:, 0] > starts[:, 0]).tolist():
-        others = _between(starts[number], ends[number], boxes, own[number])
-        if len(others) and touched(points[number], others).any():
-            free = _remembered(starts[number].tobytes(), ends[number].tobytes(), others.tobytes())
-            points[number] = free
+    links, others = _near(starts, ends, own, boxes)
+    left = np.unique(links[meets(points[links], boxes[others])])
+    for bend in BENDS:
+        if not len(left):
+            return
+        here = np.isin(links, left)
+        bent = curves(starts[left], ends[left], bend)
+        row = np.searchsorted(left, links[here])
+        met = np.unique(row[meets(bent[row], boxes[others[here]])])
+        free = np.delete(np.arange(len(left)), met)
+        points[left[free]] = bent[free]
+        left = left[met]
+    for number in left.tolist():
+        start, end = starts[number], ends[number]
+        blocks = _across(start, end, own[number], boxes)
+        points[number] = _led(start.tobytes(), end.tobytes(), blocks.tobytes())
 
 
-def _between(start: np.ndarray, end: np.ndarray, boxes: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """The boxes that a link from left to right, or a detour of it, can meet."""
+def _near(
+    starts: np.ndarray, ends: np.ndarray, own: np.ndarray, boxes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of a link from left to right and a box that a curve of it can meet: curves stay as
+    high and as low as their ends. int64[k] each, by link."""
+    low = np.minimum(starts[:, 1:], ends[:, 1:]) - NEAR
+    high = np.maximum(starts[:, 1:], ends[:, 1:]) + NEAR
+    left, top, right, bottom = boxes.T
+    some = (top < high.max()) & (bottom > low.min())
+    some &= (left < ends[:, 0].max()) & (right > starts[:, 0].min())
+    left, top, right, bottom = boxes[some].T
+    near = (top < high) & (bottom > low)
+    near &= left < ends[:, :1]
+    near &= right > starts[:, :1]
+    near &= ends[:, :1] > starts[:, :1]
+    links, places = np.nonzero(near)
+    others = np.flatnonzero(some)[places]
+    foreign = (others[:, None] != own[links]).all(axis=1)
+    return links[foreign], others[foreign]
+
+
+def _across(start: np.ndarray, end: np.ndarray, own: np.ndarray, boxes: np.ndarray) -> np.ndarray:
+    """The boxes that a detour can meet."""
     inside = (boxes[:, 0] < end[0]) & (boxes[:, 2] > start[0])
     inside[own] = False
-    low, high = min(start[1], end[1]) - NEAR, max(start[1], end[1]) + NEAR
-    if not (inside & (boxes[:, 1] < high) & (boxes[:, 3] > low)).any():
-        return boxes[:0]  # not even the straight way meets one
     return np.asarray(boxes[inside])
+
+
+def meets(lines: np.ndarray, boxes: np.ndarray) -> np.ndarray:
+    """Of pairs of a polyline (float64[k, p, 2]) and a box, which come too near. bool[k]."""
+    fine = np.concatenate([lines, (lines[:, 1:] + lines[:, :-1]) / 2], axis=1)
+    left, top, right, bottom = boxes.T[:, :, None]
+    x, y = fine[..., 0], fine[..., 1]
+    inside = (x > left - NEAR) & (x < right + NEAR) & (y > top - NEAR) & (y < bottom + NEAR)
+    return np.asarray(inside.any(axis=1))
 
 
 def touched(line: np.ndarray, boxes: np.ndarray) -> np.ndarray:
     """Which boxes (left, top, right, bottom) a polyline comes too near to. bool[n]."""
-    fine = np.concatenate([line, (line[1:] + line[:-1]) / 2])
-    x, y = fine[:, 0, None], fine[:, 1, None]
-    left, top, right, bottom = boxes.T
-    inside = (x > left - NEAR) & (x < right + NEAR) & (y > top - NEAR) & (y < bottom + NEAR)
-    return np.asarray(inside.any(axis=0))
+    return meets(np.broadcast_to(line, (len(boxes), *line.shape)), boxes)
 
 
 @lru_cache(4 * MOST)
-def _remembered(start: bytes, end: bytes, boxes: bytes) -> np.ndarray:
-    """`_free` of arrays given by their bytes: after an edit nearly every link runs as before."""
+def _led(start: bytes, end: bytes, boxes: bytes) -> np.ndarray:
+    """`_around` of what is in the way, given by its bytes: after an edit nearly every link runs as
+    before."""
     read = np.frombuffer
     return _free(read(start), read(end), read(boxes).reshape(-1, 4))
 
 
 def _free(start: np.ndarray, end: np.ndarray, boxes: np.ndarray) -> np.ndarray:
-    """A curve that touches none of the boxes: bent otherwise if that is enough."""
-    for bend in BENDS:
-        line = curves(start[None], end[None], bend)[0]
-        if not touched(line, boxes).any():
-            return line
+    """A way around the boxes that no curve leaves alone, and around those met on it."""
     hit = touched(curves(start[None], end[None])[0], boxes)
     for _ in range(ROUNDS):
         line = _around(start, end, boxes[hit])

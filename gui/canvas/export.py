@@ -78,4 +78,6 @@ def _paint(
     painter.fillRect(area, theme.background)
     structure.paint(painter, area, scale)
     boxes, links = np.ones(len(arrays), dtype=bool), np.ones(len(arrays.points), dtype=bool)
-    RuntimePainter(theme, structure.labels).paint(painter, arrays, facts, boxes, links, scale)
+    runtime = RuntimePainter(theme, structure.labels)
+    runtime.paint(painter, arrays, facts, boxes, links, scale)
+    runtime.say_shares(painter, arrays, facts, boxes, scale)

@@ -9,6 +9,7 @@ from functools import cached_property
 from core.debug.breakpoints import BreakpointKind
 from core.graph.model import Edge, Operation
 from gui.canvas.readings import Reading, gradient, value
+from gui.canvas.shares import Shares, shares_of
 from gui.canvas.visible import VisibleGraph
 from gui.workspace import Workspace
 
@@ -71,6 +72,14 @@ class Facts:
         return found
 
     @cached_property
+    def shares(self) -> Shares | None:
+        """Of what a run costs, where the canvas is to be coloured by that."""
+        profiler = self._workspace.profiler
+        if not profiler.colouring or profiler.measured is None:
+            return None
+        return shares_of(profiler.measured, self._visible, profiler.colouring)
+
+    @cached_property
     def selected(self) -> frozenset[int]:
         number = self._visible.box_of
         return frozenset(number[n] for n in self._workspace.selection if n in number)
@@ -121,6 +130,8 @@ class Facts:
         if self._workspace.program is None:
             return frozenset()
         dead = self._visible.on_path - self.carried.keys()
+        if not dead:
+            return frozenset()
         links = enumerate(self._visible.links)
         return frozenset(i for i, k in links if k.wires and all(e in dead for e in k.wires))
 

@@ -10,6 +10,7 @@ from PySide6.QtGui import QPen
 from PySide6.QtWidgets import QGraphicsRectItem
 
 from core.layout.boxes import GRID
+from gui.canvas.arrays import Movement
 from gui.theme import faded
 
 if TYPE_CHECKING:
@@ -95,21 +96,21 @@ class MoveBoxes:
         self._chosen[list(view.stage.facts.selected | {box})] = True
         self._corner = view.arrays.rects[box, :2]
         self._offset = QPointF()
-        self._moving = False
+        self._moving: Movement | None = None
 
     def move(self, pixel: QPoint, modifiers: Qt.KeyboardModifier) -> None:
-        if not self._moving and (pixel - self._pixel).manhattanLength() < SLACK:
-            return
-        if not self._moving:
-            self._moving = True
+        if self._moving is None:
+            if (pixel - self._pixel).manhattanLength() < SLACK:
+                return
+            self._moving = Movement(self._start, self._chosen)
             self._view.lift(self._chosen)
         free = bool(modifiers & Qt.KeyboardModifier.AltModifier)
         self._offset = self._snapped(pixel, free)
         dx, dy = self._offset.toTuple()
-        self._view.stage.show(self._start.moved(self._chosen, dx, dy))
+        self._view.stage.show(self._moving.by(dx, dy))
 
     def release(self, pixel: QPoint, modifiers: Qt.KeyboardModifier) -> None:
-        if not self._moving:
+        if self._moving is None:
             return
         self._view.lift(None)
         if self._offset.isNull():
@@ -118,7 +119,7 @@ class MoveBoxes:
         self._view.stage.move(np.flatnonzero(self._chosen).tolist(), *self._offset.toTuple())
 
     def cancel(self) -> None:
-        if self._moving:
+        if self._moving is not None:
             self._view.lift(None)
             self._view.stage.show(self._start)
 

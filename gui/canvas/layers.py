@@ -16,7 +16,7 @@ from gui.theme import Theme
 
 class Layers:
     """Two kept pictures: the graph's structure, which edits change, and over it what a step
-    changes. Boxes that are being dragged are in neither; they are painted each time."""
+    changes. Boxes that are being dragged are painted each time, over one picture of both."""
 
     def __init__(self, stage: Stage, camera: Camera, theme: Theme) -> None:
         self._stage = stage
@@ -25,6 +25,7 @@ class Layers:
         self.runtime = RuntimePainter(theme, self.painter.labels)
         self._structure = FrontBuffer(self._paint_structure)
         self._facts = FrontBuffer(self._paint_facts, transparent=True)
+        self._rest = FrontBuffer(self._paint_rest)  # of what is being dragged
 
     def set_theme(self, theme: Theme) -> None:
         self.painter.theme = self.runtime.theme = theme
@@ -38,21 +39,23 @@ class Layers:
     def refresh(self) -> None:
         """The graph changed."""
         self._structure.invalidate()
-        self._facts.invalidate()
+        self.refresh_facts()
 
     def refresh_facts(self) -> None:
         """Only what is said of the graph changed."""
         self._facts.invalidate()
+        self._rest.invalidate()
 
     def draw(self, painter: QPainter, ratio: float) -> None:
         """Everything, on a painter in viewport pixels. ratio: device pixels per pixel."""
         self.painter.arrays = self._stage.arrays
         camera = self._camera
-        # Seen only around a scaled picture, while a large graph is being zoomed out.
-        painter.fillRect(QRect(QPoint(), camera.pixels.size()), self.painter.theme.background)
-        for buffer in (self._structure, self._facts):
+        if camera.zooming:  # seen around the scaled picture of a large graph
+            painter.fillRect(QRect(QPoint(), camera.pixels.size()), self.painter.theme.background)
+        lifting = self.painter.lifted is not None
+        for buffer in (self._rest,) if lifting else (self._structure, self._facts):
             buffer.show(painter, camera.pixels, camera.scale, ratio, camera.zooming)
-        if self.painter.lifted is not None:
+        if lifting:
             self._draw_lifted(painter)
 
     def _draw_lifted(self, painter: QPainter) -> None:
@@ -63,7 +66,7 @@ class Layers:
         painter.scale(scale, scale)
         links = arrays.links_of(lifted)
         self.painter.paint_some(painter, lifted, links, scale)
-        self.runtime.paint(painter, arrays, self._stage.facts, lifted, links, scale)
+        self._paint_run(painter, lifted, links, scale)
         painter.restore()
 
     def _paint_structure(self, painter: QPainter, rect: QRectF, scale: float) -> None:
@@ -72,4 +75,15 @@ class Layers:
 
     def _paint_facts(self, painter: QPainter, rect: QRectF, scale: float) -> None:
         boxes, links = self.painter.standing(rect)
-        self.runtime.paint(painter, self._stage.arrays, self._stage.facts, boxes, links, scale)
+        self._paint_run(painter, boxes, links, scale)
+
+    def _paint_rest(self, painter: QPainter, rect: QRectF, scale: float) -> None:
+        self._paint_structure(painter, rect, scale)
+        self._paint_facts(painter, rect, scale)
+
+    def _paint_run(
+        self, painter: QPainter, boxes: np.ndarray, links: np.ndarray, scale: float
+    ) -> None:
+        arrays, facts = self._stage.arrays, self._stage.facts
+        self.runtime.paint(painter, arrays, facts, boxes, links, scale)
+        self.runtime.say_shares(painter, arrays, facts, boxes, scale)

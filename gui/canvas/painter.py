@@ -12,10 +12,11 @@ from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
 from gui.canvas import batch, routing
 from gui.canvas.arrays import SceneArrays
+from gui.canvas.boxes import KINDS
 from gui.canvas.cards import Cards
 from gui.canvas.detail import CURVE_STEP, MOST_FAR_LINKS, Detail
 from gui.canvas.labels import Labels
-from gui.canvas.visible import KINDS, VisibleGraph
+from gui.canvas.visible import VisibleGraph
 from gui.theme import Theme, mix
 
 GRID = 24.0  # scene units between the dots of the background
@@ -105,7 +106,6 @@ class GraphPainter:
             links[keep] = True
         pen = QPen(self.theme.edge, 1.25 if detail is Detail.FULL else 1.0)
         pen.setCosmetic(detail < Detail.FULL)
-        pen.setCapStyle(Qt.PenCapStyle.RoundCap if detail is Detail.FULL else pen.capStyle())
         painter.setPen(pen)
         batch.lines(painter, routing.segments(points[links & ~self.arrays.visible.control], step))
         # Of a polyline's segments every other one: dashes without Qt's slow dash pattern.

@@ -8,7 +8,7 @@ import numpy as np
 
 from core.layout import boxes as layout_boxes
 from core.layout.engines import SMALL, layout
-from gui.canvas.arrays import WIDTH, Point, height
+from gui.canvas.arrays import WIDTH, Point, heights
 from gui.canvas.visible import VisibleGraph
 
 STEP = layout_boxes.BOX_GAP
@@ -32,8 +32,9 @@ def diagram(
     visible: VisibleGraph,
 ) -> tuple[list[layout_boxes.Box], list[layout_boxes.Arrow]]:
     """The visible graph as automatic layout takes it."""
-    boxes = [layout_boxes.Box(box.id, WIDTH, height(box)) for box in visible.boxes]
     names = [box.id for box in visible.boxes]
+    tall = heights(visible).tolist()
+    boxes = [layout_boxes.Box(name, WIDTH, h) for name, h in zip(names, tall, strict=True)]
     return boxes, [(names[k.source], names[k.target]) for k in visible.links]
 
 
@@ -48,20 +49,19 @@ def complete(visible: VisibleGraph, found: Mapping[str, Point]) -> dict[str, Poi
     if not found:
         return layout(*diagram(visible))
     placed = {box.id: found[box.id] for box in visible.boxes if box.id in found}
+    tall = heights(visible)
     for number, box in enumerate(visible.boxes):
         if box.id not in placed:
-            placed[box.id] = _free(_beside(visible, number, placed), height(box), placed)
+            placed[box.id] = _free(_beside(visible, number, placed), float(tall[number]), placed)
     return placed
 
 
 def _beside(visible: VisibleGraph, number: int, placed: Mapping[str, Point]) -> Point:
     """Right of its inputs, else left of its readers, else below everything."""
     across = WIDTH + layout_boxes.LAYER_GAP
-    names = [box.id for box in visible.boxes]
-    before = [names[k.source] for k in visible.links if k.target == number]
-    after = [names[k.target] for k in visible.links if k.source == number]
-    inputs = [placed[n] for n in before if n in placed]
-    readers = [placed[n] for n in after if n in placed]
+    sources, targets = visible.ends.T
+    inputs = _places(visible, sources[targets == number], placed)
+    readers = _places(visible, targets[sources == number], placed)
     if inputs:
         return max(x for x, _ in inputs) + across, sum(y for _, y in inputs) / len(inputs)
     if readers:
@@ -69,6 +69,12 @@ def _beside(visible: VisibleGraph, number: int, placed: Mapping[str, Point]) -> 
     if not placed:
         return 0.0, 0.0
     return min(x for x, _ in placed.values()), max(y for _, y in placed.values()) + 100.0
+
+
+def _places(visible: VisibleGraph, boxes: np.ndarray, placed: Mapping[str, Point]) -> list[Point]:
+    """Of those boxes (their numbers) that have one."""
+    names = [visible.boxes[i].id for i in boxes.tolist()]
+    return [placed[name] for name in names if name in placed]
 
 
 def free_place(wanted: Point, rects: np.ndarray) -> Point:

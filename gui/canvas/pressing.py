@@ -1,13 +1,13 @@
-"""Which gesture a press of a mouse button begins."""
+"""Which gesture a press of a mouse button begins, and what a double click opens."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QMouseEvent
 
-from gui.canvas import hit
+from gui.canvas import adding, hit, looking, scopes
 from gui.canvas.gestures import Gesture, MoveBoxes, Pan, PickLink, RubberBand, press_box
 from gui.canvas.hit import Port
 from gui.canvas.wiring import DrawWire
@@ -33,6 +33,21 @@ def begin(view: GraphView, event: QMouseEvent) -> Gesture | None:
     if found.link is not None:
         return PickLink(view, found.link)
     return RubberBand(view, pixel)
+
+
+def open_at(view: GraphView, pixel: QPoint) -> None:
+    """What lies under a double click: a scope opens, a node is inspected, an empty place offers
+    what could be added there."""
+    found = view.hit(view.mapToScene(pixel))
+    if not found:
+        at = view.snapped(view.mapToScene(pixel))
+        view.open_menu(adding.operations(view.workspace, at), view.viewport().mapToGlobal(pixel))
+    elif found.box is not None and view.arrays.visible.boxes[found.box].is_scope:
+        box = view.arrays.visible.boxes[found.box]
+        scopes.open_box(view.workspace, box)
+        looking.look_into(view, {box.id.rstrip("/")})
+    elif found.box is not None:
+        view.inspect()
 
 
 def _from_port(view: GraphView, port: Port) -> DrawWire:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -57,6 +58,7 @@ def gradient(workspace: Workspace, op: Operation) -> Reading:
     return NONE if found.state == "none" else of(found, "backward")
 
 
+@lru_cache(maxsize=4096)  # what is in view is painted again and again
 def of(found: TensorValue, tone: str, room: int = ROOM) -> Reading:
     """A known tensor in a row. That numbers are missing is said in words."""
     text = brief(found, room)

@@ -25,14 +25,15 @@ def curves(
     reach = np.clip(np.abs(gap) / 2, *REACH) + np.where(gap < 0, BACK, 0.0)
     out = np.stack([reach, np.zeros_like(reach)], axis=1)
     corners = np.stack([starts, starts + bend[0] * out, ends - bend[1] * out, ends], axis=1)
-    return np.einsum("pk,mkd->mpd", BASIS, corners)
+    return np.asarray(BASIS @ corners)
 
 
 def bounds(points: np.ndarray) -> np.ndarray:
     """Left, top, right, bottom of each polyline. float64[m, 4]."""
     if not len(points):
         return np.zeros((0, 4))
-    return np.concatenate([points.min(axis=1), points.max(axis=1)], axis=1)
+    x, y = points[..., 0], points[..., 1]  # one by one: NumPy is slow at rows of two
+    return np.stack([x.min(axis=1), y.min(axis=1), x.max(axis=1), y.max(axis=1)], axis=1)
 
 
 def segments(points: np.ndarray, step: int) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
@@ -13,6 +15,7 @@ from gui.canvas.detail import CURVE_STEP, Detail
 from gui.canvas.facts import Facts
 from gui.canvas.labels import Labels
 from gui.canvas.readings import Reading
+from gui.canvas.shares import SharePainter
 from gui.theme import Theme, faded
 
 GLOW = 10.0  # scene units that the current node shines beyond its card
@@ -23,8 +26,17 @@ class RuntimePainter:
     """Draws over what GraphPainter drew; the same rectangle, scale and boxes."""
 
     def __init__(self, theme: Theme, labels: Labels) -> None:
-        self.theme = theme
         self._labels = labels
+        self._shares = SharePainter(theme, labels)
+        self.theme = theme
+
+    @property
+    def theme(self) -> Theme:
+        return self._theme
+
+    @theme.setter
+    def theme(self, theme: Theme) -> None:
+        self._theme = self._shares.theme = theme
 
     def paint(
         self, painter: QPainter, arrays: SceneArrays, facts: Facts, boxes: np.ndarray,
@@ -39,9 +51,19 @@ class RuntimePainter:
         self._links(painter, arrays, facts, links)
         for number in np.flatnonzero(boxes).tolist():
             rect = QRectF(*arrays.rects[number].tolist())
+            if facts.shares is not None:
+                self._shares.tint(painter, rect, facts.shares, number)
             self._marks(painter, rect, number, facts, scale)
             if detail is Detail.FULL:
                 self._rows(painter, rect, number, arrays, facts)
+
+    def say_shares(
+        self, painter: QPainter, arrays: SceneArrays, facts: Facts, boxes: np.ndarray, scale: float
+    ) -> None:
+        """Where the boxes (bool[n]) are coloured by cost, the numbers of it."""
+        if facts.shares is not None:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._shares.say(painter, arrays.rects, facts.shares, boxes, scale)
 
     # -- far -----------------------------------------------------------------------------------
 
@@ -50,6 +72,8 @@ class RuntimePainter:
         links: np.ndarray, detail: Detail, scale: float,
     ) -> None:  # fmt: skip
         """Filled boxes and coloured lines."""
+        if facts.shares is not None:
+            self._shares.far(painter, _at_least(arrays.rects, 2 / scale), facts.shares, boxes)
         carrying = [i for i in np.flatnonzero(links).tolist() if facts.carried and facts.flow(i)]
         painter.setPen(QPen(self.theme.backward, 0))
         step = CURVE_STEP[detail]
@@ -63,8 +87,7 @@ class RuntimePainter:
         ):
             painter.setBrush(color)
             rects = arrays.rects[[i for i in chosen if boxes[i]]]
-            rects[:, 2:] = np.maximum(rects[:, 2:], 4 / scale)
-            batch.rects(painter, rects)
+            batch.rects(painter, _at_least(rects, 4 / scale))
 
     # -- links -----------------------------------------------------------------------------------
 
@@ -144,7 +167,7 @@ class RuntimePainter:
 
     def _reading(self, painter: QPainter, at: QPointF, room: float, reading: Reading) -> None:
         if reading.tiles is not None:
-            self._tiles(painter, QRectF(at.x(), at.y() + 2, room, ROW - 4), reading.tiles)
+            self._tiles(painter, QRectF(at.x(), at.y() + 2, room, ROW - 4), reading)
             return
         color: QColor = getattr(self.theme, reading.tone)
         labels = self._labels
@@ -159,18 +182,35 @@ class RuntimePainter:
         painter.fillRect(cell, faded(self.theme.problem, 0.30))
         painter.fillRect(cell.adjusted(0, cell.height() - 1.5, 0, 0), self.theme.problem)
 
-    def _tiles(self, painter: QPainter, area: QRectF, array: np.ndarray) -> None:
-        """An array as coloured cells: matrices of up to four rows in their shape, others flat."""
-        rows = array.shape[0] if array.ndim == 2 and array.shape[0] <= 4 else 1
-        cells = array.reshape(rows, -1)
-        width = min(16.0, area.width() / cells.shape[1])
-        height = area.height() / rows
-        top = heat.largest(cells)
+    def _tiles(self, painter: QPainter, area: QRectF, reading: Reading) -> None:
+        """An array as coloured cells."""
+        rows = tile_colors(reading, self.theme)
+        width = min(16.0, area.width() / len(rows[0]))
+        height = area.height() / len(rows)
         painter.setPen(Qt.PenStyle.NoPen)
-        for (i, j), value in np.ndenumerate(cells):
-            painter.setBrush(heat.color(self.theme, float(value), top))
-            x, y = area.x() + j * width, area.y() + i * height
-            painter.drawRect(QRectF(x, y, max(width - 1, 1), max(height - 1, 1)))
+        for i, row in enumerate(rows):
+            for j, color in enumerate(row):
+                painter.setBrush(color)
+                x, y = area.x() + j * width, area.y() + i * height
+                painter.drawRect(QRectF(x, y, max(width - 1, 1), max(height - 1, 1)))
+
+
+@lru_cache(maxsize=4096)  # what is in view is painted again and again
+def tile_colors(reading: Reading, theme: Theme) -> list[list[QColor]]:
+    """Of the cells of a reading's array: matrices of up to four rows in their shape, others
+    flat."""
+    array = reading.tiles
+    assert array is not None  # asked before
+    rows = array.shape[0] if array.ndim == 2 and array.shape[0] <= 4 else 1
+    top = heat.largest(array)
+    return [[heat.color(theme, x, top) for x in row] for row in array.reshape(rows, -1).tolist()]
+
+
+def _at_least(rects: np.ndarray, least: float) -> np.ndarray:
+    """Rectangles (float64[n, 4]) made so wide and high that they are seen."""
+    grown = rects.copy()
+    grown[:, 2:] = np.maximum(grown[:, 2:], least)
+    return grown
 
 
 def _outline(painter: QPainter, rect: QRectF, color: QColor, width: float) -> None:

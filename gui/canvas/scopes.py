@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from core.graph.scopes import parents
 from gui.canvas.arrays import SceneArrays
-from gui.canvas.visible import Box
+from gui.canvas.boxes import Box
 from gui.workspace import Workspace
 
 

@@ -16,6 +16,7 @@ from gui.canvas.arrays import Point, SceneArrays
 from gui.canvas.facts import Facts
 from gui.canvas.hit import Port
 from gui.canvas.painter import EMPTY
+from gui.canvas.revised import revised
 from gui.canvas.visible import VisibleGraph
 from gui.workspace import Workspace
 
@@ -48,6 +49,7 @@ class Stage(QObject):
             workspace.selection_changed,
         ):
             signal.connect(self._new_facts)
+        workspace.profiler.changed.connect(self._note_profile)
         self.rebuild()
 
     def rebuild(self, changes: object = None) -> None:
@@ -137,12 +139,20 @@ class Stage(QObject):
         )
         if kept:
             return self.arrays.visible
-        inference = self.workspace.inference
-        return VisibleGraph.of(new.graph, inference, new.request, new.view.collapsed)
+        known = self.workspace.inference
+        again = None
+        if not new.view.collapsed:
+            again = revised(self.arrays.visible, new.graph, known, new.request)
+        return again or VisibleGraph.of(new.graph, known, new.request, new.view.collapsed)
 
     def _new_facts(self) -> None:
         self.facts = Facts(self.workspace, self.arrays.visible)
         self.facts_changed.emit()
+
+    def _note_profile(self) -> None:
+        """Take it in where it changes colours, which its progress does not."""
+        if self.facts.shares is not Facts(self.workspace, self.arrays.visible).shares:
+            self._new_facts()
 
     def _lay_out_beside(self, visible: VisibleGraph) -> None:
         boxes, arrows = placement.diagram(visible)

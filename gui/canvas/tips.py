@@ -37,8 +37,9 @@ def _port(stage: Stage, port: Port) -> str:
 def _box(stage: Stage, number: int) -> str:
     box = stage.arrays.visible.boxes[number]
     if box.is_scope:
-        return f"{box.id.rstrip('/')}: {box.type}\ndouble-click to open"
-    lines = [f"{box.id}  {box.type}"]
+        lines = [f"{box.id.rstrip('/')}: {box.type}", *_share(stage, number)]
+        return "\n".join([*lines, "double-click to open"])
+    lines = [f"{box.id}  {box.type}", *_share(stage, number)]
     if number in stage.facts.problems:
         lines.append(f"problem: {stage.facts.problems[number]}")
     if number in stage.facts.badges:
@@ -46,6 +47,13 @@ def _box(stage: Stage, number: int) -> str:
     if box.outputs:
         lines += _tensor(stage, TensorRef(box.id))
     return "\n".join(lines)
+
+
+def _share(stage: Stage, number: int) -> list[str]:
+    """What part of a run's cost is a box's, where the canvas is coloured by it."""
+    shares = stage.facts.shares
+    text = shares.text(number) if shares is not None else ""
+    return [f"{text} of the {shares.by}"] if shares is not None and text else []
 
 
 def _link(stage: Stage, number: int) -> str:

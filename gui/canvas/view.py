@@ -30,6 +30,7 @@ from gui.canvas.camera import NOTCH, Camera
 from gui.canvas.dropping import OpDrop
 from gui.canvas.hit import Hit
 from gui.canvas.layers import Layers
+from gui.canvas.legend import Legend
 from gui.canvas.minimap import Minimap
 from gui.canvas.placement import free_place
 from gui.canvas.search_menu import Entry, SearchMenu
@@ -58,6 +59,7 @@ class GraphView(QGraphicsView):
         self.space_held = False
         self._pointer: QPoint | None = None
         self.minimap = Minimap(self)
+        self.legend = Legend(self)
         self._drops = OpDrop(self)
         self._connect()
         self.first_look()
@@ -195,20 +197,9 @@ class GraphView(QGraphicsView):
             gesture.release(event.position().toPoint(), event.modifiers())
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        if event.button() is not Qt.MouseButton.LeftButton:
-            return
-        self._pointer = event.position().toPoint()
-        found = self.hit(self.mapToScene(self._pointer))
-        if not found:
-            at = self.snapped(self.mapToScene(self._pointer))
-            where = self.viewport().mapToGlobal(self._pointer)
-            self.open_menu(adding.operations(self.workspace, at), where)
-        elif found.box is not None and self.arrays.visible.boxes[found.box].is_scope:
-            box = self.arrays.visible.boxes[found.box]
-            scopes.open_box(self.workspace, box)
-            looking.look_into(self, {box.id.rstrip("/")})
-        elif found.box is not None:
-            self.inspect()
+        if event.button() is Qt.MouseButton.LeftButton:
+            self._pointer = event.position().toPoint()
+            pressing.open_at(self, self._pointer)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:

@@ -75,6 +75,21 @@ def compare(workspace: Workspace, against: Sequence[str] = ()) -> None:
     workspace.debugger.compare(against or [settings().compare_with])
 
 
+def measure(workspace: Workspace) -> None:
+    """Time every operation of some runs, in the mode chosen in the profile."""
+    workspace.view_requested.emit("show", "profile")
+    workspace.profiler.measure()
+
+
+def colour_by(workspace: Workspace, what: str) -> None:
+    """Colour the canvas by "time" or "bytes"; by what it is coloured already: no longer. Measures
+    first where nothing was measured yet."""
+    profiler = workspace.profiler
+    profiler.colour_by("" if what == profiler.colouring else what)
+    if profiler.colouring and profiler.measured is None:
+        measure(workspace)
+
+
 def set_theme(workspace: Workspace, choice: str) -> None:
     """ "light", "dark" or "system"; remembered."""
     settings().theme = choice

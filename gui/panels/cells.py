@@ -29,7 +29,7 @@ class Cell:
     checked: bool | None = None
 
 
-_ROLES: dict[int, Callable[[Cell], Any]] = {
+ROLES: dict[int, Callable[[Cell], Any]] = {  # what a cell answers to Qt
     Qt.ItemDataRole.DisplayRole: lambda cell: cell.text,
     Qt.ItemDataRole.EditRole: lambda cell: cell.text,
     Qt.ItemDataRole.ToolTipRole: lambda cell: cell.tip or cell.text or None,
@@ -63,7 +63,7 @@ class CellModel(QAbstractTableModel):
         return 0 if parent.isValid() else len(self.headers)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        answer = _ROLES.get(role)
+        answer = ROLES.get(role)
         if answer is None or not index.isValid():
             return None
         return answer(self.cell(index.row(), index.column()))

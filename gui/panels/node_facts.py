@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from core.errors import GradstepError
 from core.graph.model import Edge, Operation
+from core.ops.builder import outputs_of
 from core.ops.table import OpDef, find
 from gui import commands
 from gui.panels.attr_editors import text_editor
@@ -55,7 +56,8 @@ class NodeFacts(FactRows):
 
     def _type(self, op: Operation) -> str:
         types = self._workspace.inference.types
-        outputs = [str(kind) for ref, kind in types.items() if ref.op == op.name]
+        known = outputs_of(self._workspace.document.graph, types, op.name)
+        outputs = [str(types[ref]) for ref in known]
         return f"{op.type} → {', '.join(outputs)}" if outputs else op.type
 
     def _code(self, text: str) -> Text:

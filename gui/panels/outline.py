@@ -13,6 +13,8 @@ from gui.panels.row_view import RowTree
 from gui.theme import GRID
 from gui.workspace import Workspace
 
+SOON = 20  # milliseconds after an edit: the canvas is painted first
+
 
 class OutlinePanel(Panel):
     """Inputs, variables, network, loss, gradients and updates; Ctrl+F filters."""
@@ -34,7 +36,7 @@ class OutlinePanel(Panel):
         self.column.addLayout(search_row(self.filter))
         self.column.addWidget(self.tree, 1)
         self._shown: tuple[object, ...] = (None,) * 4  # what the rows were made of
-        self._soon = QTimer(self, singleShot=True, interval=0)
+        self._soon = QTimer(self, singleShot=True, interval=SOON)
         self._soon.timeout.connect(self.rebuild)
         self._connect()
         self.rebuild()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from core.graph.model import Operation, TensorRef
 from core.host.messages import ProgramInfo, StepInfo
@@ -62,6 +62,8 @@ def _role(op: Operation, asked: set[str]) -> str:
 
 def _matcher(words: str) -> Callable[[str, str], bool]:
     parts = words.lower().split()
+    if not parts:
+        return lambda name, type: True
     return lambda name, type: all(part in f"{name} {type}".lower() for part in parts)
 
 
@@ -99,8 +101,8 @@ def _derived(
         if step.phase in phases:
             phases[step.phase].append(step)
     return [
-        replace(_group("gradients", _step_rows(phases["backward"], "gradients/")), open=False),
-        replace(_group("updates", _step_rows(phases["update"], "")), open=False),
+        _group("gradients", _step_rows(phases["backward"], "gradients/"))._replace(open=False),
+        _group("updates", _step_rows(phases["update"], ""))._replace(open=False),
     ]
 
 
@@ -118,7 +120,7 @@ def _group(title: str, named: Sequence[tuple[str, Row]]) -> Row:
     top = _Scope()
     for path, row in named:
         scope = top
-        for part in path.split("/")[:-1]:
+        for part in path.split("/")[:-1] if "/" in path else ():
             scope = scope.scopes.setdefault(part, _Scope())
         scope.rows.append(row)
     return Row(
@@ -145,4 +147,4 @@ def _leaves(rows: Sequence[Row]) -> Iterable[Row]:
 
 
 def _opened(row: Row) -> Row:
-    return replace(row, open=True, children=tuple(_opened(child) for child in row.children))
+    return row._replace(open=True, children=tuple(_opened(child) for child in row.children))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from PySide6.QtCore import QAbstractItemModel, QMimeData, QModelIndex, QPersistentModelIndex, Qt
 
@@ -13,9 +12,14 @@ Index = QModelIndex | QPersistentModelIndex
 
 RowRole = Qt.ItemDataRole.UserRole
 
+# Qt asks for the flags of every row that is not folded away, of leaves twice; or-ing them is slow.
+_NO_FLAGS = Qt.ItemFlag.NoItemFlags
+_GROUP = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+_LEAF = _GROUP | Qt.ItemFlag.ItemNeverHasChildren
+_DRAGGED = {flags: flags | Qt.ItemFlag.ItemIsDragEnabled for flags in (_GROUP, _LEAF)}
 
-@dataclass(frozen=True, slots=True)
-class Row:
+
+class Row(NamedTuple):
     """key:     stable identity, by which expansion and selection survive a rebuild.
     detail:  right-aligned remark, drawn in the theme colour named `tone`.
     name:    what the row stands for (an operation's name, an op type); "" for groups and scopes.
@@ -46,42 +50,56 @@ def walk(rows: Sequence[Row]) -> Iterator[Row]:
 
 
 class RowTreeModel(QAbstractItemModel):
-    """Rows as a Qt tree. Internal ids number the rows in depth-first order."""
+    """Rows as a Qt tree: `shown`. Internal ids number them in depth-first order."""
 
     def __init__(self, mime_type: str = "") -> None:
         super().__init__()
         self._mime_type = mime_type
+        self.shown: list[Row] = []
         self._rows: list[Row] = []
         self._parents: list[int] = []
-        self._children: dict[int, list[int]] = {-1: []}
+        self._children: dict[int, Sequence[int]] = {-1: ()}
         self._place: list[int] = []
 
-    def set_rows(self, rows: Sequence[Row]) -> None:
-        """Replace the whole tree."""
+    def set_rows(self, rows: Sequence[Row]) -> bool:
+        """Replace the whole tree. Returns whether it is another one."""
+        if list(rows) == self.shown:
+            return False
         self.beginResetModel()
+        self.shown = list(rows)
         self._rows, self._parents, self._place = [], [], []
-        self._children = {-1: []}
-        for row in rows:
-            self._add(row, -1)
+        self._children = {-1: ()}
+        self._add(rows, -1)
         self.endResetModel()
+        return True
 
-    def _add(self, row: Row, parent: int) -> None:
-        number = len(self._rows)
-        self._rows.append(row)
-        self._parents.append(parent)
-        self._place.append(len(self._children[parent]))
-        self._children[parent].append(number)
-        self._children[number] = []
-        for child in row.children:
-            self._add(child, number)
+    def _add(self, rows: Sequence[Row], parent: int) -> None:
+        if not any(row.children for row in rows):  # there may be thousands
+            first = len(self._rows)
+            self._children[parent] = range(first, first + len(rows))
+            self._rows += rows
+            self._parents += [parent] * len(rows)
+            self._place += range(len(rows))
+            return
+        siblings: list[int] = []
+        self._children[parent] = siblings
+        for place, row in enumerate(rows):
+            number = len(self._rows)
+            siblings.append(number)
+            self._rows.append(row)
+            self._parents.append(parent)
+            self._place.append(place)
+            if row.children:
+                self._add(row.children, number)
 
     def row_at(self, index: Index) -> Row | None:
         return self._rows[index.internalId()] if index.isValid() else None
 
-    def indexes(self) -> Iterator[tuple[Row, QModelIndex]]:
-        """Every row with its index, parents first."""
-        for number, row in enumerate(self._rows):
-            yield row, self._index(number)
+    def groups(self) -> Iterator[tuple[Row, QModelIndex]]:
+        """Every row that has children, with its index."""
+        for number in self._children:
+            if number >= 0:
+                yield self._rows[number], self._index(number)
 
     def ranges(self, names: Collection[str]) -> Iterator[tuple[QModelIndex, QModelIndex]]:
         """The rows of these names as runs of neighbours: first and last of each."""
@@ -103,16 +121,16 @@ class RowTreeModel(QAbstractItemModel):
         return int(index.internalId()) if index.isValid() else -1
 
     def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:  # noqa: B008
-        children = self._children[self._number(parent)]
-        if column != 0 or not 0 <= row < len(children):
-            return QModelIndex()
-        return self._index(children[row])
+        children = self._children.get(parent.internalId() if parent.isValid() else -1, ())
+        if column == 0 and 0 <= row < len(children):
+            return self.createIndex(row, 0, children[row])
+        return QModelIndex()
 
     def parent(self, index: Index) -> QModelIndex:  # type: ignore[override]
         return self._index(self._parents[self._number(index)]) if index.isValid() else QModelIndex()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return len(self._children[self._number(parent)])
+        return len(self._children.get(self._number(parent), ()))
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         return 1
@@ -132,11 +150,11 @@ class RowTreeModel(QAbstractItemModel):
         return None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        row = self.row_at(index)
-        if row is None:
-            return Qt.ItemFlag.NoItemFlags
-        flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
-        return flags | Qt.ItemFlag.ItemIsDragEnabled if self._mime_type and row.name else flags
+        if not index.isValid():
+            return _NO_FLAGS
+        row = self._rows[index.internalId()]
+        flags = _GROUP if row.children else _LEAF
+        return _DRAGGED[flags] if self._mime_type and row.name else flags
 
     def mimeTypes(self) -> list[str]:
         return [self._mime_type] if self._mime_type else []

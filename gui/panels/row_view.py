@@ -135,12 +135,13 @@ class RowTree(QTreeView):
         """Show `rows`; folds are as the user left them, or all open while filtering."""
         selected = self.selected_names()
         self._quiet = True
-        self.rows.set_rows(rows)
-        for row, index in self.rows.indexes():
-            if row.children and (forced_open or self._folds.get(row.key, row.open)):
+        changed = self.rows.set_rows(rows)
+        for row, index in self.rows.groups():
+            if forced_open or self._folds.get(row.key, row.open):
                 self.setExpanded(index, True)
         self._quiet = False
-        self.select_names(selected)
+        if changed:
+            self.select_names(selected)
 
     def selected_names(self) -> list[str]:
         rows = [index.data(RowRole) for index in self.selectionModel().selectedIndexes()]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import groupby
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gui.panels.labels import ThemeSource
-from gui.panels.timeline_rows import StepRow
+from gui.panels.timeline_rows import Rows
 from gui.theme import SMALL, mix, sans
 
 _LEFT, _RIGHT = 64, 16
@@ -35,17 +34,15 @@ class RunBars(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setToolTip(self.tr("Click or drag to go to a step; the wheel shows other runs"))
         self._theme = theme
-        self._rows: Sequence[StepRow] = ()
-        self._starts: list[int] = []
+        self._rows: Rows | None = None
         self._captions: dict[str, str] = {}
         self._run = self._step = self._first = 0
         self._reached: list[int] = [0]  # for each run, the steps recorded
         self._dragged: tuple[int, int] | None = None
 
-    def show_rows(self, rows: Sequence[StepRow], captions: dict[str, str]) -> None:
+    def show_rows(self, rows: Rows, captions: dict[str, str]) -> None:
         """The cells of every run, and a caption for each phase."""
         self._rows, self._captions = rows, captions
-        self._starts = [row.start for row in rows]
         self.update()
 
     def show_position(self, run: int, step: int, reached: Sequence[int]) -> None:
@@ -60,7 +57,7 @@ class RunBars(QWidget):
     @property
     def steps(self) -> int:
         """Number of plan steps of a run."""
-        return self._rows[-1].stop if self._rows else 0
+        return self._rows.stop if self._rows else 0
 
     @property
     def _shown(self) -> range:
@@ -79,7 +76,7 @@ class RunBars(QWidget):
         if not self._rows:
             return float(_LEFT)
         width = (self.width() - _LEFT - _RIGHT) / len(self._rows)
-        number = bisect_right(self._starts, step) - 1
+        number = bisect_right(self._rows.starts, step) - 1
         row = self._rows[number]
         inside = min((step - row.start) / (row.stop - row.start), 1.0)
         return _LEFT + width * (number + inside)
@@ -88,7 +85,9 @@ class RunBars(QWidget):
         """The run and the step under a point; clamped to what there is."""
         line = (point.y() - _TOP) // _PITCH
         run = self._shown[max(0, min(line, len(self._shown) - 1))]
-        width = (self.width() - _LEFT - _RIGHT) / max(len(self._rows), 1)
+        if not self._rows:
+            return run, 0
+        width = (self.width() - _LEFT - _RIGHT) / len(self._rows)
         number = round((point.x() - _LEFT) / width)
         if number >= len(self._rows):
             return run, self.steps
@@ -124,16 +123,11 @@ class RunBars(QWidget):
 
     def _cells(self) -> list[tuple[int, int, str]]:
         """(start, stop, phase) of what is drawn as one piece: a row, or a phase when narrow."""
-        if not self._rows or (self.width() - _LEFT - _RIGHT) / len(self._rows) >= _NARROW:
+        if not self._rows:
+            return []
+        if (self.width() - _LEFT - _RIGHT) / len(self._rows) >= _NARROW:
             return [(row.start, row.stop, row.phase) for row in self._rows]
-        return [(start, stop, phase) for phase, start, stop in self._phases()]
-
-    def _phases(self) -> list[tuple[str, int, int]]:
-        found = []
-        for phase, rows in groupby(self._rows, key=lambda row: row.phase):
-            group = list(rows)
-            found.append((phase, group[0].start, group[-1].stop))
-        return found
+        return [(start, stop, phase) for phase, start, stop in self._rows.phases]
 
     def _shade(self, phase: str, done: bool, recorded: bool) -> QColor:
         theme = self._theme()
@@ -151,7 +145,7 @@ class RunBars(QWidget):
     def _paint_captions(self, painter: QPainter, top: int) -> None:
         theme = self._theme()
         painter.setPen(theme.muted)
-        for phase, start, stop in self._phases():
+        for phase, start, stop in self._rows.phases if self._rows else ():
             left, right = self.x_of(start), self.x_of(stop)
             room = QRectF(left, top, max(right - left - 4, 0), _CAPTION)
             text = painter.fontMetrics().elidedText(

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.graph.model import TensorRef
+from core.ops.builder import outputs_of
 from gui import numbers
 from gui.panels.labels import Text
 from gui.panels.looked_at import looked_at, marked_indexes
@@ -165,8 +166,8 @@ def _outputs(workspace: Workspace, name: str | None) -> list[str]:
     """Names of the node's tensors."""
     if name is None:
         return []
-    known = [ref for ref in workspace.inference.types if ref.op == name]
+    known = outputs_of(workspace.document.graph, workspace.inference.types, name)
     if known:
-        return [str(ref) for ref in sorted(known, key=lambda ref: ref.index)]
+        return [str(ref) for ref in known]
     steps = workspace.program.steps if workspace.program is not None else []
     return [ref for step in steps if step.op == name for ref in step.outputs]

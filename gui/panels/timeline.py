@@ -13,7 +13,7 @@ from gui.panels.panel import Panel
 from gui.panels.run_bars import RunBars
 from gui.panels.tables import FlatTable
 from gui.panels.timeline_model import TEXT, TimelineModel
-from gui.panels.timeline_rows import group_rows, step_rows
+from gui.panels.timeline_rows import GroupRows, StepRows
 from gui.theme import GRID, SMALL, sans
 from gui.workspace import Workspace
 
@@ -67,8 +67,8 @@ class TimelinePanel(Panel):
                 )
             )
             return
-        groups = group_rows(program)
-        self.model.show(step_rows(program) if self.every.isChecked() else groups)
+        groups = GroupRows(program)
+        self.model.show(StepRows(program.steps) if self.every.isChecked() else groups)
         self.bars.show_rows(groups, self._captions(program))
         self._reached = [0]
         self.show_content()

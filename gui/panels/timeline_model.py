@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from gui import numbers
 from gui.panels.cells import Cell, CellModel
-from gui.panels.timeline_rows import StepRow, row_at
+from gui.panels.timeline_rows import Rows, StepRow, StepRows
 from gui.values import TensorValue
 
 NUMBER, PHASE, OPERATION, TEXT, VALUE = range(5)
@@ -21,21 +21,21 @@ class TimelineModel(CellModel):
     def __init__(self, value: Callable[[str], TensorValue | None]) -> None:
         super().__init__()
         self._value = value
-        self.rows: Sequence[StepRow] = ()
+        self.rows: Rows = StepRows(())
         self.step = 0
         self.current = 0  # number of the row that runs next
         self.error = ""  # why it failed, if it did
 
-    def show(self, rows: Sequence[StepRow]) -> None:
+    def show(self, rows: Rows) -> None:
         self.beginResetModel()
         self.rows = rows
-        self.current = row_at(rows, self.step)
+        self.current = rows.at(self.step)
         self.endResetModel()
 
     def move_to(self, step: int, error: str = "") -> None:
         """The debugger has executed `step` steps; `error`: why the next one failed."""
         self.step, self.error = step, error
-        self.current = row_at(self.rows, step)
+        self.current = self.rows.at(step)
         self.changed()
 
     def count(self) -> int:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from functools import cached_property
+from itertools import groupby, pairwise
+from typing import overload
 
 from core.host.messages import ProgramInfo, StepInfo
 
@@ -31,37 +34,84 @@ class StepRow:
         return self.start <= step < self.stop
 
 
-def group_rows(program: ProgramInfo) -> list[StepRow]:
-    """One row for each forward operation, its gradient, and each variable's update."""
-    types = {step.op: step.type for step in program.steps}
-    known = _gradient_tensors(program)
-    return [_group(steps, start, types, known, program) for start, steps in _groups(program.steps)]
+class Rows(Sequence[StepRow]):
+    """The rows of a run's steps, each made when it is looked at.
+
+    starts: the first plan step of each row; stop: how many plan steps a run has.
+    """
+
+    def __init__(self, steps: Sequence[StepInfo], starts: Sequence[int]) -> None:
+        self.steps = steps
+        self.starts = starts
+        self.stop = len(steps)
+        self._made: dict[int, StepRow] = {}
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @overload
+    def __getitem__(self, number: int) -> StepRow: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[StepRow]: ...
+    def __getitem__(self, number: int | slice) -> StepRow | list[StepRow]:
+        if isinstance(number, slice):
+            return [self[i] for i in range(*number.indices(len(self)))]
+        place = range(len(self))[number]
+        found = self._made.get(place)
+        if found is None:
+            found = self._made[place] = self.make(place)
+        return found
+
+    def make(self, number: int) -> StepRow:
+        raise NotImplementedError
+
+    def at(self, step: int) -> int:
+        """Number of the row that holds `step`; the number of rows at the end of the run."""
+        return len(self) if step >= self.stop else bisect_right(self.starts, step) - 1
+
+    @cached_property
+    def phases(self) -> list[tuple[str, int, int]]:
+        """Phase, first step and the step after the last, of the steps that follow each other."""
+        found, start = [], 0
+        for phase, steps in groupby(self.steps, key=lambda s: s.phase):
+            stop = start + sum(1 for _ in steps)
+            found.append((phase, start, stop))
+            start = stop
+        return found
 
 
-def step_rows(program: ProgramInfo) -> list[StepRow]:
+class StepRows(Rows):
     """One row for each operation that runs."""
-    return [
-        StepRow(i, i + 1, s.phase, s.op, s.type, s.text, tuple(s.outputs))
-        for i, s in enumerate(program.steps)
-    ]
+
+    def __init__(self, steps: Sequence[StepInfo]) -> None:
+        super().__init__(steps, range(len(steps)))
+
+    def make(self, number: int) -> StepRow:
+        s = self.steps[number]
+        return StepRow(number, number + 1, s.phase, s.op, s.type, s.text, tuple(s.outputs))
 
 
-def row_at(rows: Sequence[StepRow], step: int) -> int:
-    """Number of the row that holds `step`; len(rows) at the end of the run."""
-    from bisect import bisect_right
+class GroupRows(Rows):
+    """One row for each forward operation, its gradient, and each variable's update."""
 
-    starts = [row.start for row in rows]
-    if not rows or step >= rows[-1].stop:
-        return len(rows)
-    return bisect_right(starts, step) - 1
+    def __init__(self, program: ProgramInfo) -> None:
+        pairs = enumerate(pairwise(program.steps), start=1)
+        more = [i for i, (a, b) in pairs if a.origin != b.origin or a.phase != b.phase]
+        super().__init__(program.steps, [0, *more] if program.steps else [])
+        self._program = program
 
+    @cached_property
+    def _types(self) -> dict[str, str]:
+        return {step.op: step.type for step in self.steps}
 
-def _groups(steps: Sequence[StepInfo]) -> Iterator[tuple[int, list[StepInfo]]]:
-    start = 0
-    for _, members in groupby(steps, key=lambda s: (s.phase, s.origin)):
-        group = list(members)
-        yield start, group
-        start += len(group)
+    @cached_property
+    def _gradients(self) -> frozenset[str]:
+        return _gradient_tensors(self._program)
+
+    def make(self, number: int) -> StepRow:
+        start = self.starts[number]
+        stop = self.starts[number + 1] if number + 1 < len(self) else self.stop
+        return _group(self.steps[start:stop], start, self._types, self._gradients, self._program)
 
 
 def _gradient_tensors(program: ProgramInfo) -> frozenset[str]:
@@ -69,7 +119,7 @@ def _gradient_tensors(program: ProgramInfo) -> frozenset[str]:
 
 
 def _group(
-    steps: list[StepInfo],
+    steps: Sequence[StepInfo],
     start: int,
     types: dict[str, str],
     gradients: frozenset[str],
@@ -94,7 +144,7 @@ def _group(
     )
 
 
-def _telling(steps: list[StepInfo], gradients: frozenset[str]) -> list[StepInfo]:
+def _telling(steps: Sequence[StepInfo], gradients: frozenset[str]) -> Sequence[StepInfo]:
     """The steps that make a gradient or update a variable; the others only prepare for them."""
     telling = [s for s in steps if s.writes or any(r in gradients for r in s.outputs)]
     return telling if telling and steps[-1].phase != "forward" else steps[-1:]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.host.messages import Stats
-from gui.numbers import brief, elements, is_wrong, scalar
+from gui.numbers import brief, byte_size, duration, elements, is_wrong, scalar
 from gui.values import TensorValue
 
 
@@ -62,3 +62,18 @@ def test_large_tensors_show_shape_and_range_and_what_is_wrong() -> None:
 
 def test_elements_of_one_array_line_up() -> None:
     assert len({len(text) for text in elements(np.float32([-10.5, 1.25, np.inf]))}) == 1
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0, "0 µs"), (4.213e-6, "4.21 µs"), (183e-6, "183 µs"), (0.0183, "18.3 ms"), (2.5, "2.50 s")],
+)
+def test_durations_have_three_digits_and_a_unit(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("count", "text"), [(0, "0 B"), (1023, "1023 B"), (3200, "3.1 KB"), (5 << 30, "5.0 GB")]
+)
+def test_sizes_have_the_unit_that_keeps_them_short(count: int, text: str) -> None:
+    assert byte_size(count) == text

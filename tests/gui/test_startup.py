@@ -70,6 +70,19 @@ def test_a_shot_is_the_real_window(tmp_path: Path) -> None:
     assert "#f4f5f7" in colors
 
 
+def test_a_shot_shows_a_profile_or_says_why_there_is_none(tmp_path: Path) -> None:
+    out, examples = tmp_path / "shot.png", ROOT / "assets/examples"
+    wish = (str(out), "--profile", "fast", "--colour", "bytes", "--theme", "dark")
+    result = run("main.py", "shot", str(examples / "tutorial.gradstep"), *wish)
+    assert result.returncode == 0, result.stdout + result.stderr
+    image = QImage(str(out))
+    bottom = {image.pixelColor(x, 865).name() for x in range(740, 1260)}
+    assert len(bottom) > 3, "the icicle's phases, side by side"
+    result = run("main.py", "shot", str(examples / "gather.gradstep"), *wish)
+    assert result.returncode == 1
+    assert "indices[2] = 6 is not in [0, 5)" in result.stdout + result.stderr
+
+
 def test_a_shot_of_nothing_is_an_error(tmp_path: Path) -> None:
     result = run("main.py", "shot", "missing.gradstep", str(tmp_path / "x.png"))
     assert result.returncode in (1, 2)

@@ -54,6 +54,7 @@ class Canvas:
 
     def open(self, name: str) -> None:
         self.space.open_document(read(ASSETS / "examples" / f"{name}.gradstep"))
+        self.space.debugger.flush()  # as the event loop does next
         if not self.space.trusted:
             self.space.trust()
 

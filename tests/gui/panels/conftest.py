@@ -66,6 +66,7 @@ class Bench:
         path = ASSETS / "examples" / f"{name}.gradstep"
         document = read(path)
         self.space.open_document(document, path)
+        self.space.debugger.flush()
         return document
 
     def run(self, *commands: str) -> None:

@@ -75,6 +75,7 @@ def test_a_kink_is_neither_right_nor_wrong(
     request = GradientRequest.to("y", "x")
     feeds = {"x:0": Constant(np.float32([0, 1]))}
     bench.space.open_document(Document(graph=build.build(), request=request, feeds=feeds))
+    bench.space.debugger.flush()
     panel = show(GradientsPanel(bench.space))
     qtbot.mouseClick(panel.check, Qt.MouseButton.LeftButton)
     assert column(panel, VERDICT) == ["∧", "✓"]

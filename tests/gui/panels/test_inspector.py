@@ -235,6 +235,7 @@ def test_code_that_is_not_trusted_says_so(bench: Any, show: Callable[..., Any], 
     item = code["CustomAdd"]
     code["CustomAdd"] = type(item)(item.name, item.kind, item.source + "# changed\n")
     bench.space.open_document(document.with_(code=code))
+    bench.space.debugger.flush()
     bench.space.select(["e"])
     panel = show(InspectorPanel(bench.space), 328, 700)
     assert "restricted: does not run" in texts(panel)

@@ -20,7 +20,7 @@ def told(rows: list[Row]) -> dict[str, list[tuple[str, str]]]:
 
 
 def index_of(panel: OutlinePanel, name: str) -> Any:
-    return next(index for row, index in panel.tree.rows.indexes() if row.name == name)
+    return next(first for first, _ in panel.tree.rows.ranges({name}))
 
 
 def click(qtbot: Any, panel: OutlinePanel, name: str, *more: Any) -> None:
@@ -65,13 +65,13 @@ def test_the_filter_needs_every_word(bench: Any, show: Callable[..., Any], qtbot
     qtbot.keyClick(panel.tree, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
     assert panel.filter.hasFocus()
     qtbot.keyClicks(panel.filter, "add d")
-    names = {row.name for row, _ in panel.tree.rows.indexes() if row.name}
+    names = {row.name for row in walk(panel.tree.rows.shown) if row.name}
     qtbot.waitUntil(lambda: "d" in shown(panel) and "a" not in shown(panel))
     assert "labels" not in shown(panel), names
 
 
 def shown(panel: OutlinePanel) -> set[str]:
-    return {row.name for row, _ in panel.tree.rows.indexes()}
+    return {row.name for row in walk(panel.tree.rows.shown)}
 
 
 def test_selection_goes_both_ways(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:

@@ -27,6 +27,7 @@ def document_of(array: np.ndarray) -> Document:
 
 def opened(bench: Any, show: Callable[..., Any], array: np.ndarray) -> TensorPanel:
     bench.space.open_document(document_of(array))
+    bench.space.debugger.flush()
     bench.run("continue_")
     bench.space.select(["y"])
     panel: TensorPanel = show(TensorPanel(bench.space), 900, 400)
@@ -75,6 +76,7 @@ def test_the_model_is_consistent_for_every_rank(bench: Any, show: Callable[..., 
     )
     for shape in ((), (0,), (3,), (0, 2), (2, 3), (2, 0, 3), (2, 1, 3, 2)):
         bench.space.open_document(document_of(np.ones(shape, np.int32)))
+        bench.space.debugger.flush()
         bench.run("continue_")
         bench.space.select(["y"])
         count = panel.model.rowCount(QModelIndex()) * panel.model.columnCount(QModelIndex())

@@ -14,7 +14,7 @@ from PySide6.QtTest import QAbstractItemModelTester
 from core.host.messages import ProgramInfo, StepInfo
 from gui.panels.timeline import TimelinePanel
 from gui.panels.timeline_model import NUMBER, OPERATION, TEXT, VALUE, TimelineModel
-from gui.panels.timeline_rows import StepRow, group_rows, row_at, step_rows
+from gui.panels.timeline_rows import GroupRows, StepRow, StepRows
 
 STEPS = st.lists(
     st.builds(
@@ -39,13 +39,13 @@ def program_of(steps: list[StepInfo]) -> ProgramInfo:
 
 @given(STEPS, st.data())
 def test_groups_partition_the_plan(steps: list[StepInfo], data: st.DataObject) -> None:
-    rows = group_rows(program_of(steps))
+    rows = GroupRows(program_of(steps))
     assert [r.start for r in rows] == [0, *(r.stop for r in rows[:-1])]
     assert rows[-1].stop == len(steps)
     for row, following in itertools.pairwise(rows):
         assert (row.phase, row.node) != (following.phase, following.node)
     step = data.draw(st.integers(0, len(steps)))
-    number = row_at(rows, step)
+    number = rows.at(step)
     assert number == len(rows) if step == len(steps) else rows[number].holds(step)
 
 
@@ -55,7 +55,7 @@ def test_the_model_follows_the_cursor(
 ) -> None:
     model = TimelineModel(lambda ref: None)
     tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
-    for rows in (group_rows(program_of(steps)), step_rows(program_of(steps))):
+    for rows in (GroupRows(program_of(steps)), StepRows(steps)):
         model.show(rows)
         for step in stops:
             model.move_to(step)
@@ -64,6 +64,18 @@ def test_the_model_follows_the_cursor(
             faint = [r for r in range(model.count()) if model.cell(r, OPERATION).tone == "faint"]
             assert faint == [r for r, row in enumerate(rows) if row.start > step]
     del tester
+
+
+def test_rows_are_made_when_they_are_looked_at(qapp: object, monkeypatch: Any) -> None:
+    step = StepInfo(op="x", type="Neg", phase="forward", origin="x", outputs=[])
+    made: list[int] = []
+    make = StepRows.make
+    monkeypatch.setattr(StepRows, "make", lambda rows, n: made.append(n) or make(rows, n))
+    model = TimelineModel(lambda ref: None)
+    model.show(StepRows([step] * 1000))
+    model.move_to(500)
+    assert model.cell(500, NUMBER).fill
+    assert made == [500]
 
 
 def test_rows_tell_what_happened_and_what_is_next(bench: Any, show: Callable[..., Any]) -> None:
@@ -120,10 +132,10 @@ def test_places_on_the_bar_are_found_again(qapp: object, width: int, step: int) 
     from gui.panels.run_bars import RunBars
     from gui.theme import DARK
 
-    rows = [StepRow(i, i + 1, "forward", "x", "Neg", "", ()) for i in range(30)]
+    steps = [StepInfo(op="x", type="Neg", phase="forward", origin="x", outputs=[])] * 30
     bars = RunBars(lambda: DARK)
     bars.resize(width, 60)
-    bars.show_rows(rows, {})
+    bars.show_rows(StepRows(steps), {})
     bars.show_position(0, 0, [30])
     assert bars.place_at(QPoint(round(bars.x_of(step)), 12)) == (0, step)
 
