@@ -7,13 +7,13 @@ import json
 import sys
 from collections.abc import Sequence
 
-from tests.bench import engine, report, starting
+from tests.bench import canvas, debug, engine, report, starting
 from tests.bench.choices import Choices
 from tests.bench.racing import Race
 from tests.bench.rows import Row
 from tests.bench.targets import TITLES
 
-GROUPS = ("engine", "start")
+GROUPS = ("engine", "canvas", "debug", "start")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -43,8 +43,9 @@ def measured(choices: Choices, group: str | None) -> tuple[list[Row], dict[str, 
     races: dict[str, Race] = {}
     if group in (None, "engine"):
         rows, races = engine.rows(choices)
-    if group == "start" or (group is None and not choices.only):
-        rows += starting.rows(choices)
+    for name, one in (("debug", debug), ("canvas", canvas), ("start", starting)):
+        if group == name or (group is None and not choices.only):
+            rows += one.rows(choices)
     return rows, races
 
 

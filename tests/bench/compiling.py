@@ -17,12 +17,12 @@ from functools import partial
 
 import numpy as np
 
-from core.autodiff.differentiate import differentiate
+from core.autodiff.differentiate import Differentiation, differentiate
 from core.autodiff.request import GradientRequest, Override, OverrideKind
 from core.graph.model import Graph, TensorRef
 from core.ops import api as tf
 from core.ops.builder import GraphBuilder
-from tests.bench.ours import Arrays, program
+from tests.bench.ours import Arrays, Run, program
 
 OPS = 10_000
 _OPS_OF_A_BLOCK = 8
@@ -62,17 +62,27 @@ def network(ops: int) -> Network:
     return Network(build.build(), request, feeds, initial)
 
 
-def compiled(network: Network, mode: str) -> Callable[[], None]:
-    """From a drawn graph to something that runs."""
-    derived = differentiate(network.graph, network.request)
+@dataclass(frozen=True)
+class Compiled:
+    """A network that runs."""
+
+    derived: Differentiation
+    run: Run
+
+
+def compiled(network: Network, mode: str, before: Compiled | None = None) -> Compiled:
+    """From a drawn graph to something that runs. before: what ran before an edit."""
+    known, last = (None, None) if before is None else (before.derived, before.run)
+    derived = differentiate(network.graph, network.request, previous=known)
     grads = [derived.gradients[x] for x in network.request.wrt if x in derived.gradients]
     fetches = [*network.request.of, *grads]
-    return program(derived.graph, fetches, (), network.feeds, network.initial, mode).step
+    feeds, initial = network.feeds, network.initial
+    return Compiled(derived, program(derived.graph, fetches, (), feeds, initial, mode, before=last))
 
 
-def recompiled(network: Network, request: GradientRequest) -> Callable[[], None]:
+def recompiled(network: Network, request: GradientRequest, before: Compiled) -> Compiled:
     """The same graph, after the user changed what is asked of it."""
-    return compiled(replace(network, request=request), "record")
+    return compiled(replace(network, request=request), "record", before)
 
 
 def _middle(network: Network, type: str) -> str:
@@ -89,11 +99,11 @@ def _with_override(network: Network) -> GradientRequest:
     return replace(network.request, overrides=(override,))
 
 
-def _seconds(work: Callable[[], Callable[[], None]]) -> float:
+def _seconds(work: Callable[[], Compiled]) -> float:
     start = time.process_time()
-    step = work()
+    done = work()
     taken = time.process_time() - start
-    step()  # it is ready, indeed
+    done.run.step()  # it is ready, indeed
     return taken
 
 
@@ -108,12 +118,13 @@ class Stopwatch:
 
     def round(self) -> None:
         """Each once."""
-        small, request = self._small, self._small.request
+        small = self._small
         self._grown("record")
         for key, other in (("stop", _with_stop(small)), ("override", _with_override(small))):
             if self._has_time():
-                recompiled(small, request)  # what was there before the user's change
-                self._note(key, _seconds(partial(recompiled, small, other)))
+                before = compiled(small, "record")
+                before.run.step()  # the user has been looking at it
+                self._note(key, _seconds(partial(recompiled, small, other, before)))
         self._grown("fast")
 
     def _grown(self, mode: str) -> None:

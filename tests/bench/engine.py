@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-
 from tests.bench import racing
+from tests.bench.asking import NoAnswerError, ask, rows_of, rows_without
 from tests.bench.choices import Choices, say
 from tests.bench.contestant import one_thread
-from tests.bench.environments import ROOT
 from tests.bench.racing import Race
 from tests.bench.rows import Row
-from tests.bench.spread import Spread
 from tests.bench.targets import COMPILING
 
 
@@ -26,21 +21,13 @@ def rows(choices: Choices) -> tuple[list[Row], dict[str, Race]]:
 def _compiling(choices: Choices) -> list[Row]:
     say("differentiate and compile")
     repeats, budget = (1, 15.0) if choices.quick else (choices.repeats, 300.0)
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.bench.compiling", str(repeats), str(budget)],
-        cwd=ROOT,
-        env=one_thread(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        why = (done.stderr.strip().splitlines() or ["it failed"])[-1]
-        return [Row(t.name, t.target, t.unit, None, why, fault=True) for t in COMPILING]
-    values = json.loads(done.stdout)
+    try:
+        values = ask("compiling", repeats, budget, environment=one_thread())
+    except NoAnswerError as error:
+        return rows_without(COMPILING, str(error))
+    late = [t for t in COMPILING if t.key not in values]
+    why = f"none of it could begin in {budget:.0f} s"
     return [
-        Row(t.name, t.target, t.unit, Spread.of(values[t.key]))
-        if t.key in values
-        else Row(t.name, t.target, t.unit, None, f"none of it could begin in {budget:.0f} s")
-        for t in COMPILING
+        *rows_of(COMPILING, values),
+        *(Row(t.name, t.target, t.unit, None, why) for t in late),
     ]

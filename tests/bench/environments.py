@@ -55,7 +55,7 @@ ENVIRONMENTS = {
             "kernels",
             (
                 _uv(
-                    *("scipy==1.17.1", "onednn-cpu-gomp==2023.2.0", _NUMPY),
+                    *("scipy==1.17.1", "onednn-cpu-gomp==2023.2.0", "numba==0.68.1", _NUMPY),
                     *("networkx>=3.4,<4", "msgspec>=0.20,<0.23", "platformdirs>=4.3,<5"),
                 ),
             ),

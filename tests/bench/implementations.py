@@ -21,7 +21,7 @@ IMPLEMENTATIONS: Mapping[str, Implementation] = {
     "fast": Implementation("plan", "gradstep", "ours", {"mode": "fast"}),
     "recorded": Implementation("recorded plan", "gradstep", "ours", {"mode": "record"}),
     "kernels": Implementation(
-        "plan + kernels", "kernels", "ours", {"mode": "fast", "kernels": True}
+        "plan + kernels", "kernels", "ours", {"mode": "fast", "kernels": "auto"}
     ),
     "raw": Implementation("hand-written NumPy", "gradstep", "raw"),
     "torch": Implementation("PyTorch eager", "torch", "torch"),

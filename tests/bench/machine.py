@@ -10,7 +10,8 @@ import numpy as np
 
 from tests.bench.environments import ENVIRONMENTS, FOLDER
 
-_NAMED = ("torch", "tensorflow", "jax", "jaxlib", "autograd", "scipy", "onednn-cpu-gomp", "numpy")
+_PEERS = ("torch", "tensorflow", "jax", "jaxlib", "autograd")
+_NAMED = (*_PEERS, "scipy", "onednn-cpu-gomp", "numba", "numpy")
 
 
 def description() -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,26 +12,34 @@ import numpy as np
 from core.autodiff.gradients import gradients
 from core.engine.fast import Fast
 from core.engine.feeds import fed_types, feed_arrays
+from core.engine.kernels.choice import REFERENCE, Kernels, with_kernels
 from core.engine.numpy_backend import NumpyBackend
 from core.engine.passes.pipeline import optimized
 from core.engine.plan import Plan, compile_plan
 from core.engine.record import Recording
+from core.engine.state import VariableStore
 from core.graph.model import Graph, TensorRef
 from core.ops.builder import GraphBuilder, Tensor
 from core.train.optimizers import apply_updates
 from tests.bench.program import Program, moved
 
 Arrays = Mapping[str, np.ndarray]
+Feeds = Mapping[TensorRef, np.ndarray]
 
 
 @dataclass(frozen=True)
 class Run:
-    """step: one run of the plan. read: the value of a fetch after it; variable: of a variable."""
+    """step: one run of the plan. read: the value of a fetch after it; variable: of a variable.
+    recording: what runs."""
 
     step: Callable[[], None]
     read: Callable[[TensorRef], np.ndarray]
     variable: Callable[[str], np.ndarray]
     calls: int
+    recording: Recording | None = None
+
+
+Start = Callable[[Plan, Feeds, Arrays, Kernels], Run]
 
 
 def program(
@@ -39,23 +48,29 @@ def program(
     targets: Sequence[str],
     feeds: Arrays,
     initial: Arrays,
-    mode: str = "fast",
-    kernels: bool = False,
+    mode: str | Start = "fast",
+    kernels: str = REFERENCE,
+    before: Run | None = None,
 ) -> Run:
     """The graph's plan, ready to run again and again from the same feeds.
 
-    mode: "record" (every value stays readable) or "fast". kernels: with the optional kernels.
-    Raises LookupError where the engine has none.
+    mode: "record" (every value stays readable), "fast", or another way to start a plan. kernels:
+    as a Session takes them. before: of the graph before an edit, in mode "record"; it is over.
     """
-    if kernels:
-        raise LookupError("the engine has no optional kernels yet")
     arrays = feed_arrays(graph, feeds)
-    plan = compile_plan(graph, fetches, targets, fed_types(arrays))
-    return _START[mode](plan, arrays, initial)
+    last = None if before is None else before.recording
+    plan = compile_plan(graph, fetches, targets, fed_types(arrays), last and last.plan)
+    start = _START[mode] if isinstance(mode, str) else mode
+    if last is not None:
+        start = partial(_recorded, before=last)
+    return start(plan, arrays, initial, Kernels.of(kernels))
 
 
-def _recorded(plan: Plan, feeds: Mapping[TensorRef, np.ndarray], initial: Arrays) -> Run:
-    run = Recording(plan, NumpyBackend())
+def _recorded(
+    plan: Plan, feeds: Feeds, initial: Arrays, kernels: Kernels, before: Recording | None = None
+) -> Run:
+    backend = NumpyBackend()
+    run = Recording(with_kernels(plan, backend, kernels), backend, before=before)
     run.feed(feeds)
     held: dict[str, Any] = dict(initial)
     count = len(plan.steps)
@@ -65,14 +80,15 @@ def _recorded(plan: Plan, feeds: Mapping[TensorRef, np.ndarray], initial: Arrays
         _raise(run.run(0, count)[1])
         held.update(run.variables())
 
-    return Run(step, lambda ref: _fetched(run, ref), lambda name: np.array(held[name]), count)
+    return Run(step, lambda ref: _fetched(run, ref), lambda name: np.array(held[name]), count, run)
 
 
-def _fast(plan: Plan, feeds: Mapping[TensorRef, np.ndarray], initial: Arrays) -> Run:
+def _fast(plan: Plan, feeds: Feeds, initial: Arrays, kernels: Kernels) -> Run:
     backend = NumpyBackend()
-    run = Fast(optimized(plan, backend), backend)
+    run = Fast(with_kernels(optimized(plan, backend), backend, kernels), backend)
     run.feed(feeds)
-    held = {name: backend.put(initial[name]) for name in plan.versions}
+    held = VariableStore(backend, {name: initial[name] for name in plan.versions})
+    run.settle(held)
     run.begin(held)
     count = len(run.plan.steps)
 
@@ -82,7 +98,19 @@ def _fast(plan: Plan, feeds: Mapping[TensorRef, np.ndarray], initial: Arrays) ->
     return Run(step, lambda ref: _fetched(run, ref), lambda name: np.array(held[name]), count)
 
 
-_START = {"record": _recorded, "fast": _fast}
+_START: Mapping[str, Start] = {"record": _recorded, "fast": _fast}
+
+
+def handed_over(build: Callable[..., object], rate: float) -> tuple[Plan, Feeds, Arrays]:
+    """What a workload's `ours` hands to the engine: its plan, feeds, and initial values."""
+    found: list[tuple[Plan, Feeds, Arrays]] = []
+
+    def keep(plan: Plan, feeds: Feeds, initial: Arrays, *how: Any) -> Run:
+        found.append((plan, feeds, initial))
+        return _recorded(plan, feeds, initial, *how)
+
+    build(rate, mode=keep)
+    return found[0]
 
 
 def _raise(error: Exception | None) -> None:

@@ -30,6 +30,9 @@ timed, the losses, gradients and parameters of its first three steps are held ag
 
 The plan is fed once, and PyTorch and JAX have their arrays from the start; the TF1 session is fed
 in every step, as its tutorials do (from constants, W1 takes it half as long).
+
+The debugger's rows are ratios of the same kind, all within one process. Those of the canvas are
+times, off screen and without a graphics card, on the machine below.
 """
 
 

@@ -48,7 +48,7 @@ def _start() -> dict[str, Any]:
         done = subprocess.run(
             [sys.executable, "-m", "tests.bench.first_paint", repr(time.monotonic())],
             cwd=ROOT,
-            env=_without_settings(home),
+            env=without_settings(home),
             capture_output=True,
             text=True,
             timeout=_LONGEST,
@@ -58,7 +58,7 @@ def _start() -> dict[str, Any]:
     return found
 
 
-def _without_settings(home: str) -> dict[str, str]:
+def without_settings(home: str) -> dict[str, str]:
     """No settings or unsaved work of the user's; on a display if there is one."""
     folders = ("CONFIG", "DATA", "STATE", "CACHE")
     own = {f"XDG_{name}_HOME": os.path.join(home, name.lower()) for name in folders}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tests.bench.implementations import IMPLEMENTATIONS
@@ -81,6 +82,34 @@ COMPILING = (
 STARTING = (
     Measure("seconds", "cold start to a usable window", "s", 1.5),
     Measure("heavy", "heavy modules imported before the first paint", "count", 0),
+)
+
+SIZES = (1_000, 10_000)  # nodes on the canvas
+_AT_ONCE = 0.1  # seconds, up to which what answers seems to answer at once
+# key -> what, unit, targets for each of SIZES.
+_CANVAS: Mapping[str, tuple[str, str, tuple[float, float]]] = {
+    "first": ("arrays and the first frame", "s", (0.05, 0.1)),
+    "pan": ("pan, a frame", "s", (0.003, 0.003)),
+    "pan_slow": ("pan, one frame in twenty is slower than", "s", (0.012, 0.016)),
+    "zoom": ("zoom, a frame", "s", (0.011, 0.011)),
+    "crisp": ("the full frame after a zoom", "s", (0.025, 0.035)),
+    "drag": ("drag of a node with 10 wires, a frame", "s", (0.003, 0.003)),
+    "memory": ("memory of graph and canvas, MiB", "MiB", (45.0, 55.0)),
+    "open": ("the window is deaf at most, opening", "s", (_AT_ONCE, _AT_ONCE)),
+    "edit": ("the window is deaf at most, editing", "s", (_AT_ONCE, _AT_ONCE)),
+    "step": ("a debugger's step, the window's part", "s", (_AT_ONCE, _AT_ONCE)),
+}
+CANVAS = tuple(
+    Measure(f"{key} {nodes}", f"canvas, {nodes:,} nodes: {what}", unit, goal[i])
+    for i, nodes in enumerate(SIZES)
+    for key, (what, unit, goal) in _CANVAS.items()
+)
+
+DEBUG = (
+    Measure("breakpoints", "W2: debugger with 10 breakpoints / without", "ratio", 1.02),
+    Measure("kept w4", "W4: debugger, all values of all runs kept / plan", "ratio", 1.20),
+    Measure("back", "W4: debugger, step back / step", "ratio", 1.0),
+    Measure("goto", "W4: debugger, to a run kept 10 runs ago and back / a run", "ratio", 1.0),
 )
 
 QUICK = ("w1", "w2", "w3", "w4", "w7f", "w7", "w8")  # what fits into two minutes

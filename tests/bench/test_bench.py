@@ -12,7 +12,18 @@ from pathlib import Path
 import pytest
 
 from tests.bench import __main__ as command
-from tests.bench import contestant, engine, environments, plot, racing, report, starting
+from tests.bench import (
+    canvas,
+    contestant,
+    debug,
+    engine,
+    environments,
+    missed,
+    plot,
+    racing,
+    report,
+    starting,
+)
 from tests.bench.agreement import disagreement
 from tests.bench.choices import Choices
 from tests.bench.environments import NotAvailableError
@@ -21,7 +32,7 @@ from tests.bench.interleaving import calibrate, interleave
 from tests.bench.racing import Race
 from tests.bench.rows import Row
 from tests.bench.spread import Spread, ratio
-from tests.bench.targets import COMPILING, RATIOS, STARTING, TITLES
+from tests.bench.targets import CANVAS, COMPILING, DEBUG, RATIOS, SIZES, STARTING, TITLES
 from tests.bench.worker import Worker, build, serve
 
 # (workload, ours, peer) -> target, as the project set them.
@@ -63,7 +74,25 @@ def test_the_targets_are_those_that_were_set() -> None:
         "seconds": 1.5,
         "heavy": 0,
     }
-    names = [r.name for r in RATIOS] + [t.name for t in (*COMPILING, *STARTING)]
+    # Of the canvas for 1,000 and 10,000 nodes; seconds but for the memory, which is in MiB.
+    frames = {
+        "first": (0.05, 0.1),
+        "pan": (0.003, 0.003),
+        "pan_slow": (0.012, 0.016),
+        "zoom": (0.011, 0.011),
+        "crisp": (0.025, 0.035),
+        "drag": (0.003, 0.003),
+        "memory": (45, 55),
+    }
+    for key, wanted in frames.items():
+        found = {t.key: t.target for t in CANVAS}
+        assert tuple(found[f"{key} {nodes}"] for nodes in SIZES) == wanted
+    assert {t.key: t.target for t in DEBUG if t.key in ("breakpoints", "kept w4")} == {
+        "breakpoints": 1.02,
+        "kept w4": 1.20,
+    }
+    measures = (*COMPILING, *STARTING, *CANVAS, *DEBUG)
+    names = [r.name for r in RATIOS] + [t.name for t in measures]
     assert len(set(names)) == len(names)
 
 
@@ -192,6 +221,8 @@ def test_the_json_has_the_promised_shape(
 ) -> None:
     monkeypatch.setattr(engine, "rows", lambda choices: (ROWS[:3], {}))
     monkeypatch.setattr(starting, "rows", lambda choices: ROWS[3:])
+    monkeypatch.setattr(canvas, "rows", lambda choices: [])
+    monkeypatch.setattr(debug, "rows", lambda choices: [])
     monkeypatch.setattr(report, "write", lambda rows, races: pytest.fail("--quick writes nothing"))
     assert command.main(["--quick", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
@@ -243,3 +274,8 @@ def test_the_picture_is_a_picture_with_the_target_in_place() -> None:
     assert len(xs) == 2  # of c nothing was measured; a target of 0 has no ratio
     assert xs[0] < plot.place(1) < xs[1]
     assert plot.place(1e6) == plot.place(8)
+
+
+def test_every_explanation_is_of_a_row() -> None:
+    measures = (*RATIOS, *COMPILING, *STARTING, *CANVAS, *DEBUG)
+    assert set(missed.NOTES) <= {target.name for target in measures}

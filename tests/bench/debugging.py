@@ -1,0 +1,117 @@
+"""What the debugger adds to a run, and what moving through time costs it.
+
+    python -m tests.bench.debugging ROUNDS SECONDS
+
+prints one JSON object: what targets.DEBUG names -> the ratio in each round. All that is compared
+takes turns in one process.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping
+
+from core.debug.breakpoints import Breakpoint
+from core.debug.program import Program
+from core.debug.session import DebugSession
+from tests.bench.interleaving import Timer, interleave
+from tests.bench.ours import handed_over
+from tests.bench.workloads import w2, w4
+
+MUCH, LITTLE = 512 << 20, 128 << 20  # bytes for recorded runs: some twenty of W4, or a few
+ARMED, FAR_BACK = 10, 10  # breakpoints; runs
+
+
+def debugger(build: Callable[..., object], rate: float, limit: int = MUCH) -> DebugSession:
+    """A debugger on a workload of the benchmarks, that keeps so many bytes of runs."""
+    plan, feeds, initial = handed_over(build, rate)
+    program = Program(
+        graph=plan.graph,
+        forward=plan.graph,
+        fetches=plan.fetches,
+        targets=plan.targets,
+        feeds=feeds,
+        initial=initial,
+    )
+    return DebugSession(program, limit_bytes=limit)
+
+
+def timed(step: Callable[[], object]) -> Timer:
+    """The CPU seconds of so many steps."""
+
+    def run(steps: int) -> float:
+        start = time.process_time()
+        for _ in range(steps):
+            step()
+        return time.process_time() - start
+
+    return run
+
+
+def breakpoints(rounds: int, seconds: float) -> list[float]:
+    """Whole runs, which pass breakpoints that are never hit often enough to stop."""
+    free, armed = (debugger(w2.ours, w2.RATES["time"]) for _ in range(2))
+    names = [step.op.name for step in armed.plan.steps if step.computes]
+    every = len(names) // ARMED
+    armed.set_breakpoints([Breakpoint(n, hits=1 << 40) for n in names[::every][:ARMED]])
+    timers = {"armed": timed(armed.continue_), "free": timed(free.continue_)}
+    return _ratios(interleave(timers, rounds, seconds), "armed", "free")
+
+
+def kept(rounds: int, seconds: float) -> list[float]:
+    """Whole runs of training, each recorded over the oldest one that is kept: memory that was never
+    used before costs more, and is soon all taken."""
+    session = debugger(w4.ours, w4.RATES["time"], LITTLE)
+    for _ in range(2 * LITTLE // session.timeline.nbytes):
+        session.continue_()
+    plain = w4.ours(w4.RATES["time"])
+    timers = {"kept": timed(session.continue_), "plain": timed(plain.step)}
+    return _ratios(interleave(timers, rounds, seconds), "kept", "plain")
+
+
+def moving(rounds: int, seconds: float) -> dict[str, list[float]]:
+    """Steps forward over what has run, and back again; and a jump to an earlier run, to look at a
+    gradient, and back."""
+    session = debugger(w4.ours, w4.RATES["time"])
+    for _ in range(2 * FAR_BACK):
+        session.continue_()
+    looked_at, now = session.plan.fetches[0], session.stop.run
+
+    def there_and_back() -> None:
+        end = len(session.plan.steps)
+        session.run_to(f"{now - FAR_BACK}:{end}")
+        session.frame().value(looked_at)
+        session.run_to(f"{now}:{end}")
+
+    forward, back, far, run = [], [], [], []
+    for _ in range(rounds):
+        session.run_to(f"{now}:0")
+        steps = len(session.plan.groups)
+        forward.append(timed(session.step)(steps))
+        back.append(timed(session.step_back)(steps))
+        session.run_to(f"{now}:{len(session.plan.steps)}")
+        far.append(timed(there_and_back)(5) / 5)
+        run.append(timed(session.continue_)(1))
+        now = session.stop.run
+    return {
+        "back": [a / b for a, b in zip(back, forward, strict=True)],
+        "goto": [a / b for a, b in zip(far, run, strict=True)],
+    }
+
+
+def _ratios(found: Mapping[str, list[float]], ours: str, theirs: str) -> list[float]:
+    return [a / b for a, b in zip(found[ours], found[theirs], strict=True)]
+
+
+def measure(rounds: int, seconds: float) -> dict[str, list[float]]:
+    return {
+        "breakpoints": breakpoints(rounds, seconds),
+        "kept w4": kept(rounds, seconds),
+        **moving(rounds, seconds),
+    }
+
+
+if __name__ == "__main__":
+    json.dump(measure(int(sys.argv[1]), float(sys.argv[2])), sys.stdout)

@@ -1,0 +1,134 @@
+"""How long the window is deaf while a graph is opened, edited and stepped through.
+
+    python -m tests.bench.reacting NODES REPEATS
+
+prints one JSON object: what targets.CANVAS names -> seconds. The window is the program's own, with
+its panels and its engine process. The event loop is deaf between two ticks of a timer that is
+always due; a step is the CPU time of the window's process from the command until all is shown.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+
+from core.graph.model import Edge, TensorRef
+from gui import commands, theme
+from gui.collector import Collector
+from gui.driver import Driver
+from gui.main_window import MainWindow
+from gui.workspace import Workspace
+from tests.bench.drawing import document, middle
+
+STEPS = 12  # for each repeat
+
+
+class Ticks:
+    """The longest time between two ticks while the `with` lasts."""
+
+    def __enter__(self) -> Ticks:
+        self.longest = 0.0
+        self._last = time.monotonic()
+        self._timer = QTimer(interval=0)
+        self._timer.timeout.connect(self._tick)
+        self._timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.stop()
+
+    def _tick(self) -> None:
+        now = time.monotonic()
+        self.longest = max(self.longest, now - self._last)
+        self._last = now
+
+
+class Reactions:
+    """A window, and how deaf it gets."""
+
+    def __init__(self, nodes: int) -> None:
+        self.nodes = nodes
+        self.space = Workspace()
+        self.window = MainWindow(self.space)
+        self.window.resize(1600, 1000)
+        Collector(self.window)  # as the program does
+        self.space.start()
+        self.driver = Driver(self.window)
+        self.driver.settle()
+
+    def gap(self, change: Callable[[], object]) -> float:
+        """Seconds that the event loop stood still, at most, until the change is shown."""
+        with Ticks() as ticks:
+            change()
+            self._until_idle()
+        return ticks.longest
+
+    def open(self) -> float:
+        shown = document(self.nodes)
+        return self.gap(lambda: self.space.open_document(shown))
+
+    def edits(self) -> list[float]:
+        """What a user does with a node in the middle: a wire, a new node, moved; each undone."""
+        name = f"n{middle(self.nodes) | 1}"
+        far = TensorRef("x")
+        place = {**self.space.document.view.positions, name: (0.0, -400.0)}
+        undo = self.space.undo_stack.undo
+        return [
+            self.gap(lambda: commands.connect(self.space, far, Edge(name, 1))),
+            self.gap(undo),
+            self.gap(lambda: commands.place(self.space, "Tanh", (0.0, -200.0))),
+            self.gap(undo),
+            self.gap(lambda: commands.move_nodes(self.space, place)),
+            self.gap(undo),
+        ]
+
+    def steps(self) -> list[float]:
+        """The debugger's, from some place in the middle on."""
+        self.space.control("run_to", f"n{middle(self.nodes)}")
+        self.driver.settle()
+        found = []
+        for _ in range(STEPS):
+            start = time.process_time()
+            self.space.control("step")
+            self._until_idle()
+            found.append(time.process_time() - start)
+        return found
+
+    def close(self) -> None:
+        self.window.discard()
+
+    def _until_idle(self) -> None:
+        """Without a rest between the rounds of the event loop, as the program runs it."""
+        quiet = 0
+        while quiet < 3:
+            QApplication.processEvents()
+            quiet = quiet + 1 if self.space.is_idle else 0
+            if not quiet:
+                time.sleep(0.0002)  # the engine's turn
+
+
+def measure(nodes: int, repeats: int) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {"open": [], "edit": [], "step": []}
+    window = Reactions(nodes)
+    window.space.open_document(document(60))  # fonts, caches, the engine's imports
+    window.driver.settle()
+    for _ in range(repeats):
+        found["open"].append(window.open())
+        window.driver.settle()
+        found["edit"] += window.edits()
+        window.driver.settle()
+        found["step"] += window.steps()
+    window.close()
+    return found
+
+
+if __name__ == "__main__":
+    app = QApplication([])
+    theme.apply(app, theme.DARK)
+    answer = measure(int(sys.argv[1]), int(sys.argv[2]))
+    json.dump(answer, sys.stdout)

@@ -1,0 +1,66 @@
+"""The groups that processes of their own measure: the canvas and the debugger."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import pytest
+
+from core.host.derive import derive
+from tests.bench import asking, canvas, debug, drawing, reacting
+from tests.bench.choices import Choices
+from tests.bench.contestant import one_thread
+from tests.bench.spread import Spread
+from tests.bench.targets import CANVAS, DEBUG, SIZES
+
+
+@pytest.mark.parametrize("group", [canvas, debug])
+def test_every_target_of_a_group_gets_a_row(
+    group: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    targets = CANVAS if group is canvas else DEBUG
+    keys = {t.key.rsplit(" ", 1)[0] if group is canvas else t.key for t in targets}
+    monkeypatch.setattr(group, "ask", lambda *_, **__: {key: [1.0, 2.0, 3.0] for key in keys})
+    rows = group.rows(Choices())
+    assert [r.name for r in rows] == [t.name for t in targets]
+    assert all(r.measured == Spread(2.0, 1.5, 2.5) and not r.fault for r in rows)
+
+
+@pytest.mark.parametrize("group", [canvas, debug])
+def test_a_measurement_that_breaks_is_a_fault_of_its_group(
+    group: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks(*_: object, **__: object) -> None:
+        raise asking.NoAnswerError("it broke")
+
+    monkeypatch.setattr(group, "ask", breaks)
+    rows = group.rows(Choices())
+    assert len(rows) == len(CANVAS if group is canvas else DEBUG)
+    assert all(r.fault and r.why == "it broke" and r.measured is None for r in rows)
+
+
+def test_a_process_answers_or_its_last_words_are_the_reason() -> None:
+    environment = one_thread()
+    found = asking.ask("debugging", 1, 0.001, environment=environment)
+    assert set(found) == {t.key for t in DEBUG}
+    with pytest.raises(asking.NoAnswerError, match="invalid literal"):
+        asking.ask("debugging", "often", 0.001, environment=environment)
+
+
+def test_the_canvas_is_measured_in_every_way(qapp: object) -> None:
+    """A small graph, a frame or two of each kind."""
+    found = {**drawing.measure(80, 4), **reacting.measure(80, 1)}
+    assert {f"{key} {nodes}" for key in found for nodes in SIZES} == {t.key for t in CANVAS}
+    assert all(value >= 0 for values in found.values() for value in values)
+    assert len(found["pan"]) == 8
+
+
+def test_a_graph_to_draw_has_its_size_its_wires_and_runs() -> None:
+    for nodes in (80, 1_001):
+        graph = drawing.document(nodes).graph
+        wires = sum(len(op.inputs) for op in graph)
+        assert len(graph) == nodes
+        assert wires == pytest.approx(1.5 * nodes, rel=0.05)
+        hub = f"n{drawing.middle(nodes)}"
+        assert len(graph.consumers[hub]) >= drawing.HUB
+        assert not derive(drawing.document(nodes)).problems
