@@ -19,6 +19,8 @@ from core.ops.builder import GraphBuilder
 from core.ops.infer import declared, infer
 from tests.support.random_graphs import Drawn, graphs
 
+COUNT = max(50, settings.default.max_examples)
+
 
 def without_copies(graph: Graph, request: GradientRequest) -> Differentiation:
     with pytest.MonkeyPatch.context() as patch:
@@ -38,7 +40,7 @@ def assert_same(graph: Graph, request: GradientRequest) -> None:
         np.testing.assert_array_equal(value, inferred.constants[name])
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[*HealthCheck])
+@settings(max_examples=COUNT, deadline=None, suppress_health_check=[*HealthCheck])
 @given(graphs())
 def test_each_operation_beside_its_twin(drawn: Drawn) -> None:
     """Of the same tensors, or of the twins of what it takes."""

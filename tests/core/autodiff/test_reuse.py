@@ -24,6 +24,8 @@ from core.ops.builder import GraphBuilder, call
 from core.ops.infer import declared, infer
 from tests.support.random_graphs import Drawn, graphs
 
+COUNT = max(50, settings.default.max_examples)
+
 Functions = dict[str, GradientFunction]
 
 
@@ -52,7 +54,7 @@ def attempted(*given: Any) -> Differentiation | str:
         return str(error)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[*HealthCheck])
+@settings(max_examples=COUNT, deadline=None, suppress_health_check=[*HealthCheck])
 @given(graphs(), st.data())
 def test_it_is_as_from_scratch(drawn: Drawn, data: st.DataObject) -> None:
     graph, request = drawn.graph, drawn.request
