@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QObject, QPoint, QPointF, Signal
-from PySide6.QtGui import QColor
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt, Signal
+from PySide6.QtGui import QColor, QMouseEvent
+from PySide6.QtWidgets import QApplication
 
 from core.host import messages
 from core.host.devices import CpuOnly
@@ -94,6 +95,14 @@ class Canvas:
         line = self.view.arrays.points[index]
         return self.pixel(tuple(line[int(share * (len(line) - 1))]))
 
+    def point_at(self, place: QPoint) -> None:
+        """Move the pointer to `place`. The event goes to the canvas itself: QTest.mouseMove gives
+        it to whichever window the platform finds there, another test's left-over among them."""
+        port = self.view.viewport()
+        none, plain = Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier
+        at = QPointF(place), QPointF(port.mapToGlobal(place))
+        QApplication.sendEvent(port, QMouseEvent(QEvent.Type.MouseMove, *at, none, none, plain))
+
     def color(self, at: QPoint) -> QColor:
         return self.view.grab().toImage().pixelColor(at)
 
@@ -124,4 +133,6 @@ def canvas(qtbot: Any, qapp: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[C
         view.show()
     view.minimap.hide()
     yield Canvas(view)
+    while (menu := QApplication.activePopupWidget()) is not None:
+        menu.close()  # an open one would take the next test's mouse
     view.close()

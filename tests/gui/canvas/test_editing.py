@@ -251,8 +251,7 @@ def test_a_click_on_a_wire_selects_it_and_s_stops_its_gradient(canvas) -> None:
 
 def test_s_stops_the_wire_under_the_pointer(canvas) -> None:
     canvas.open("tutorial")
-    QTest.mouseMove(canvas.view.viewport(), QPoint(1, 1))  # a test before may have left it there
-    QTest.mouseMove(canvas.view.viewport(), canvas.link("c", "e", 0.4))
+    canvas.point_at(canvas.link("c", "e", 0.4))
     QTest.keyClick(canvas.view, Qt.Key.Key_S)
     assert canvas.space.document.request.stopped_edges == {Edge("e", 0)}
 
