@@ -43,14 +43,35 @@ class Interpreter:
         """Values of `fetches`. `given`: `rules` and `functions` for the kernels that want them."""
         self.given = given
         refs = [_ref(f) for f in fetches]
-        values: dict[TensorRef, Any] = {_ref(k): np.asarray(v) for k, v in (feeds or {}).items()}
-        wanted = self.graph.ancestors([*(r.op for r in refs), *targets])
-        for name in self.graph.order:
-            if name in wanted and TensorRef(name) not in values:
-                self._step(self.graph[name], values)
+        values = self.values(refs, feeds, targets)
         return [np.asarray(self._look(values[ref])) for ref in refs]
 
-    def _step(self, op: Operation, values: dict[TensorRef, Any]) -> None:
+    def values(
+        self,
+        fetches: Sequence[TensorRef],
+        feeds: Mapping[TensorRef | str, Any] | None = None,
+        targets: Sequence[str] = (),
+    ) -> dict[TensorRef, Any]:
+        """What is fed, and the values of all that had to run."""
+        values: dict[TensorRef, Any] = {_ref(k): np.asarray(v) for k, v in (feeds or {}).items()}
+        for op in self.steps(fetches, values, targets):
+            self.step(op, values)
+        return values
+
+    def steps(
+        self,
+        fetches: Sequence[TensorRef],
+        feeds: Mapping[TensorRef | str, Any],
+        targets: Sequence[str] = (),
+    ) -> list[Operation]:
+        """The operations that have to run, in order."""
+        fed = {_ref(k) for k in feeds}
+        wanted = self.graph.ancestors([*(r.op for r in fetches), *targets])
+        names = (n for n in self.graph.order if n in wanted and TensorRef(n) not in fed)
+        return [self.graph[name] for name in names]
+
+    def step(self, op: Operation, values: dict[TensorRef, Any]) -> None:
+        """One operation, on `values` and into them."""
         definition = lookup(op.type, op.name)
         if op.type in ("VariableV2", "VarHandleOp"):
             values[op.output()] = _Buffer(op.name)

@@ -10,6 +10,7 @@ from unittest.mock import patch
 
 import numpy as np
 
+from core.debug.frame import Frame
 from core.debug.program import Program
 from core.debug.session import DebugSession
 from core.debug.stop import Reason
@@ -17,6 +18,7 @@ from core.engine.passes import pipeline
 from core.engine.resolve import storage_name
 from core.engine.session import Session
 from core.engine.state import uninitialised
+from core.engine.untaken import without_value
 from core.errors import GradstepError
 from core.graph.model import Graph, Operation, TensorRef
 
@@ -136,8 +138,8 @@ def _shown(debugger: DebugSession, case: Case, number: int) -> Seen:
     frame = debugger.frame(number, stop.step if last else debugger.timeline.length)
     failure = stop.error if last else None
     fetched = {} if failure else {ref: frame.value(ref) for ref in case.fetches}
-    if any(x is None for x in fetched.values()):
-        failure, fetched = _without_value(debugger, fetched), {}
+    if any(x is None or frame.dead(ref) for ref, x in fetched.items()):
+        failure, fetched = _without_value(debugger, frame, fetched), {}
     names = {storage_name(op): op.output() for op in case.graph if op.type in _VARIABLES}
     values = {name: frame.value(ref) for name, ref in names.items()}
     return Seen(
@@ -147,9 +149,15 @@ def _shown(debugger: DebugSession, case: Case, number: int) -> Seen:
     )
 
 
-def _without_value(debugger: DebugSession, fetched: Mapping[TensorRef, Any]) -> GradstepError:
-    """A session's error for the first fetch of a variable without a value."""
-    ref = next(ref for ref, value in fetched.items() if value is None)
+def _without_value(
+    debugger: DebugSession, frame: Frame, fetched: Mapping[TensorRef, Any]
+) -> GradstepError:
+    """A session's error for the first fetch that is dead, or a variable without a value."""
+    lacking = ((i, ref) for i, ref in enumerate(fetched) if fetched[ref] is None or frame.dead(ref))
+    number, ref = next(lacking)
+    dead = frame.dead(ref)
+    if dead is not None:
+        return without_value(number, ref, dead)
     name = debugger.plan.tensors[ref]
     return uninitialised(None, str(name), debugger.plan.variables[str(name)])
 

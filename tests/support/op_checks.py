@@ -6,21 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.differentiate import differentiate
-from core.autodiff.request import GradientRequest
 from core.graph.dtypes import DType, Shape
-from core.graph.model import Constant, Graph, TensorRef
-from core.ops.builder import GraphBuilder, Tensor
+from core.graph.model import Constant
 from core.ops.table import OpDef
 from tests.support import fake_xp, formulas
-from tests.support.derivative_excuses import (
-    NO_SECOND_DERIVATIVE,
-    ONLY_FIRST_OUTPUT,
-    SECOND_ONLY_FOR_FIRST_INPUT,
-    WITHOUT_DERIVATIVE,
-)
-from tests.support.interpret import call_kernel, evaluate, keywords
-from tests.support.op_cases import KNOWN, NOTHING_KNOWN, SIZES_UNKNOWN, Case, cases, make
+from tests.support.gradient_checks import check_gradient
+from tests.support.interpret import call_kernel, keywords
+from tests.support.op_cases import KNOWN, NOTHING_KNOWN, SIZES_UNKNOWN, Case, cases
 
 FLOATS = (np.float32, np.float64)
 
@@ -191,108 +183,6 @@ def check_device_discipline(definition: OpDef) -> None:
                 continue
             assert isinstance(value, fake_xp.FakeArray), f"{type(value)} is not on the device"
             assert value.get().tobytes() == np.asarray(wanted).tobytes()
-
-
-def check_gradient(definition: OpDef, known: str = KNOWN) -> list[int]:
-    """First and second derivatives agree with central differences in float64. For each sample
-    that is differentiable: how many orders were compared; what is left out is excused, with a
-    reason, in derivative_excuses.py."""
-    if not definition.differentiable:
-        return []
-    assert definition.samples is not None
-    return [
-        check_gradient_of(make(definition, sample, np.float64, known))
-        for sample in definition.samples(np.random.default_rng(7))
-        if sample.differentiable
-    ]
-
-
-def check_gradient_of(case: Case) -> int:
-    """How many orders of derivatives there were to compare: 0, 1 or 2."""
-    wrt = _differentiable(case)
-    if case.definition.type in ONLY_FIRST_OUTPUT:
-        case.outputs = case.outputs[:1]
-    loss = _weighted(case.builder, case.outputs)
-    if loss is None or not wrt:
-        return 0
-    first = _against_differences(case.graph, loss, wrt, case.feeds)
-    if case.definition.type in NO_SECOND_DERIVATIVE:
-        return 1
-    if case.definition.type in SECOND_ONLY_FOR_FIRST_INPUT:
-        wrt = wrt[:1]
-    builder = GraphBuilder(first.graph)
-    again = _weighted(builder, [first.gradients[r] for r in wrt if r in first.gradients])
-    if again is None:  # no gradient at all, as the numbers say, too
-        return 1
-    _against_differences(builder.build(), again, wrt, case.feeds)
-    return 2
-
-
-def _differentiable(case: Case) -> list[TensorRef]:
-    """The fed inputs that a gradient can be asked for."""
-    left_out, _ = WITHOUT_DERIVATIVE.get(case.definition.type, ((), ""))
-    return [
-        t.ref
-        for index, t in enumerate(case.tensors)
-        if t.ref.short in case.feeds and index not in left_out and _has_parts(t)
-    ]
-
-
-def _has_parts(x: Tensor) -> bool:
-    return x.dtype.is_floating or x.dtype.is_complex
-
-
-def _parts(x: Tensor) -> list[Tensor]:
-    """The real tensors that `x` consists of."""
-    if not x.dtype.is_complex:
-        return [x]
-    kind = DType.FLOAT64 if x.dtype is DType.COMPLEX128 else DType.FLOAT32
-    return [x.builder.one(name, x, Tout=kind) for name in ("Real", "Imag")]
-
-
-def _weighted(builder: GraphBuilder, refs: list[TensorRef]) -> TensorRef | None:
-    """A scalar that every element of `refs` has its own share in."""
-    total = None
-    tensors = [builder.get(ref) for ref in refs]
-    for number, x in enumerate(p for t in tensors if _has_parts(t) for p in _parts(t)):
-        flat = builder.one("Reshape", x, np.array([-1], np.int32))
-        size = builder.one("Size", flat)
-        ramp = builder.one("Range", np.array(0, np.int32), size, np.array(1, np.int32))
-        weights = builder.one("Cast", ramp, DstT=x.dtype) * 0.7 + (0.3 + number)
-        part = builder.one("Sum", flat * weights, np.array([0], np.int32))
-        total = part if total is None else total + part
-    return None if total is None else total.ref
-
-
-def _against_differences(
-    graph: Graph, loss: TensorRef, wrt: list[TensorRef], feeds: dict[Any, Any]
-) -> Any:
-    result = differentiate(graph, GradientRequest((loss,), tuple(wrt)))
-    for ref in wrt:
-        numeric = differences(graph, loss, ref, feeds)
-        if ref not in result.gradients:
-            np.testing.assert_allclose(numeric, 0, atol=1e-6, err_msg=f"None for {ref}")
-            continue
-        (value,) = evaluate(result.graph, [result.gradients[ref]], feeds)
-        assert value.shape == numeric.shape
-        np.testing.assert_allclose(value, numeric, rtol=2e-6, atol=2e-6, err_msg=str(ref))
-    return result
-
-
-def differences(graph: Graph, loss: TensorRef, ref: TensorRef, feeds: dict[Any, Any]) -> Any:
-    """d loss / d ref by central differences. Of a complex tensor x + iy that is d loss / dx +
-    i d loss / dy, the gradient as TensorFlow means it."""
-    x = np.array(feeds[ref.short])
-    numeric = np.zeros_like(x)
-    for direction in (1, 1j) if x.dtype.kind == "c" else (1,):
-        for place in np.ndindex(x.shape):
-            around = []
-            for step in (1e-6, -1e-6):
-                moved = x.copy()
-                moved[place] += step * direction
-                around.append(evaluate(graph, [loss], {**feeds, ref.short: moved})[0])
-            numeric[place] += (around[0] - around[1]) / 2e-6 * direction
-    return numeric
 
 
 def check_op(definition: OpDef) -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from core.graph.dtypes import DType, Shape
 from core.graph.model import TensorRef
+from core.ops import api as tf
 from core.ops.builder import GraphBuilder, Tensor
 from tests.support.layouts import Case
 from tests.support.random_networks import ODD
@@ -26,7 +27,8 @@ VIEWS = ("Transpose", "Reshape", "ExpandDims", "Squeeze", "Slice", "StopGradient
 SHAPED = ("MatMul", "Sum", "ConcatV2", "BiasAdd", "Softmax", "AddN", "Split", "Pack")
 UPDATES = ("Assign", "AssignAdd", "AssignSub", "ScatterUpdate", "ScatterAdd", "Count")
 OTHERS = ("PyFunc", "RandomUniform", "GatherV2", "Where", "Const", "CheckNumerics")
-EVERYTHING = (*UNARY, *BINARY, *VIEWS, *SHAPED, *UPDATES, *OTHERS)
+PLAIN = (*UNARY, *BINARY, *VIEWS, *SHAPED, *UPDATES[:-1], *OTHERS)
+EVERYTHING = (*PLAIN, "Count", "cond")
 SIZE = 3
 
 instructions = st.lists(
@@ -145,9 +147,9 @@ def _assign(making: Making, type: str, x: Tensor, y: Tensor, j: int) -> list[Ten
         made = making.build.one(type, making.build.get("v:0"), x)
         making.updated(made.ref.op)
         return [made]
-    name = making.build.unique("update")
     resource = {"Assign": "AssignVariableOp"}.get(type, f"{type}VariableOp")
-    making.build.op(resource, making.handle, x, name=name, dtype=DType.FLOAT32)
+    making.build.op(resource, making.handle, x, name="update", dtype=DType.FLOAT32)
+    name = making.build.latest(1)[0].name
     making.updated(name)
     with making.build.control_dependencies([name]):
         return [making.read()]
@@ -209,6 +211,23 @@ def _constant(making: Making, type: str, x: Tensor, y: Tensor, j: int) -> list[T
     return [making.build.constant(np.full((SIZE, SIZE), ODD[j % len(ODD)], np.float32))]
 
 
+def _cond(making: Making, type: str, x: Tensor, y: Tensor, j: int) -> list[Tensor]:
+    """Two instructions in each branch, or in one a cond. Now and then what is dead gets out."""
+    axes, before = np.array([0, 1], np.int32), len(making.values)
+    pred = making.build.one("Greater", *(making.build.one("Sum", t, axes) for t in (x, y)))
+
+    def branch(seed: int) -> Tensor:
+        for number in (seed, seed // 3):
+            kinds = PLAIN if seed < 20 else (*PLAIN, *["cond"] * 5)
+            making.add(kinds[number % len(kinds)], number, j + number, number & 1)
+        return making.values[-1]
+
+    made = tf.cond(pred, lambda: branch(j + 1), lambda: branch(3 * j // 2))
+    if j % 5:
+        del making.values[before:]
+    return [made]
+
+
 _RULES: Mapping[str, Callable[[Making, str, Tensor, Tensor, int], list[Tensor]]] = {
     "Transpose": _transpose,
     "Reshape": _reshaped,
@@ -234,6 +253,7 @@ _RULES: Mapping[str, Callable[[Making, str, Tensor, Tensor, int], list[Tensor]]]
     "Where": _where,
     "CheckNumerics": _checked,
     "Const": _constant,
+    "cond": _cond,
 }
 
 

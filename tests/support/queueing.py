@@ -1,0 +1,34 @@
+"""A document in which threads fill a queue that the main program empties."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.debug.thread import Thread
+from core.graph.model import Constant, TensorRef
+from core.io.document import Document
+from core.ops import api as tf
+from core.ops.builder import GraphBuilder
+
+FEEDERS = ("one", "two")
+ROWS = 2  # that each run of a feeder puts in
+
+
+def queue_document(capacity: int, batch: int) -> Document:
+    """Feeder "one" puts 11, 11.5, 12, 12.5, … into the queue "q", "two" 21, 21.5, …; `take` takes a
+    batch out."""
+    b = GraphBuilder()
+    with b.as_default():
+        q = tf.FIFOQueue(capacity, tf.float32, shapes=[[]], name="q")
+        b.op("Identity", q.dequeue_many(batch, name="take"), name="batch")
+        for name in FEEDERS:
+            count = b.one("AssignAdd", b.variable(f"{name}_count"), 1.0, name=f"{name}_more")
+            rows = b.one("Pack", count, count + 0.5, axis=0, name=f"{name}_rows")
+            q.enqueue_many([rows], name=f"{name}_put")
+    starts = {f"{n}_count": Constant(np.float32(10 * i)) for i, n in enumerate(FEEDERS, 1)}
+    return Document(
+        graph=b.build(),
+        fetches=(TensorRef("batch"),),
+        initial=starts,
+        threads=tuple(Thread(name, (f"{name}_put",)) for name in FEEDERS),
+    )
