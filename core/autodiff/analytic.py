@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from core.autodiff.differentiate import differentiate
-from core.autodiff.held import Evaluate, Point
+from core.autodiff.held import Evaluate, Point, alive
 from core.autodiff.request import GradientRequest
 from core.autodiff.rules import GradientFunction
 from core.autodiff.widen import widen, widen_array
@@ -31,9 +31,8 @@ def analytic_gradients(
     """Values of the derived gradients at `point`; None where no gradient exists."""
     derived = differentiate(graph, request, functions)
     there = [ref for ref in request.wrt if ref in derived.gradients]
-    values = evaluate(derived.graph, [derived.gradients[ref] for ref in there], point)
-    found = dict(zip(there, values, strict=True))
-    return {ref: found.get(ref) for ref in request.wrt}
+    found = alive(evaluate, derived.graph, [derived.gradients[ref] for ref in there], point)
+    return {ref: found.get(derived.gradients.get(ref, ref)) for ref in request.wrt}
 
 
 def wide_gradients(
@@ -62,8 +61,7 @@ def rounding_noise(
     wide = widen(graph)
     base = {ref: widen_array(value) for ref, value in point.items()}
     forward = _rounded_tensors(wide, request, base)
-    values = evaluate(wide, forward, base)
-    whole = {**base, **dict(zip(forward, values, strict=True))}
+    whole = {**base, **alive(evaluate, wide, forward, base)}
     rng = np.random.default_rng(0)
     points = [whole, *(_shaken(whole, rng, eps) for _ in range(_TRIES))]
     one = replace(request, wrt=(ref,))

@@ -12,6 +12,7 @@ from core.autodiff.rules import GradientFunction, call_rule, rule_of
 from core.autodiff.turn import Turn
 from core.autodiff.unbroadcast import sum_to_shape_of
 from core.autodiff.way import Way
+from core.graph.loop import Loop, loop_of
 from core.graph.model import Edge, Operation, TensorRef
 from core.ops.builder import GraphBuilder, OpView, Tensor
 from core.ops.indexed_slices import IndexedSlices
@@ -29,8 +30,9 @@ class Backward:
         way: Way,
         request: GradientRequest,
         functions: Mapping[str, GradientFunction],
+        root: str = "",
     ) -> None:
-        self.builder, self.way = builder, way
+        self.builder, self.way, self.root = builder, way, root
         self.request, self.functions = request, functions
         self._stopped = {ref.op for ref in request.stops}
         self._stopped |= {edge.op for edge in request.stopped_edges}
@@ -94,9 +96,33 @@ class Backward:
         sums = self._summed(turn, op, arrived)
         if all(s is None for s in sums) or not any(wanted):
             return  # its rule is not wanted: nothing asked for lies before it
+        loop = loop_of(op) if turn.rule == op.type else None
+        if loop is not None:
+            self._go_round(turn, op, loop, sums, wanted)
+            return
         given = self._complete(turn, op, sums)
         passed = [s.dense for s in sums if s is not None]
         results = [self._own(op, r, given, sums, passed) for r in self._apply(turn, op, given)]
+        self._pass_on(turn, op, self._gated(results), wanted)
+
+    def _go_round(
+        self,
+        turn: Turn,
+        op: Operation,
+        loop: Loop,
+        sums: Sequence[Contribution | None],
+        wanted: Sequence[bool],
+    ) -> None:
+        """The turn of a loop: another loop that runs the iterations backward."""
+        from core.autodiff.loops import loop_gradients
+
+        given = [None if s is None else Tensor(self.builder, s.dense) for s in sums]
+        request, functions = self.request, self.functions
+        found = loop_gradients(
+            self.builder, op, loop, given, self.way, request, functions, self.root
+        )
+        turn.inside = found.inside
+        results = [None if g is None else Contribution(g.ref) for g in found.inputs]
         self._pass_on(turn, op, self._gated(results), wanted)
 
     def _summed(self, turn: Turn, op: Operation, arrived: Arrived) -> list[Contribution | None]:
@@ -223,6 +249,8 @@ class Backward:
         if not dtype.is_differentiable:
             return f"{dtype.value} values have no gradient"
         definition = find(op.type)
+        if loop_of(op) is not None:
+            return "nothing comes back to it from the loop's iterations"
         if definition is not None and not definition.differentiable:
             return f"{op.type} has no gradient"
         return f"{op.type} has no gradient for this input"

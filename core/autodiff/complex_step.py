@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.held import Evaluate, Point
+from core.autodiff.held import Evaluate, Point, alive
 from core.errors import GradstepError
 from core.graph.model import Graph, Operation, TensorRef
 from core.ops.rules import TF_CPU
@@ -42,7 +42,7 @@ def complex_slopes(
     names = {op.name for op in path}
     sources = {r for op in path for r in op.inputs if r is not None and r.op not in names}
     known = [ref for ref in sources if ref not in base]
-    real = {**base, **dict(zip(known, evaluate(graph, known, base), strict=True))}
+    real = {**base, **alive(evaluate, graph, known, base)}
     steps = list(zip(path, kernels, strict=True))
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -86,7 +86,9 @@ def _path(
 def _kernel(op: Operation) -> Kernel | None:
     """The operation's kernel with its attributes; None where it does more than compute."""
     definition = find(op.type)
-    if definition is None or definition.kernel is None or definition.stateful or definition.writes:
+    if definition is None or definition.kernel is None or definition.branch:
+        return None
+    if definition.stateful or definition.writes:
         return None
     wanted = definition.keywords(op, {"op": op, "rules": TF_CPU})
     return _bound(definition, wanted) if len(wanted) == len(definition.kernel_keywords) else None

@@ -8,20 +8,22 @@ scope, an AddN too: what changes at one operation renames nothing at another.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from core.autodiff.arriving import Contribution, Slices
-from core.autodiff.backward import Backward
 from core.autodiff.request import GradientRequest
 from core.autodiff.reuse import Reuse, Trail, differing_turns
+from core.autodiff.reverse import Reverse
 from core.autodiff.rules import GradientFunction
-from core.autodiff.seeds import seed
+from core.autodiff.seeds import starting
 from core.autodiff.turn import Turn
 from core.autodiff.way import Way
 from core.collector import collector_paused
 from core.errors import GradstepError
-from core.graph.model import Edge, Graph, Operation, Phase, TensorRef
+from core.graph.model import Edge, Graph, Phase, TensorRef
 from core.ops.builder import GraphBuilder
 from core.ops.infer import declared
 
@@ -38,7 +40,9 @@ class Differentiation:
     edges:     for each wire that a gradient flows back through, the contribution it carries.
     blocked:   for each wire where a gradient ends although its operation had one: why.
     custom:    operations differentiated by something other than their own rule -> its name.
+    request:   what was asked for.
     trail:     for the next one; None where nothing of this one can be taken again.
+    initial:   what variables start with that custom gradients have made.
     """
 
     graph: Graph
@@ -47,7 +51,14 @@ class Differentiation:
     edges: Mapping[Edge, TensorRef]
     blocked: Mapping[Edge, str]
     custom: Mapping[str, str]
+    request: GradientRequest = GradientRequest()
     trail: Trail | None = field(default=None, repr=False, compare=False)
+    initial: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def of(self) -> tuple[TensorRef, ...]:
+        """What was differentiated."""
+        return self.request.of
 
 
 @collector_paused()
@@ -56,25 +67,27 @@ def differentiate(
     request: GradientRequest,
     functions: Mapping[str, GradientFunction] | None = None,
     previous: Differentiation | None = None,
+    scope: str = "gradients",
 ) -> Differentiation:
     """Append the gradient of `request.of` with respect to every tensor that leads to it from
     `request.wrt`. `functions` are the custom gradients by name. Raises GradstepError at the
     operation whose rule is missing (LookupError) or gives a wrong result (ValueError).
 
     previous: of this graph, or of one that shares operations with it, for another request perhaps.
-    The result is the same as without, its operations the very same where nothing changed."""
+    The result is the same as without, its operations the very same where nothing changed.
+    scope: of all that is made, numbered if it is taken."""
     for ref in (*request.of, *request.wrt, *filter(None, request.grad_ys)):
         graph[ref.op]  # a name that is not there is said before any work
     known = None if previous is None else previous.graph
     trail = None if previous is None else previous.trail
     if trail is not None and known is not None:
-        again = _Again(graph, request, functions or {}, known, trail).run()
+        again = _Again(graph, request, functions or {}, known, trail).run(scope)
         if again.trail is not None:
             return again  # else a function made operations outside its turn's scope
-    return _Reverse(graph, request, functions or {}, known).run()
+    return _Reverse(graph, request, functions or {}, known).run(scope)
 
 
-class _Reverse:
+class _Reverse(Reverse):
     """One call of `differentiate`, while it lasts. known: a graph whose operations are taken where
     equal ones are made."""
 
@@ -86,19 +99,16 @@ class _Reverse:
         known: Graph | None,
     ) -> None:
         self.graph, self.request, self.functions = graph, request, functions
-        self.builder = GraphBuilder(graph, known)
-        self.way = self._way()
-        self.backward = Backward(self.builder, self.way, request, functions)
-        self.seeds: dict[str, list[tuple[int, Contribution]]] = {}
-        self.turns: dict[str, Turn] = {}
+        super().__init__(GraphBuilder(graph, known), self._way(), request, functions)
 
-    def run(self) -> Differentiation:
+    def run(self, scope: str) -> Differentiation:
         builder = self.builder
         with (
             builder.belonging_to("", Phase.BACKWARD),
             builder.as_default(),
-            builder.scope("gradients") as root,
+            builder.scope(scope) as root,
         ):
+            self.backward.root = root
             self._seed()
             names = frozenset(self.functions)
             trail = Trail(self.way, self.request, names, root, self.seeds, self.turns, builder.size)
@@ -111,18 +121,7 @@ class _Reverse:
         return Way(self.graph, types, self.request.of, self.request.wrt)
 
     def _turns(self, trail: Trail) -> None:
-        for name, op in self.way.path.items():
-            self.turns[name] = self._turn(op)
-
-    def _turn(self, op: Operation) -> Turn:
-        arrived: list[list[Contribution]] = [[] for _ in range(self.builder.output_count(op.name))]
-        for output, first in self.seeds.get(op.name, ()):
-            arrived[output].append(first)
-        for output, reader, index in self.way.arrivals.get(op.name, ()):
-            sent = self.turns[reader].sent
-            if sent and (part := sent[index]) is not None:
-                arrived[output].append(part)
-        return self.backward.turn(op, arrived)
+        self.walk()
 
     def _seed(self) -> None:
         given = self.request.grad_ys or (None,) * len(self.request.of)
@@ -136,9 +135,9 @@ class _Reverse:
             y = self.builder.get(ref)
             start = None if grad_y is None else self.builder.get(grad_y)
             self.builder.origin = ref.op
-            first = seed(y, start, f"grad_ys_{number}")
+            first = starting(y, start, f"grad_ys_{number}")
             if first is not None:
-                self.seeds.setdefault(ref.op, []).append((ref.index, Contribution(first.ref)))
+                self.seed(ref, Contribution(first.ref))
 
     def _unconnected(self) -> dict[TensorRef, TensorRef]:
         """Zeros for what no gradient reached, where they are asked for."""
@@ -158,7 +157,7 @@ class _Reverse:
         edges: dict[Edge, TensorRef] = {}
         blocked: dict[Edge, str] = {}
         custom: dict[str, str] = {}
-        for name, turn in self.turns.items():
+        for name, turn in _with_inside(self.turns):
             gradients.update(turn.gradients)
             if turn.edges:
                 edges.update(turn.edges)
@@ -170,9 +169,17 @@ class _Reverse:
                 custom[name] = turn.custom
         gradients.update(zeros)
         left = trail if trail.can_be_followed else None
+        graph, made = self.builder.build(), self.builder.variables.initial
         return Differentiation(
-            self.builder.build(), gradients, slices, edges, blocked, custom, left
+            graph, gradients, slices, edges, blocked, custom, self.request, left, made
         )
+
+
+def _with_inside(turns: Mapping[str, Turn]) -> Iterator[tuple[str, Turn]]:
+    """The turns, each before those inside its operation, if that is a loop."""
+    for name, turn in turns.items():
+        yield name, turn
+        yield from _with_inside(turn.inside)
 
 
 class _Again(_Reverse):
@@ -204,7 +211,7 @@ class _Again(_Reverse):
                 self.turns[name] = reuse.take(name)
                 continue
             reuse.flush()
-            turn = self.turns[name] = self._turn(op)
+            turn = self.turns[name] = self.turn(op)
             if not reuse.went_alike(name, turn):
                 differing.update(ref.op for ref in op.inputs if ref is not None)
         reuse.flush()

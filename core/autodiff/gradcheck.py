@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -15,6 +15,7 @@ from core.autodiff.numeric import NumericGradient, agree
 from core.autodiff.request import GradientRequest, gradient_name, native_name
 from core.autodiff.rules import GradientFunction
 from core.errors import GradstepError
+from core.graph.loop import everywhere, within
 from core.graph.model import Graph, Operation, TensorRef
 
 Gradients = Mapping[TensorRef, np.ndarray | None]
@@ -70,7 +71,7 @@ def check_gradients(
     """The whole request at `point` (see numeric_gradients). Raises GradstepError where the
     gradient in force cannot be computed; a native gradient that cannot be is only noted."""
     request = replace(request, wrt=tuple(ref for ref in request.wrt if ref in point))
-    overridden = any(_is_overridden(op, request) for op in graph)
+    overridden = any(_is_overridden(op, request) for op in within(graph))
     examined = examine(evaluate, graph, request, point, functions)
     in_force = {ref: e.own for ref, e in examined.items()}
     native: Gradients | None = in_force
@@ -105,18 +106,13 @@ def _second(
 
 def native_graph(graph: Graph) -> Graph:
     """`graph` without the `_gradient_op_type` that its operations carry."""
-    return Graph.of(
-        op
-        if op.gradient_op_type is None
-        else replace(op, attrs={k: v for k, v in op.attrs.items() if k != "_gradient_op_type"})
-        for op in graph
-    )
+    return everywhere(graph, lambda part: Graph.of(_native(op) for op in part))
 
 
-def overridden_operations(graph: Graph, request: GradientRequest) -> Sequence[Operation]:
-    """Operations on the way back from `request.of` whose gradient is not their own."""
-    reached = graph.ancestors(ref.op for ref in request.of)
-    return [op for op in graph if op.name in reached and _is_overridden(op, request)]
+def _native(op: Operation) -> Operation:
+    if op.gradient_op_type is None:
+        return op
+    return replace(op, attrs={k: v for k, v in op.attrs.items() if k != "_gradient_op_type"})
 
 
 def _is_overridden(op: Operation, request: GradientRequest) -> bool:

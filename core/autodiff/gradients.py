@@ -13,6 +13,7 @@ from core.errors import GradstepError
 from core.graph.model import TensorRef
 from core.ops.builder import GraphBuilder, Tensor
 from core.ops.indexed_slices import IndexedSlices
+from core.ops.variable import Variable
 
 Gradient = Tensor | IndexedSlices | None
 
@@ -34,7 +35,8 @@ def gradients(
     grad_ys, stop_gradients, unconnected_gradients ("none" or "zero"), gate, overrides: see
     GradientRequest. Raises GradstepError in TensorFlow's words.
     """
-    ys, xs = _as_list(ys), _as_list(xs)
+    ys = _as_list(ys)
+    xs = [x.handle if isinstance(x, Variable) else x for x in _as_list(xs)]
     if unconnected_gradients not in ("none", "zero"):
         raise GradstepError(
             f"Unknown value for unconnected_gradients: '{unconnected_gradients}'",
@@ -44,6 +46,7 @@ def gradients(
     if not ys:
         return [None] * len(xs)
     builder = ys[0].builder
+    xs = [_inside(builder, x) for x in xs]
     request = GradientRequest(
         of=tuple(y.ref for y in ys),
         wrt=tuple(x.ref for x in xs),
@@ -53,7 +56,8 @@ def gradients(
         grad_ys=() if grad_ys is None else tuple(None if g is None else g.ref for g in grad_ys),
         gate=gate,
     )
-    derived = differentiate(builder.build(), request, functions)
+    scope = f"{builder.scope_name}/gradients".lstrip("/")
+    derived = differentiate(builder.build(), request, functions, scope=scope)
     _adopt(builder, derived)
     return [gradient_of(builder, derived, x.ref) for x in xs]
 
@@ -62,10 +66,18 @@ def _as_list(tensors: Tensor | Sequence[Tensor]) -> list[Tensor]:
     return [tensors] if isinstance(tensors, Tensor) else list(tensors)
 
 
+def _inside(builder: GraphBuilder, x: Tensor) -> Tensor:
+    """`x` as it is seen in the loop's body that is being made, if one is."""
+    branch = builder.branch
+    if branch is None or not branch.goes_round:
+        return x
+    return branch.brought(x, builder.unique("Enter"))
+
+
 def _adopt(builder: GraphBuilder, derived: Differentiation) -> None:
     for op in derived.graph:
         if not builder.has(op.name):
-            builder.add(op)
+            builder.adopt(op)
 
 
 def gradient_of(builder: GraphBuilder, derived: Differentiation, x: TensorRef) -> Gradient:

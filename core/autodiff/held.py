@@ -9,16 +9,44 @@ import numpy as np
 
 from core.autodiff.request import GradientRequest
 from core.autodiff.widen import widen, widen_array
+from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
+from core.graph.loop import within
 from core.graph.model import Graph, Operation, TensorRef
 from core.ops.table import find
 
-# Runs a graph: (graph, fetches, feeds) -> values. The engine gives one; autodiff knows no engine.
+# Runs a graph: (graph, fetches, feeds) -> values; None for one that is dead, in a branch that was
+# not taken. The engine gives one; autodiff knows no engine.
 Evaluate = Callable[
-    [Graph, Sequence[TensorRef], Mapping[TensorRef, np.ndarray]], Sequence[np.ndarray]
+    [Graph, Sequence[TensorRef], Mapping[TensorRef, np.ndarray]], Sequence[np.ndarray | None]
 ]
 
 Point = Mapping[TensorRef, np.ndarray]
+
+
+def alive(
+    evaluate: Evaluate, graph: Graph, fetches: Sequence[TensorRef], point: Point
+) -> dict[TensorRef, np.ndarray]:
+    """The values at `point`, but of what is dead there."""
+    values = evaluate(graph, fetches, point) if fetches else []
+    pairs = zip(fetches, values, strict=True)
+    return {ref: value for ref, value in pairs if value is not None}
+
+
+def values_of(
+    evaluate: Evaluate, graph: Graph, fetches: Sequence[TensorRef], point: Point
+) -> list[np.ndarray]:
+    """The values at `point`. Raises GradstepError where one is dead."""
+    found = alive(evaluate, graph, fetches, point)
+    for ref in fetches:
+        if ref not in found:
+            raise GradstepError(
+                f"{ref.short} is dead: it is in a branch that is not taken",
+                kind="InvalidArgumentError",
+                node=ref.op,
+                hint="look at it where its branch is taken",
+            )
+    return [found[ref] for ref in fetches]
 
 
 def hold(
@@ -29,7 +57,31 @@ def hold(
     base = with_draws(evaluate, graph, request, point)
     wide = {ref: widen_array(value) for ref, value in base.items()}
     needed = graph.ancestors(ref.op for ref in request.of)
+    _require_none_in_loops(graph, request, needed)
     return _hold_stopped(evaluate, widen(graph), request, needed, wide)
+
+
+def _require_none_in_loops(graph: Graph, request: GradientRequest, needed: set[str]) -> None:
+    """What is stopped or drawn in a loop is another value in each iteration: no feed can hold it
+    still."""
+    stops = {ref.op for ref in request.stops} | {edge.op for edge in request.stopped_edges}
+    for op in within(graph[name] for name in needed):
+        if op.name not in graph and (op.type == "StopGradient" or op.name in stops):
+            raise GradstepError(
+                f"the gradient is stopped at '{op.name}', inside a loop, and differences of values "
+                "would not heed that",
+                kind="UnimplementedError",
+                node=op.name,
+                hint="check the gradient without the stop, or write the loop out",
+            )
+        if op.name not in graph and _draws(op):
+            raise GradstepError(
+                f"'{op.name}' draws random numbers inside a loop, other ones each time, so that "
+                "differences of values say nothing of the gradient",
+                kind="UnimplementedError",
+                node=op.name,
+                hint="feed the numbers instead, or write the loop out",
+            )
 
 
 def with_draws(
@@ -40,8 +92,7 @@ def with_draws(
     needed = graph.ancestors(ref.op for ref in request.of)
     draws = [op.output() for op in graph if op.name in needed and _draws(op)]
     draws = [ref for ref in draws if ref not in point]
-    drawn = evaluate(graph, draws, point) if draws else []
-    return {**point, **dict(zip(draws, drawn, strict=True))}
+    return {**point, **alive(evaluate, graph, draws, point)}
 
 
 def _draws(op: Operation) -> bool:
@@ -61,10 +112,12 @@ def _hold_stopped(
     held = [op.output() for op in graph if op.type == "StopGradient" and op.name in needed]
     held += [ref for ref in request.stops if ref not in request.wrt and ref.op in needed]
     edges = [edge for edge in request.stopped_edges if edge.op in needed]
-    sources = [source for edge in edges if (source := graph.source(edge)) is not None]
-    values = evaluate(graph, [*held, *sources], base) if held or sources else []
-    feeds = {**base, **dict(zip(held, values, strict=False))}
-    for edge, value in zip(edges, values[len(held) :], strict=True):
+    sources = {e: source for e in edges if (source := graph.source(e)) is not None}
+    values = alive(evaluate, graph, [*dict.fromkeys([*held, *sources.values()])], base)
+    feeds = {**base, **{ref: values[ref] for ref in held if ref in values}}
+    for edge, source in sources.items():
+        if (value := values.get(source)) is None:
+            continue
         stand_in = Operation(
             f"held/{edge.op}/{edge.index}",
             "Placeholder",

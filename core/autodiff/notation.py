@@ -11,9 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from core.autodiff.differentiate import Differentiation
 from core.graph.model import Constant, Edge, Graph, Operation, Phase, TensorRef
 from core.ops.table import OpDef, find
 
+_PASSED = frozenset({"_Arg", "LoopCond"})  # known by their own names, wherever they come from
+_Gradients = Mapping[TensorRef, TensorRef]
 _DEPTH = 4  # levels of inlined operations before a name is used instead
 
 
@@ -23,30 +26,43 @@ class Notation:
     gradients: forward tensor -> tensor that holds its gradient; edges: the contribution that
     flows back over each wire; both as Differentiation gives them. of: what was differentiated.
     names: what to call tensors, where not by their own names; depth: levels of inlined operations.
+    others: what else was differentiated in it; losses then go by their names: `∂d_loss/∂w`.
     """
 
     def __init__(
         self,
         graph: Graph,
         of: tuple[TensorRef, ...],
-        gradients: Mapping[TensorRef, TensorRef],
+        gradients: _Gradients,
         edges: Mapping[Edge, TensorRef],
         names: Mapping[TensorRef, str] = MappingProxyType({}),
         depth: int = _DEPTH,
+        others: Sequence[Differentiation] = (),
     ) -> None:
         self.graph = graph
         self._names = names
         self._depth = depth
-        self.numerator = "∂L" if len(of) == 1 else "∂ΣL"
-        self._of: dict[TensorRef, TensorRef] = {}
-        for tensor, gradient in gradients.items():
-            self._of.setdefault(gradient, tensor)
-        self._flows = {g: source for edge, g in edges.items() if (source := graph.source(edge))}
+        self.numerator = self._loss(of) if others else "∂L" if len(of) == 1 else "∂ΣL"
+        self._of: dict[TensorRef, tuple[TensorRef, str]] = {}  # gradient -> of what, numerator
+        self._flows: dict[TensorRef, tuple[TensorRef, str]] = {}
+        self._take(self.numerator, gradients, edges)
+        for other in others:
+            self._take(self._loss(other.of), other.gradients, other.edges)
         self._contributions = Counter(self._flows.values())
 
-    def derivative(self, tensor: TensorRef) -> str:
+    def _loss(self, of: Sequence[TensorRef]) -> str:
+        return f"∂{self._last(of[0])}" if len(of) == 1 else "∂ΣL"
+
+    def _take(self, loss: str, gradients: _Gradients, edges: Mapping[Edge, TensorRef]) -> None:
+        for tensor, gradient in gradients.items():
+            self._of.setdefault(gradient, (tensor, loss))
+        for edge, gradient in edges.items():
+            if (source := self.graph.source(edge)) is not None:
+                self._flows[gradient] = (source, loss)
+
+    def derivative(self, tensor: TensorRef, loss: str = "") -> str:
         """`∂L/∂x`."""
-        return f"{self.numerator}/∂{self._last(tensor)}"
+        return f"{loss or self.numerator}/∂{self._last(tensor)}"
 
     def step(self, op: Operation) -> str:
         """What executing `op` does: `d = data + c`, `∂L/∂d += e ⊙ ∂L/∂a`, `c ← Adam(…)`."""
@@ -68,9 +84,9 @@ class Notation:
         target = self._flows.get(result)
         if target is not None:
             sign = "+=" if self._contributions[target] > 1 else "="
-            return f"{self.derivative(target)} {sign} {right}"
+            return f"{self.derivative(*target)} {sign} {right}"
         if result in self._of:
-            return f"{self.derivative(self._of[result])} = {right}"
+            return f"{self.derivative(*self._of[result])} = {right}"
         return f"{self._last(result)} = {right}"
 
     def _source(self, op: Operation) -> str:
@@ -86,7 +102,7 @@ class Notation:
             return f"{op.type} {self._last(op.output())}"
         names = definition.arity(len(op.inputs))
         shown = [
-            self._operand(ref, 1)
+            self._operand(ref, 2 if name == "grad" else 1)
             for name, ref in zip(names, op.inputs, strict=True)
             if ref is not None
             and ref != target
@@ -96,7 +112,7 @@ class Notation:
 
     def _operand(self, ref: TensorRef, depth: int) -> str:
         if ref in self._of:
-            return self.derivative(self._of[ref])
+            return self.derivative(*self._of[ref])
         if ref in self._names:
             return self._names[ref]
         if ref.op not in self.graph:
@@ -104,6 +120,10 @@ class Notation:
         op = self.graph[ref.op]
         if op.type == "Const":
             return self._constant(op)
+        if op.type in _PASSED:
+            return self._last(ref)
+        if op.type == "IterationValue":
+            return self._last(TensorRef.parse(op.attrs["tensor"]))
         if not op.inputs:
             return op.name  # a variable, or a slot of one: `c/Adam` says whose
         if op.phase is Phase.FORWARD:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from core.autodiff.complex_step import complex_slopes
-from core.autodiff.held import Evaluate, Point, hold
+from core.autodiff.held import Evaluate, Point, hold, values_of
 from core.autodiff.request import GradientRequest
 from core.graph.model import Graph, TensorRef
 
@@ -91,7 +91,7 @@ class _Differences:
     ) -> None:
         self._evaluate, self._graph, self._of = evaluate, graph, of
         self._x, self._base = x, base
-        self._middle = evaluate(graph, of, base)
+        self._middle = values_of(evaluate, graph, of, base)
 
     def sides(
         self, elements: Sequence[int]
@@ -136,7 +136,7 @@ class _Differences:
     def _moved(self, i: int, by: float) -> Sequence[np.ndarray]:
         copy = self._base[self._x].copy()
         copy.flat[i] += by
-        return self._evaluate(self._graph, self._of, {**self._base, self._x: copy})
+        return values_of(self._evaluate, self._graph, self._of, {**self._base, self._x: copy})
 
 
 def _rise(before: Sequence[np.ndarray], after: Sequence[np.ndarray]) -> float:

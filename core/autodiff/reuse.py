@@ -16,6 +16,7 @@ from core.autodiff.arriving import Contribution
 from core.autodiff.request import GradientRequest, Override
 from core.autodiff.turn import Turn
 from core.autodiff.way import Way
+from core.graph.loop import loop_of
 from core.graph.model import Graph, Operation
 from core.ops.builder import GraphBuilder
 from core.ops.infer import Inference, declared
@@ -55,7 +56,10 @@ def differing_turns(before: Trail, now: Trail) -> set[str]:
     found = {ref.op for ref in a.stops ^ b.stops}
     found |= {edge.op for edge in a.stopped_edges ^ b.stopped_edges}
     found |= before.seeds.keys() | now.seeds.keys()
+    asked_then, asked_now = ((r.stops, r.stopped_edges, r.overrides) for r in (a, b))
     users = before.functions | now.functions
+    if asked_then != asked_now or users:  # what lies in a loop may be meant
+        found |= {op.name for op in now.way.path.values() if loop_of(op) is not None}
     if users:
         found |= {name for name, turn in before.turns.items() if turn.rule in users}
     if overrides := _toggled(a.overrides, b.overrides):

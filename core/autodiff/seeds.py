@@ -6,7 +6,7 @@ from core.errors import GradstepError
 from core.ops.builder import Tensor, call
 
 
-def seed(y: Tensor, given: Tensor | None, name: str) -> Tensor | None:
+def starting(y: Tensor, given: Tensor | None, name: str) -> Tensor | None:
     """The gradient of `y` to start with; None where there can be none, as for whole numbers.
 
     Raises GradstepError, in TensorFlow's words, for a complex `y` without `given` and for a

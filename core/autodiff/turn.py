@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from core.autodiff.arriving import Contribution, Slices
@@ -17,6 +18,7 @@ class Turn:
     made:   how many operations it made.
     sent:   what goes on over each wire of the operation.
     astray: whether a user's function made operations elsewhere than in the turn's scope.
+    inside: of a loop, the turns of its iterations' operations.
     """
 
     gradients: dict[TensorRef, TensorRef] = field(default_factory=dict)
@@ -28,3 +30,4 @@ class Turn:
     made: int = 0
     sent: tuple[Contribution | None, ...] = ()
     astray: bool = False
+    inside: Mapping[str, Turn] = field(default_factory=dict)

@@ -26,7 +26,7 @@ class Way:
     def __init__(
         self, graph: Graph, types: TensorTypes, of: Sequence[TensorRef], wrt: Sequence[TensorRef]
     ) -> None:
-        self.graph, self.of, self.wrt = graph, tuple(of), tuple(wrt)
+        self.graph, self.types, self.of, self.wrt = graph, types, tuple(of), tuple(wrt)
         self.asked: dict[str, set[int]] = {}
         for ref in wrt:
             self.asked.setdefault(ref.op, set()).add(ref.index)

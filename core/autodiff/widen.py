@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from core.graph.dtypes import DType
+from core.graph.loop import LOOP, everywhere, loop_of
 from core.graph.model import Constant, Graph, Operation
+from core.ops.infer import Inferrer
 from core.ops.philox import DRAWN_AS
 from core.ops.table import find
 
@@ -20,8 +23,30 @@ _KINDS = {"f": np.float64, "c": np.complex128}
 
 
 def widen(graph: Graph) -> Graph:
-    """`graph` with every floating-point and complex attribute and constant made as wide."""
-    return Graph.of(widen_operation(op) for op in graph)
+    """`graph` with every floating-point and complex attribute and constant made as wide, in the
+    graphs of its loops, too."""
+    wide = everywhere(graph, lambda part: Graph.of(widen_operation(op) for op in part))
+    return fitted(wide) if any(loop_of(op) for op in wide) else wide
+
+
+def fitted(graph: Graph) -> Graph:
+    """`graph` whose loops take what comes in as it is: a TensorArray's flow stays float32."""
+    inferrer = Inferrer()
+    made: dict[str, Operation] = {}
+    for name in graph.order:
+        op = graph[name]
+        loop = loop_of(op)
+        if loop is not None:
+            given = [inferrer.types[ref].dtype for ref in op.inputs if ref is not None]
+            types = dict(zip(loop.arguments, given, strict=True))
+            inner = Graph.of(
+                part.with_attrs(T=types[part.name]) if part.name in types else part
+                for part in loop.graph
+            )
+            op = op.with_attrs(**{LOOP: replace(loop, graph=fitted(inner))})
+        inferrer.infer(op)
+        made[name] = op
+    return Graph({name: made[name] for name in graph.operations})
 
 
 def widen_operation(op: Operation) -> Operation:

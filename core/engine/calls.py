@@ -10,21 +10,19 @@ import numpy as np
 
 from core.engine.backend import Backend
 from core.engine.evaluate import Functions, as_tuple, bind, bind_out, host_inputs, takes_out
+from core.engine.guarding import Choice, Merging
 from core.engine.resolve import Step
 from core.engine.room import Room
-from core.engine.running import Call
+from core.engine.running import Call, nothing
 from core.errors import GradstepError
 from core.graph.model import Operation
 from core.ops.host import home
+from core.ops.opaque import State
 from core.ops.side_by_side import side_by_side
 from core.ops.table import lookup
 
 # NumPy 2.4 deprecates a positional `out` for these.
 _OUT_BY_KEYWORD = (np.maximum, np.minimum)
-
-
-def nothing() -> None:
-    """The call of a step that computes nothing."""
 
 
 def failing(error: GradstepError) -> Call:
@@ -45,7 +43,13 @@ def bound(
     cells: value -> its array; fixed: whether that array stays the same object in every run (a
     place in the arena, a feed, a constant). Others are replaced by each run's result.
     """
-    if all(fixed[i] for i in step.reads) and step.writes and all(fixed[i] for i in step.writes):
+    in_place = all(fixed[i] for i in step.reads) and all(fixed[i] for i in step.writes)
+    if step.guard is not None and step.guard.inputs:
+        choice = Choice(step.guard.inputs, cells)
+        if in_place:
+            return Merging(choice, [cells[i] for i in step.reads], [cells[i] for i in step.writes])
+        return partial(_by_reference, _keep(backend.xp, step), choice, cells, step, fixed)
+    if in_place and step.writes:
         if step.times > 1:
             return at_once(backend, step, functions, cells, room)
         inputs = [cells[i] for i in step.reads]
@@ -209,7 +213,7 @@ def _by_reference(
             _expected([cells[index]], (result,))
             cells[index][...] = result
         else:
-            cells[index] = keep(result, inputs)
+            cells[index] = result if isinstance(result, State) else keep(result, inputs)
 
 
 def _keep(xp: Any, step: Step) -> Callable[[Any, list[Any]], Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from core.engine.layout import Layout, Place
+from core.engine.layout import Layout, Place, is_sure
 from core.engine.memory import Storage, allocate, internal, last_uses, share
 from core.engine.parts import NO_PARTS, Parts, parts_of
 from core.engine.resolve import Step
@@ -85,18 +85,17 @@ class Compact(Layout):
 
     @cached_property
     def idle(self) -> frozenset[Step]:
-        """Steps with nothing to do: their result is where their input is."""
+        """Steps with nothing to do: their results are where their input is."""
         return frozenset(
             step
             for step in self.plan.steps
-            if step in self.parts.slicing
-            or (
-                step.keeps_bytes
-                and step.writes[0] in self.storages
-                and self.storages.get(step.reads[0]) is self.storages[step.writes[0]]
-                and self.parts.of.keys().isdisjoint((step.reads[0], step.writes[0]))
-            )
+            if step in self.parts.slicing or (step.keeps_bytes and self._stays(step))
         )
+
+    def _stays(self, step: Step) -> bool:
+        storage, places = self.storages.get(step.reads[0]), (step.reads[0], *step.writes)
+        same = storage is not None and all(self.storages.get(v) is storage for v in step.writes)
+        return same and self.parts.of.keys().isdisjoint(places) and is_sure(self.plan, step)
 
     @cached_property
     def moved(self) -> tuple[tuple[int, int], ...]:

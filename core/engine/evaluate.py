@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from core.engine.backend import Backend
+from core.engine.opaque import kept
 from core.errors import GradstepError
 from core.graph.model import Operation
 from core.ops.host import home
@@ -27,7 +28,7 @@ def run_op(
     try:
         with np.errstate(all="ignore"):
             results = as_tuple(kernel(*inputs))
-            return tuple(home(backend.xp, x).asarray(x) for x in results)
+            return tuple(kept(x, home(backend.xp, x).asarray) for x in results)
     except Exception as error:
         raise located(error, op) from error
 

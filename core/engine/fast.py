@@ -19,6 +19,7 @@ from core.engine.record import Recording
 from core.engine.running import Call, packed
 from core.engine.state import VariableStore
 from core.errors import GradstepError
+from core.ops.opaque import State
 from core.ops.ufunc import BLOCK
 
 
@@ -27,6 +28,7 @@ class Fast(Recording):
     can be read, and what the variables hold, which is in the arrays that `begin` was given."""
 
     layout: Compact
+    keeps_steps = False
 
     @collector_paused()
     def __init__(self, plan: Plan, backend: Backend, functions: Functions = NO_FUNCTIONS) -> None:
@@ -34,6 +36,8 @@ class Fast(Recording):
         self._bound_to: dict[str, Any] | None = None
         self._busy: list[Call] = []
         self._step_of: list[int] = []
+        kept = ((n, v) for n, v in plan.variables.items() if not v.anew)
+        self._states = [name for name, v in kept if isinstance(v.first, State)]
 
     @property
     def calls(self) -> Iterable[tuple[int, Call]]:
@@ -42,7 +46,8 @@ class Fast(Recording):
     def settle(self, store: VariableStore) -> None:
         """Make `store` such as runs want it: with the plan's counters, and with variables that are
         updated together side by side."""
-        store.complete(self._first)
+        lasting = self.plan.variables.items()
+        store.complete({n: self._first[n] for n, v in lasting if n in self._first and not v.anew})
         for names in self.layout.families:
             store.lay_side_by_side(names)
 
@@ -52,6 +57,8 @@ class Fast(Recording):
         versions = self.plan.versions
         for name, (first, *_) in versions.items():
             array, place = variables.get(name, self._first.get(name)), self.layout.places[first]
+            if isinstance(array, State):
+                continue
             if array is None or place is None or array.shape != place.shape:
                 return False
         return True
@@ -59,9 +66,9 @@ class Fast(Recording):
     def begin(self, variables: Mapping[str, Any]) -> None:
         """Start a run on these arrays of the variables, which the run writes to. Every variable
         of the plan has to be there."""
-        now = {name: variables[name] for name in self.plan.versions}
         for index in self.layout.by_reference:
             self._cells[index] = None
+        now = self._start_states(variables)
         bound = self._bound_to
         if bound is not None and all(now[name] is bound[name] for name in now):
             return
@@ -73,6 +80,17 @@ class Fast(Recording):
             same = now[name].shape == place.shape
             self._cells[index] = now[name] if same else now[name].reshape(place.shape)
         self._bind()
+
+    def _start_states(self, variables: Mapping[str, Any]) -> dict[str, Any]:
+        """Start from the state that is no array; the arrays of the other variables."""
+        arrays = {}
+        for name, (first, *_) in self.plan.versions.items():
+            value = self._first[name] if self.plan.variables[name].anew else variables[name]
+            if isinstance(value, State):
+                self._cells[first] = value
+            else:
+                arrays[name] = value
+        return arrays
 
     def _blocks(self, run: Blocked) -> Iterator[tuple[int, Call]]:
         """The calls of a blocked run, block after block."""
@@ -101,12 +119,15 @@ class Fast(Recording):
         return len(self.plan.steps), None
 
     def keep(self, store: VariableStore, done: int) -> None:
-        """Nothing to do: the run wrote to the arrays that it was begun with. Unless it failed: then
-        it did not come to put there what it had made elsewhere."""
+        """Put in `store` what is no array. To the arrays that it was begun with the run wrote
+        itself, unless it failed: then it did not come to put there what it had made elsewhere."""
+        for name in self._states:
+            store.set(name, self._cells[self.plan.newest(name, done)])
         if done < len(self.plan.steps):
             for name, (first, *_) in self.plan.versions.items():
                 newest = self.plan.newest(name, done)
-                if newest not in self.layout.held:
+                held = newest in self.layout.held or isinstance(self._cells[first], State)
+                if not held:
                     self._move(newest, first)
 
     @collector_paused()
@@ -134,9 +155,9 @@ class Fast(Recording):
     def _move(self, last: int, first: int) -> None:
         self._cells[first][...] = self._cells[last]
 
-    def _call(self, step: Step) -> Call:
+    def _work(self, step: Step) -> Call:
         left = self.layout.parts.joining.get(step)
-        return super()._call(step) if left is None else self._joined(step, left)
+        return super()._work(step) if left is None else self._joined(step, left)
 
     def _joined(self, step: Step, left: Sequence[int]) -> Call:
         """The calls that put inputs where they belong in the result, but those that are there."""

@@ -10,16 +10,31 @@ import numpy as np
 from core.engine.plan import declared
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape, TensorType
-from core.graph.model import Graph, TensorRef
+from core.graph.loop import out_of_reach
+from core.graph.model import Graph, TensorRef, unknown_name
 from core.ops.table import find
 
 
 def feed_arrays(graph: Graph, feeds: Mapping[Any, Any]) -> dict[TensorRef, np.ndarray]:
     """`feeds` (tensor or its name -> anything NumPy can make an array of) as arrays of the
     tensors' element types and shapes. Raises GradstepError with TensorFlow's words."""
+    if not isinstance(feeds, Mapping):
+        raise GradstepError(
+            "FlattenDictItems: 'dict' must be a dictionary or collection.Mapping type object, "
+            f"instead of '{type(feeds).__name__}'.",
+            kind="TypeError",
+            hint="give feeds as {tensor or its name: value}",
+        )
     arrays: dict[TensorRef, np.ndarray] = {}
     for key, value in feeds.items():
         ref = TensorRef.parse(key) if isinstance(key, str) else key
+        if not isinstance(ref, TensorRef):
+            raise GradstepError(
+                "Cannot interpret feed_dict key as Tensor: Can not convert a "
+                f"{type(key).__name__} into a Tensor.",
+                kind="TypeError",
+                hint="a feed's key is a tensor or its name",
+            )
         arrays[ref] = _fitting(ref, _type_of(graph, ref), value)
     return arrays
 
@@ -44,11 +59,25 @@ def missing_tensor(graph: Graph, ref: TensorRef) -> str | None:
     return start + f"exists but only has {count} outputs."
 
 
+def instead_of(graph: Graph, ref: TensorRef) -> str:
+    """What a reference to nothing may have meant."""
+    if ref.op in graph:
+        return f"its outputs are numbered from '{ref.op}:0'"
+    return unknown_name(ref.op, graph.operations).hint
+
+
 def _type_of(graph: Graph, ref: TensorRef) -> TensorType | None:
     missing = missing_tensor(graph, ref)
+    if missing is not None and (inside := out_of_reach(graph, ref.op)) is not None:
+        raise GradstepError(
+            f"Tensor {ref} may not be fed.", kind="ValueError", node=ref.op, hint=inside.hint
+        )
     if missing is not None:
         raise GradstepError(
-            f"Cannot interpret feed_dict key as Tensor: {missing}", kind="TypeError", node=ref.op
+            f"Cannot interpret feed_dict key as Tensor: {missing}",
+            kind="TypeError",
+            node=ref.op,
+            hint=instead_of(graph, ref),
         )
     kind: TensorType | None = declared(graph).types.get(ref)
     return kind
@@ -78,7 +107,8 @@ def _converted(ref: TensorRef, kind: TensorType | None, value: Any) -> np.ndarra
     except OverflowError:
         changed = True
     except (ValueError, TypeError) as error:
-        raise GradstepError(str(error), kind="ValueError", node=ref.op) from error
+        hint = "" if kind is None else f"'{ref.op}' takes {kind.dtype.value}, in rows of one length"
+        raise GradstepError(str(error), kind="ValueError", node=ref.op, hint=hint) from error
     if changed:
         assert dtype is not None
         raise GradstepError(

@@ -75,11 +75,14 @@ class Layout:
         values, outside, first = self.plan.values, self.outside, len(self.taken)
         found = dict(self.taken_same)
         for step in self._keeping:
-            source, value = step.reads[0], step.writes[0]
-            if value >= first and source < value and source not in outside:
-                there = has_place(values[source]) and has_place(values[value])
-                if there and not values[source].variable:
-                    found[value] = source
+            source = step.reads[0]
+            for value in step.writes:
+                if value >= first and source < value and source not in outside:
+                    there = has_place(values[source]) and has_place(values[value])
+                    if there and not values[source].variable:
+                        found[value] = source
+                        continue
+                source = value  # what else is the same lies there
         return found
 
     @cached_property
@@ -88,9 +91,13 @@ class Layout:
 
     @cached_property
     def idle(self) -> frozenset[Step]:
-        """Steps with nothing to do: their result is where their input is."""
+        """Steps with nothing to do: their results are where their input is."""
         same = self.same
-        return frozenset(s for s in self._keeping if same.get(s.writes[0]) == s.reads[0])
+        return frozenset(
+            step
+            for step in self._keeping
+            if all(same.get(v) == step.reads[0] for v in step.writes) and is_sure(self.plan, step)
+        )
 
     @cached_property
     def forms(self) -> list[Form]:
@@ -153,6 +160,12 @@ class Layout:
             return ()
         there = {versions[0] for versions in self.plan.versions.values()}
         return tuple(i for i in absent if self.plan.made_by[i] >= 0 or i in there)
+
+
+def is_sure(plan: Plan, step: Step) -> bool:
+    """Whether a step that keeps bytes cannot fail: a Switch does where its predicate is no
+    scalar."""
+    return all(plan.values[v].type.shape.is_static for v in step.reads)
 
 
 class Form(NamedTuple):

@@ -86,6 +86,8 @@ class _Sharing:
         """An input's storage that output `position` of `step` may take over."""
         if step.keeps_bytes:
             storage = self._same(step.reads[0], size)
+            if storage is None and position:
+                storage = self._same(step.writes[0], size)
             return None if storage and self._changes(storage, step, position) else storage
         for read in _overwritable(self.plan, step, position):
             storage = self._same(read, size)
@@ -150,7 +152,7 @@ def last_uses(plan: Plan) -> list[int]:
     """For each value, the last step that reads it; -1: none; past the end: after the run."""
     last = [-1] * len(plan.values)
     for index, step in enumerate(plan.steps):
-        for value in step.reads:
+        for value in step.needs:
             last[value] = index
     for (
         versions

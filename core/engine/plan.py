@@ -15,6 +15,8 @@ from operator import attrgetter
 from types import MappingProxyType
 
 from core.collector import collector_paused
+from core.engine.conditions import Condition
+from core.engine.dead import guarded
 from core.engine.groups import Group, group_steps
 from core.engine.kernels.alternative import Alternative
 from core.engine.pruning import Needed
@@ -30,6 +32,7 @@ from core.ops.infer import declared
 
 _WRITES = attrgetter("writes")
 _NONE: Mapping[str, Step] = MappingProxyType({})
+_ALIVE: Mapping[TensorRef, Condition] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,8 @@ class Plan:
     blocked:   runs of steps that the fast layout may take block by block.
     kernels:   operations that another library computes -> its kernel.
     rounding:  names of the passes that changed it such that results may round otherwise.
+    alive:     tensors that may be dead -> when they are not.
+    branches:  whether it has, or had before an edit, steps that may be dead.
     """
 
     graph: Graph
@@ -75,6 +80,8 @@ class Plan:
     blocked: tuple[Blocked, ...] = ()
     kernels: Mapping[str, Alternative] = field(default_factory=dict)
     rounding: tuple[str, ...] = ()
+    alive: Mapping[TensorRef, Condition] = field(default_factory=lambda: _ALIVE)
+    branches: bool = False
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
@@ -94,6 +101,11 @@ class Plan:
             for value in step.writes:
                 found[value] = index
         return found
+
+    @cached_property
+    def per_run(self) -> tuple[str, ...]:
+        """The variables that belong to no operation, but to all of a run that name their class."""
+        return tuple(name for name, variable in self.variables.items() if not variable.op)
 
     @property
     def is_dense(self) -> bool:
@@ -137,17 +149,17 @@ def compile_plan(
         needed = previous.needed.after(graph, wanted)
         taken = Takeover(previous)
         taken.take(needed)
-        plan = _made(graph, needed, taken, fetches, targets, taken.retired)
+        plan = assembled(graph, needed, taken, fetches, targets, taken.retired)
         if plan.is_dense:
             return plan
     needed = Needed(graph, types, wanted)
     resolver = Resolver(RunTypes(declared(graph), types))
     for op in needed.operations:
         resolver.add(op)
-    return _made(graph, needed, resolver, fetches, targets)
+    return assembled(graph, needed, resolver, fetches, targets)
 
 
-def _made(
+def assembled(
     graph: Graph,
     needed: Needed,
     resolver: Resolver,
@@ -155,11 +167,15 @@ def _made(
     targets: Sequence[str],
     retired: Mapping[str, Step] = _NONE,
 ) -> Plan:
+    """The plan of what `resolver` has been given."""
     for ref in fetches:
         _check_output(resolver, ref)
+    steps, alive = tuple(resolver.steps), _ALIVE
+    if resolver.branches:
+        steps, alive = guarded(steps, resolver.values, resolver.where, resolver.types.fed)
     return Plan(
         graph=graph,
-        steps=tuple(resolver.steps),
+        steps=steps,
         values=tuple(resolver.values),
         tensors=ByTensor(resolver.where),
         variables=resolver.variables,
@@ -171,6 +187,8 @@ def _made(
         needed=needed,
         types=resolver.types,
         retired=retired,
+        alive=alive,
+        branches=resolver.branches,
     )
 
 

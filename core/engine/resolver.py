@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from core.engine.resolve import COUNTER, Step, Value, Variable, storage_name
+import numpy as np
+
+from core.engine.resolve import COUNTER, OPAQUE, Step, Value, Variable, storage_name
 from core.engine.run_types import Outputs, RunTypes
 from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, DType, TensorType
+from core.graph.loop import Loop, loop_of
 from core.graph.model import Operation, TensorRef
+from core.ops.loop_types import iteration_types
+from core.ops.opaque import State
 from core.ops.table import OpDef, find
 
 Whereabouts = tuple[int | str | None, ...]  # of an operation's outputs: values, or variables
@@ -23,6 +28,7 @@ class Resolver:
         self.variables: dict[str, Variable] = {}
         self.versions: dict[str, list[int]] = {}
         self.failures: dict[str, GradstepError] = {}
+        self.branches = False  # whether some step may be dead
         self._fed: dict[str, Whereabouts] = {}
         for ref, kind in types.fed.items():
             there = [*self._fed.get(ref.op, ())]
@@ -36,6 +42,7 @@ class Resolver:
         self.steps.append(self._step(op, find(op.type)))
 
     def _step(self, op: Operation, definition: OpDef | None) -> Step:
+        self.branches |= definition is not None and definition.branch == "switch"
         try:
             return self._resolve(op, definition, self._types(op))
         except GradstepError as error:
@@ -49,13 +56,17 @@ class Resolver:
 
     def _resolve(self, op: Operation, definition: OpDef | None, outputs: Outputs) -> Step:
         assert definition is not None  # inference refuses unknown op types
+        loop = loop_of(op)
+        if loop is not None:
+            return self._loop(op, definition, loop, outputs)
         if definition.kernel is None:
-            self._without_kernel(op, outputs)
+            self._without_kernel(op, definition, outputs)
             return Step(op, definition, (), (), False)
         sources = [self._source(ref) for ref in op.inputs]
         reads = tuple([self.versions[s][-1] if isinstance(s, str) else s for s in sources])
         alias = None if definition.aliases is None else sources[definition.aliases]
-        if definition.writes or definition.counter or isinstance(alias, str):
+        keeps = definition.counter or definition.per_run
+        if definition.writes or keeps or isinstance(alias, str):
             return self._with_variables(op, definition, outputs, sources, reads, alias)
         return Step(op, definition, reads, self._outputs(op, outputs), True, True)
 
@@ -71,40 +82,64 @@ class Resolver:
         """The step of what writes variables, or stands for one."""
         written = [self._written(op, sources, i) for i in definition.writes]
         if isinstance(alias, str):
-            self._stand(op, (alias,))
+            self._stand(op, (alias,) * len(outputs))
             if not written:
                 return Step(op, definition, reads, (), False)
         counted = [self._counter(op)] if definition.counter else []
+        if definition.per_run is not None:
+            counted.append(self._per_run(definition.per_run))
         reads += tuple(self.versions[name][-1] for name in counted)
         made = () if isinstance(alias, str) else self._outputs(op, outputs)
         writes = (*made, *(self._new_version(n) for n in (*written, *counted)))
         return Step(op, definition, reads, writes, True)
 
-    def _without_kernel(self, op: Operation, outputs: Outputs) -> None:
+    def _loop(self, op: Operation, definition: OpDef, loop: Loop, outputs: Outputs) -> Step:
+        """The step of an operation that runs a graph again and again."""
+        from core.engine.loops.iteration import handles_among, iteration_of
+
+        sources = [self._source(ref) for ref in op.inputs]
+        kinds = [self.types.type(ref) for ref in op.inputs if ref is not None]
+        handles = handles_among(loop, sources, self.variables)
+        iteration = iteration_of(loop, iteration_types(loop, kinds), handles)
+        for name, variable in iteration.variables.items():
+            if name not in self.variables:
+                self._store(name, variable)
+        inputs = [self.versions[s][-1] if isinstance(s, str) else s for s in sources]
+        reads = (*inputs, *(self.versions[name][-1] for name in iteration.shared))
+        made = self._outputs(op, outputs)
+        writes = (*made, *(self._new_version(name) for name in iteration.written))
+        return Step(op, definition, reads, writes, True, iteration=iteration)
+
+    def _without_kernel(self, op: Operation, definition: OpDef, outputs: Outputs) -> None:
         if not outputs:
             return
         if outputs[0].ref or outputs[0].dtype is DType.RESOURCE:
-            self._declare(op, outputs[0])
+            self._stand(op, (self._declare(op, definition, outputs[0]),))
         elif op.type == "Placeholder":
             self._outputs(op, outputs)  # its readers can be laid out; the step fails first
             raise _unfed(op, outputs[0])
         else:
             raise GradstepError(f"{op.type} cannot be executed", kind="UnimplementedError")
 
-    def _declare(self, op: Operation, handle: TensorType) -> None:
-        """A variable's declaration: its output stands for the storage of that name."""
+    def _declare(self, op: Operation, definition: OpDef, handle: TensorType) -> str:
+        """A variable's declaration: the storage that its output 0 stands for."""
         name = storage_name(op)
-        self._stand(op, (name,))
-        if name in self.variables:
-            return
-        dtype = DType(op.attrs.get("dtype", handle.dtype))
-        kind = TensorType(dtype, op.attrs.get("shape", UNKNOWN))
-        self._store(name, Variable(op.name, kind, not handle.ref))
+        if name not in self.variables:
+            self._store(name, _variable(op, definition, handle))
+        return name
 
     def _counter(self, op: Operation) -> str:
         """The storage of what `op` counts; no operation can have its name."""
         name = f"{op.name}:counter"
-        self._store(name, Variable(op.name, COUNTER, resource=False, counter=True))
+        zero = np.zeros((), COUNTER.dtype.numpy)
+        self._store(name, Variable(op.name, COUNTER, resource=False, counter=True, first=zero))
+        return name
+
+    def _per_run(self, kind: type[State]) -> str:
+        """The storage of what all operations of a run share that name `kind`."""
+        name = f":{kind.__name__}"
+        if name not in self.variables:
+            self._store(name, Variable("", OPAQUE, resource=False, first=kind(), anew=True))
         return name
 
     def _store(self, name: str, variable: Variable) -> None:
@@ -155,6 +190,14 @@ class Resolver:
         return len(self.values) - 1
 
 
+def _variable(op: Operation, definition: OpDef, handle: TensorType) -> Variable:
+    """What `op` declares, whose output 0 is `handle`."""
+    if definition.first is not None:
+        return Variable(op.name, OPAQUE, True, first=definition.first(op))
+    dtype = DType(op.attrs.get("dtype", handle.dtype))
+    return Variable(op.name, TensorType(dtype, op.attrs.get("shape", UNKNOWN)), not handle.ref)
+
+
 # TensorFlow's names for element types, where they differ from NumPy's.
 _DATA_TYPE = {"float16": "half", "float32": "float", "float64": "double"}
 
@@ -166,5 +209,5 @@ def _unfed(op: Operation, kind: TensorType) -> GradstepError:
     return GradstepError(
         f"You must feed a value for placeholder tensor '{op.name}' with dtype {dtype}{shape}",
         kind="InvalidArgumentError",
-        hint=f"feed {op.name}",
+        hint=f"feed {op.name}, or fetch only what does not need it",
     )

@@ -35,6 +35,10 @@ class RunTypes:
         """For another graph that is fed the same: ask `anew` of what is other than in this one."""
         return RunTypes(Inference(self._inferrer.types, self._inferrer.constants), self.fed)
 
+    def type(self, ref: TensorRef) -> TensorType:
+        """Of a tensor whose operation has been asked for."""
+        return self._inferrer.types[ref]
+
     def of(self, op: Operation) -> Outputs:
         """The types of `op`'s outputs. Raises GradstepError located at `op`."""
         outputs = self._inferrer.types.of.get(op.name)

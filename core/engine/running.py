@@ -17,6 +17,10 @@ from core.ops.output import Print, where_text_goes
 Call = Callable[[], Any]
 
 
+def nothing() -> None:
+    """The call of a step that computes nothing."""
+
+
 class Quiet:
     """Where NumPy does not warn of NaN and infinities, which are data here. To go there takes a
     tenth of the time of `np.errstate`, which would be that of four small operations."""

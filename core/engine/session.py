@@ -12,17 +12,22 @@ import numpy as np
 from core.engine.backend import Backend
 from core.engine.evaluate import NO_FUNCTIONS, Functions
 from core.engine.fast import Fast
-from core.engine.feeds import fed_types, feed_arrays, missing_tensor
+from core.engine.feeds import fed_types, feed_arrays, instead_of, missing_tensor
 from core.engine.kernels.choice import REFERENCE, Kernels
 from core.engine.numpy_backend import NumpyBackend
+from core.engine.opaque import get
 from core.engine.passes.pipeline import optimized, require_passes
 from core.engine.placement import Rewrite, has_values, laid_out
 from core.engine.plan import Plan, compile_plan
 from core.engine.record import Recording
 from core.engine.state import VariableStore, initial_store, uninitialised
+from core.engine.untaken import why_dead, without_value
+from core.engine.waiting import stuck
 from core.errors import GradstepError
 from core.graph.dtypes import TensorType
+from core.graph.loop import out_of_reach
 from core.graph.model import Graph, TensorRef
+from core.ops.queue import WouldBlockError
 
 _KEPT_PLANS = 8
 
@@ -94,6 +99,33 @@ class Session:
         targets: Sequence[str] = (),
     ) -> Callable[[], list[np.ndarray]]:
         """`run` on the same feeds again and again, without looking everything up each time."""
+        refs, recording = self._prepared(fetches, feeds, targets)
+
+        def again() -> list[np.ndarray]:
+            self._execute(recording)
+            return [self._value(recording, ref, i) for i, ref in enumerate(refs)]
+
+        return again
+
+    def values(
+        self,
+        fetches: Iterable[TensorRef | str],
+        feeds: Mapping[Any, Any] | None = None,
+        targets: Sequence[str] = (),
+    ) -> list[np.ndarray | None]:
+        """`run`, with None for a fetch that is dead."""
+        refs, recording = self._prepared(fetches, feeds, targets)
+        self._execute(recording)
+        dead = [why_dead(recording.plan, ref, recording.value) is not None for ref in refs]
+        return [None if dead[i] else self._value(recording, ref, i) for i, ref in enumerate(refs)]
+
+    def _prepared(
+        self,
+        fetches: Iterable[TensorRef | str],
+        feeds: Mapping[Any, Any] | None,
+        targets: Sequence[str],
+    ) -> tuple[list[TensorRef], Recording]:
+        """What is fetched, and the recording that gives it, fed."""
         if len(self.graph) == 0:
             raise GradstepError(
                 "The Session graph is empty. Add operations to the graph before calling run().",
@@ -103,29 +135,38 @@ class Session:
         arrays = feed_arrays(self.graph, feeds or {})
         recording = self._recording(tuple(refs), tuple(targets), arrays)
         recording.feed(arrays)
-
-        def again() -> list[np.ndarray]:
-            self._execute(recording)
-            return [self._value(recording, ref) for ref in refs]
-
-        return again
+        return refs, recording
 
     def _execute(self, recording: Recording) -> None:
         recording.begin(self.store)
         done, error = recording.run(0, len(recording.plan.steps))
         recording.keep(self.store, done)
+        if isinstance(error, WouldBlockError):
+            raise stuck(recording.plan, done, error, self.store)
         if error is not None:
             raise error
 
-    def _fetch(self, fetch: TensorRef | str) -> TensorRef:
+    def _fetch(self, fetch: Any) -> TensorRef:
         ref = TensorRef.parse(fetch) if isinstance(fetch, str) else fetch
+        if not isinstance(ref, TensorRef):
+            name = type(fetch).__name__
+            raise GradstepError(
+                f'Argument `fetch` = {fetch} has invalid type "{name}" must be a string or Tensor. '
+                f"(Can not convert a {name} into a Tensor or Operation.)",
+                kind="TypeError",
+                hint="fetch a tensor or its name",
+            )
         missing = missing_tensor(self.graph, ref)
         if missing is None:
             return ref
+        inside = out_of_reach(self.graph, ref.op)
+        if inside is not None:
+            raise inside
         raise GradstepError(
             f'Argument `fetch` = {ref} cannot be interpreted as a Tensor. ("{missing}")',
             kind="ValueError",
             node=ref.op,
+            hint=instead_of(self.graph, ref),
         )
 
     def _recording(
@@ -153,12 +194,16 @@ class Session:
             return recording.can_begin(self.store)
         return not (self.fast and recording.lacks_values and has_values(recording.plan, self.store))
 
-    def _value(self, recording: Recording, ref: TensorRef) -> np.ndarray:
+    def _value(self, recording: Recording, ref: TensorRef, number: int) -> np.ndarray:
+        """What fetch number `number` gives."""
         plan: Plan = recording.plan
+        dead = why_dead(plan, ref, recording.value)
+        if dead is not None:
+            raise without_value(number, ref, dead)
         where = plan.tensors[ref]
         index = plan.newest(where) if isinstance(where, str) else where
         array = recording.value(index)
         if array is None:
             name = plan.values[index].variable
             raise uninitialised(None, name, plan.variables[name])
-        return self.backend.get(array)
+        return get(self.backend, array)

@@ -12,17 +12,18 @@ from core.engine.resolve import Step, Variable, storage_name
 from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, DType
 from core.graph.model import Graph, Operation, unknown_name
+from core.ops.opaque import State
 from core.ops.side_by_side import side_by_side
 
 _DECLARATIONS = frozenset({"VariableV2", "VarHandleOp"})
 # These meet a variable that has no value yet without failing.
-_TAKE_EMPTY = frozenset(
-    {"Assign", "AssignVariableOp", "IsVariableInitialized", "VarIsInitializedOp"}
+TAKE_EMPTY = frozenset(
+    {"Assign", "AssignVariableOp", "IsVariableInitialized", "VarIsInitializedOp", "RefSwitch"}
 )
 
 
 class VariableStore(Mapping[str, Any]):
-    """Variable -> its array on `backend`; an uninitialised variable is absent."""
+    """Variable -> its array on `backend`, or state; an uninitialised variable is absent."""
 
     def __init__(self, backend: Backend, arrays: Mapping[str, Any] | None = None) -> None:
         self.backend = backend
@@ -41,7 +42,11 @@ class VariableStore(Mapping[str, Any]):
         return len(self._arrays)
 
     def set(self, name: str, array: Any) -> None:
-        """Keep a copy of `array`, which is on the backend's device."""
+        """Keep a copy of `array`, which is on the backend's device; state that is no array
+        itself."""
+        if isinstance(array, State):
+            self._arrays[name] = array
+            return
         held = self._arrays[name] if name in self._settled else None
         if held is not None and (held.shape, held.dtype) == (array.shape, array.dtype):
             held[...] = array
@@ -116,9 +121,10 @@ def uninitialised(step: Step | None, name: str, variable: Variable) -> GradstepE
     return GradstepError(text, kind=kind, node=node, hint=hint)
 
 
-def takes_empty(op: Operation) -> bool:
-    """Whether `op` may run on a variable that has no value yet."""
-    return op.type in _TAKE_EMPTY
+def takes_empty(step: Step) -> bool:
+    """Whether `step` may run on a variable that has no value yet. What is inside a loop says so
+    itself."""
+    return step.iteration is not None or step.op.type in TAKE_EMPTY
 
 
 def _fitting(op: Operation, value: np.ndarray) -> np.ndarray:

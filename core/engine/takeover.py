@@ -36,6 +36,7 @@ class Takeover(Resolver):
         self._spare: list[int] = []  # values that the operation at hand had in the plan before
         super().__init__(previous.types.after())
         self._previous = previous
+        self.branches = previous.branches
         self._same = True  # whether the operation at hand gives tensors of the same types
         self._before = dict(zip(map(_NAME, previous.steps), previous.steps, strict=True))
         self.retired = dict(previous.retired)
@@ -128,8 +129,10 @@ class Takeover(Resolver):
         if changed and not changed.isdisjoint([ref.op for ref in op.inputs if ref is not None]):
             return False
         definition = step.definition
-        if definition is None or definition.counter or op.name in self._previous.failures:
+        if definition is None or op.name in self._previous.failures:
             return False
+        if definition.counter or definition.per_run or step.iteration:
+            return False  # it has to declare its state again
         values, versions = self.values, self.versions
         for read in step.reads:
             variable = values[read].variable

@@ -28,10 +28,11 @@ class DType(StrEnum):
     COMPLEX128 = "complex128"
     STRING = "string"
     RESOURCE = "resource"
+    VARIANT = "variant"
 
     @property
     def numpy(self) -> np.dtype:
-        """The NumPy dtype; strings and resource handles are Python objects."""
+        """The NumPy dtype; strings, resource handles and variants are Python objects."""
         return np.dtype(object) if self in _OPAQUE else np.dtype(self.value)
 
     @property
@@ -63,7 +64,7 @@ class DType(StrEnum):
             raise TypeError(f"no tensor has element type {name}") from None
 
 
-_OPAQUE = frozenset({DType.STRING, DType.RESOURCE})
+_OPAQUE = frozenset({DType.STRING, DType.RESOURCE, DType.VARIANT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +132,13 @@ SCALAR = Shape(())
 
 @dataclass(frozen=True, slots=True)
 class TensorType:
-    """Static type of one tensor. `ref`: it aliases a variable's buffer (TensorFlow's T_ref)."""
+    """Static type of one tensor. `ref`: it aliases a variable's buffer (TensorFlow's T_ref).
+    `holds`: of the handle of a queue and the like, the types of what is in it."""
 
     dtype: DType
     shape: Shape = UNKNOWN
     ref: bool = False
+    holds: tuple[TensorType, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.dtype.value}{self.shape}"

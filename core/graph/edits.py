@@ -7,17 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from core.errors import GradstepError
+from core.graph.loop import ACROSS, LOOP, Loop, loop_of, way_to, within
 from core.graph.model import Edge, Graph, Operation, TensorRef
 
 
 def unique_name(graph: Graph, wanted: str) -> str:
     """`wanted`, or `wanted_1`, `wanted_2`… when it is taken (ignoring case, as in TensorFlow)."""
-    taken = {name.lower() for name in graph.operations}
-    candidate, count = wanted, 0
-    while candidate.lower() in taken:
-        count += 1
-        candidate = f"{wanted}_{count}"
-    return candidate
+    return _free(wanted, _taken(graph))
 
 
 def add(
@@ -38,7 +34,7 @@ def remove(graph: Graph, names: Collection[str]) -> Graph:
     """Remove operations; wires that came from them are left open."""
     gone = set(names)
     for name in gone:
-        graph[name]
+        editable(graph, name)
     return Graph.of(
         op if not _touches(op, gone) else _without(op, gone) for op in graph if op.name not in gone
     )
@@ -47,7 +43,7 @@ def remove(graph: Graph, names: Collection[str]) -> Graph:
 def connect(graph: Graph, source: TensorRef, edge: Edge) -> Graph:
     """Wire `source` into `edge`, replacing what was there. Raises GradstepError if that makes a
     cycle. An index one past the last input adds an input (for variadic ops)."""
-    op = graph[edge.op]
+    op = editable(graph, edge.op)
     if edge.op in graph.ancestors([source.op]):
         raise GradstepError(
             f"'{source.op}' already depends on '{edge.op}': this wire would close a cycle",
@@ -65,7 +61,7 @@ def connect(graph: Graph, source: TensorRef, edge: Edge) -> Graph:
 
 def disconnect(graph: Graph, edge: Edge) -> Graph:
     """Leave the input at `edge` open."""
-    op = graph[edge.op]
+    op = editable(graph, edge.op)
     inputs = list(op.inputs)
     inputs[edge.index] = None
     return _put(graph, replace(op, inputs=tuple(inputs)))
@@ -80,7 +76,7 @@ def drop_input(graph: Graph, edge: Edge) -> Graph:
 
 def set_attr(graph: Graph, name: str, key: str, value: Any) -> Graph:
     """Set an attribute; None removes it."""
-    op = graph[name]
+    op = editable(graph, name)
     attrs = {k: v for k, v in op.attrs.items() if k != key}
     if value is not None:
         attrs[key] = value
@@ -103,11 +99,11 @@ def retype(
 
 def rename(graph: Graph, old: str, new: str) -> Graph:
     """Rename an operation everywhere. Raises GradstepError when the name is bad or taken."""
-    graph[old]
+    editable(graph, old)
     check_name(new)
     if new == old:
         return graph
-    if new.lower() != old.lower() and any(new.lower() == n.lower() for n in graph.operations):
+    if new.lower() != old.lower() and new.lower() in _taken(graph):
         raise GradstepError(
             f"the name '{new}' is taken", kind="ValueError", node=old, hint="names ignore case"
         )
@@ -115,21 +111,38 @@ def rename(graph: Graph, old: str, new: str) -> Graph:
 
 
 def relabel(graph: Graph, name_of: Callable[[str], str]) -> Graph:
-    """Every name, and every mention of it, put through `name_of`."""
+    """Every name, those in loops too, and every mention of it, put through `name_of`."""
     return Graph.of(_relabelled(op, name_of) for op in graph)
 
 
+def relabel_loop(loop: Loop, name_of: Callable[[str], str]) -> Loop:
+    """The same for what is in a loop."""
+
+    def ref(old: TensorRef) -> TensorRef:
+        return TensorRef(name_of(old.op), old.index)
+
+    return Loop(
+        graph=relabel(loop.graph, name_of),
+        variables=tuple(map(name_of, loop.variables)),
+        captures=tuple(map(name_of, loop.captures)),
+        cond=ref(loop.cond),
+        results=tuple(map(ref, loop.results)),
+    )
+
+
 def duplicate(graph: Graph, names: Iterable[str]) -> tuple[Graph, dict[str, str]]:
-    """Copy operations with the wires among them and from outside. Returns old name -> new."""
-    chosen = set(names)
+    """Copy operations with the wires among them and from outside. Returns old name -> new, also of
+    what is in loops."""
+    chosen, taken = set(names), _taken(graph)
+    originals = [op for op in graph if op.name in chosen]
     copies: dict[str, str] = {}
-    for op in [op for op in graph if op.name in chosen]:
-        copies[op.name] = unique_name(graph, op.name)
-        graph = _put(graph, replace(op, name=copies[op.name]))
-    for new in copies.values():
-        op = _relabelled(graph[new], lambda name: copies.get(name, name))
-        graph = _put(graph, replace(op, name=new))
-    return graph, copies
+    for op in within(originals):
+        copies[op.name] = _free(op.name, taken)
+        taken.add(copies[op.name].lower())
+    made = {**graph.operations}
+    for op in originals:
+        made[copies[op.name]] = _relabelled(op, lambda name: copies.get(name, name))
+    return Graph(made), copies
 
 
 def insert(
@@ -144,6 +157,19 @@ def insert(
     return connect(graph, TensorRef(name), edge), name
 
 
+def editable(graph: Graph, name: str) -> Operation:
+    """The operation, to be edited. Raises GradstepError when there is none, or it is in a loop."""
+    around = way_to(graph, name)
+    if around:
+        raise GradstepError(
+            f"'{name}' is in the loop '{around[-1].name}', which can be looked into but not edited",
+            kind="ValueError",
+            node=name,
+            hint=f"delete {around[0].name} to be rid of the loop",
+        )
+    return graph[name]
+
+
 def check_name(name: str) -> None:
     """Raises GradstepError unless `name` is one that TensorFlow would take."""
     import re
@@ -154,6 +180,19 @@ def check_name(name: str) -> None:
             kind="ValueError",
             hint="letters, digits, _ . - and / for scopes; it starts with a letter or digit",
         )
+
+
+def _taken(graph: Graph) -> set[str]:
+    """The names of all operations, those in loops too, in small letters."""
+    return {op.name.lower() for op in within(graph)}
+
+
+def _free(wanted: str, taken: Collection[str]) -> str:
+    candidate, count = wanted, 0
+    while candidate.lower() in taken:
+        count += 1
+        candidate = f"{wanted}_{count}"
+    return candidate
 
 
 def _put(graph: Graph, op: Operation) -> Graph:
@@ -174,10 +213,16 @@ def _without(op: Operation, names: set[str]) -> Operation:
 
 
 def _relabelled(op: Operation, name_of: Callable[[str], str]) -> Operation:
+    attrs, loop = op.attrs, loop_of(op)
+    if loop is not None:
+        attrs = {**attrs, LOOP: relabel_loop(loop, name_of)}
+    if ACROSS in attrs:
+        attrs = {**attrs, ACROSS: tuple(map(name_of, attrs[ACROSS]))}
     return replace(
         op,
         name=name_of(op.name),
         inputs=tuple(r and TensorRef(name_of(r.op), r.index) for r in op.inputs),
         control_inputs=tuple(name_of(c) for c in op.control_inputs),
+        attrs=attrs,
         origin=name_of(op.origin) if op.origin else "",
     )

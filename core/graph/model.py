@@ -175,7 +175,9 @@ class Graph:
         try:
             return self.operations[name]
         except KeyError:
-            raise unknown_name(name, self.operations) from None
+            from core.graph.loop import out_of_reach
+
+            raise out_of_reach(self, name) or unknown_name(name, self.operations) from None
 
     def __contains__(self, name: object) -> bool:
         return name in self.operations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from core.errors import GradstepError
 
@@ -10,14 +10,16 @@ from core.errors import GradstepError
 @dataclass(frozen=True, slots=True)
 class Problem:
     """node: operation it stands at ("" for the whole graph); code: stable kebab-case kind;
-    text: what is wrong; fix: what to do; severity: "error", "warning" or "info"."""
+    text: what is wrong; fix: what to do; severity: "error", "warning" or "info"; kind: of the
+    error that it was, if it was one."""
 
     node: str
     code: str
     text: str
     fix: str = ""
     severity: str = "error"
+    kind: str = field(default="", compare=False)
 
     @classmethod
     def of(cls, error: GradstepError, code: str) -> Problem:
-        return cls(error.node or "", code, error.message, error.hint)
+        return cls(error.node or "", code, error.message, error.hint, kind=error.kind)

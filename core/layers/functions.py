@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.layers.block import block
+from core.layers.block import Outputs, block
+from core.layers.settings import number, sizes, whole
 from core.ops import api as tf
 from core.ops.builder import Tensor
 
@@ -12,24 +13,38 @@ from core.ops.builder import Tensor
 @block(
     "clip_by_value",
     "t:float32[2,3]",
-    "Values below the least or above the greatest become those.",
-    clip_value_min=-1.0,
-    clip_value_max=1.0,
+    "Values below the least or above the greatest become those. Source: tf.clip_by_value.",
+    clip_value_min=number(-1.0, "the least value"),
+    clip_value_max=number(1.0, "the greatest value"),
 )
-def clip_by_value(t: Tensor, **limits: Any) -> None:
-    tf.clip_by_value(t, **limits)
+def clip_by_value(t: Tensor, **limits: Any) -> Outputs:
+    return tf.clip_by_value(t, **limits)
 
 
-@block("l2_normalize", "x:float32[2,3]", "Rows of length one along an axis.", axis=-1)
-def l2_normalize(x: Tensor, **how: Any) -> None:
-    tf.nn.l2_normalize(x, **how)
+@block(
+    "l2_normalize",
+    "x:float32[2,3]",
+    "Rows of length one along an axis. Source: tf.nn.l2_normalize.",
+    axis=whole(-1, "the axis of the rows", least=-8),
+)
+def l2_normalize(x: Tensor, **how: Any) -> Outputs:
+    return tf.nn.l2_normalize(x, **how)
 
 
-@block("moments", "x:float32[4,3]", "Mean and variance along an axis.", axes=(0,))
-def moments(x: Tensor, axes: tuple[int, ...]) -> None:
-    tf.nn.moments(x, list(axes))
+@block(
+    "moments",
+    "x:float32[4,3]",
+    "Mean and variance along an axis. Source: tf.nn.moments.",
+    axes=sizes((0,), "the axes that are summed over", least=None),
+)
+def moments(x: Tensor, axes: tuple[int, ...]) -> Outputs:
+    return tf.nn.moments(x, list(axes))
 
 
-@block("meshgrid", "x:float32[3] y:float32[2]", "Two vectors as the coordinates of a grid.")
-def meshgrid(x: Tensor, y: Tensor) -> None:
-    tf.meshgrid(x, y)
+@block(
+    "meshgrid",
+    "x:float32[3] y:float32[2]",
+    "Two vectors as the coordinates of a grid. Source: tf.meshgrid.",
+)
+def meshgrid(x: Tensor, y: Tensor) -> Outputs:
+    return tf.meshgrid(x, y)

@@ -5,8 +5,8 @@ Gradient rules, user gradient functions, importers and tests all build through t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -15,34 +15,32 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.changes import alike
 from core.graph.dtypes import DType, TensorType
-from core.graph.model import NO_ATTRS, Constant, Graph, Operation, Phase, TensorRef
+from core.graph.loop import loop_of, within
+from core.graph.model import NO_ATTRS, Constant, Graph, Operation, TensorRef
 from core.ops.given import as_array, as_shape, attribute
 from core.ops.infer import Inference, Inferrer, declare, declared
-from core.ops.names import Names, names_of
+from core.ops.names import names_of
+from core.ops.surroundings import Surroundings
 from core.ops.table import OpDef, lookup
-from core.ops.tensor import OpView, Tensor, TensorLike, call, call_many, default_builder
+from core.ops.tensor import OpView, Tensor, TensorLike, call, call_many
 
 _TENSORS = frozenset({Tensor})
 
 
-class GraphBuilder:
+class GraphBuilder(Surroundings):
     """A graph under construction. Not thread-safe; `build()` freezes what is there so far.
 
     before: a graph whose operations are taken where others like them are made, so that who knows
     those knows these.
-    origin, phase: given to every operation made here (see Operation).
     """
 
     def __init__(self, graph: Graph | None = None, before: Graph | None = None) -> None:
+        super().__init__()
         self._before = {} if before is None else before.operations
         self._operations: dict[str, Operation] = {}
-        self._names = Names()
         self._inferrer = Inferrer()
         self._in_order = True  # every operation comes after all that it waits for
-        self._scope = ""
-        self._controls: tuple[str, ...] = ()
-        self.origin = ""
-        self.phase = Phase.FORWARD
+        self._inside: dict[str, tuple[TensorType, ...]] = {}  # operations of loops made here
         if graph is not None:
             self._start_from(graph)
 
@@ -78,7 +76,8 @@ class GraphBuilder:
         return name in self._operations
 
     def type_of(self, ref: TensorRef) -> TensorType:
-        return self._inferrer.types.of[ref.op][ref.index]  # type: ignore[return-value]
+        outputs = self._inferrer.types.of.get(ref.op) or self._inside[ref.op]
+        return outputs[ref.index]  # type: ignore[return-value]
 
     def constant_value(self, tensor: Tensor) -> np.ndarray | None:
         """The tensor's value when it is known before running, else None."""
@@ -103,6 +102,15 @@ class GraphBuilder:
         outputs = self._inferrer.infer(operation)
         self._put(operation)
         return tuple([Tensor(self, TensorRef(name, i)) for i in range(len(outputs))])
+
+    def adopt(self, operation: Operation) -> tuple[Tensor, ...]:
+        """The same, in the branch or the loop's body that is being made."""
+        if self.branch is not None:
+            inputs = [Tensor(self, ref) for ref in operation.inputs if ref is not None]
+            waits = self.branch.waits(inputs, operation.control_inputs)
+            operation = replace(operation, control_inputs=waits)
+            self.branch.take(operation.name)
+        return self.add(operation)
 
     def add_typed(
         self, operation: Operation, outputs: tuple[TensorType, ...], constant: np.ndarray | None
@@ -139,15 +147,24 @@ class GraphBuilder:
         definition = lookup(type, name)
         tensors = self._as_inputs(definition, inputs)
         # The inputs' constants were made first, so that they come before their consumer.
+        own = self.unique(name or type)
+        if self._inside:
+            self._require_outside(own, tensors)
+        if self.branch is not None:
+            tensors = self.branch.admitted(own, tensors)
         operation = Operation(
-            name=self.unique(name or type),
+            name=own,
             type=type,
             inputs=tuple([t.ref for t in tensors]),
-            control_inputs=_merge(self._controls, control_inputs, tensors),
-            attrs={k: attribute(v) for k, v in attrs.items()} if attrs else NO_ATTRS,
+            control_inputs=self._waits(control_inputs, tensors),
+            attrs={k: attribute(v, definition.attrs.get(k)) for k, v in attrs.items()}
+            if attrs
+            else NO_ATTRS,
             origin=self.origin,
             phase=self.phase,
         )
+        if self.branch is not None:
+            self.branch.take(own)
         return self.add(operation)
 
     def one(
@@ -176,62 +193,43 @@ class GraphBuilder:
         """A ref variable (VariableV2); its initial value is the document's affair."""
         return self.one("VariableV2", name=name, dtype=DType(dtype), shape=as_shape(shape))
 
-    # -- names, scopes, control dependencies -------------------------------------------------
+    def detach(self, names: Collection[str]) -> Graph:
+        """Take operations out, as a graph of their own: a loop's body. Their names stay taken."""
+        operations = {n: op for n, op in self._operations.items() if n in names}
+        for name in operations:
+            del self._operations[name]
+            self._inside[name] = self._inferrer.types.of.pop(name)  # type: ignore[assignment]
+            self._inferrer.constants.pop(name, None)
+        return Graph.ordered(operations)
 
-    def unique(self, name: str) -> str:
-        """`name` in the current scope, numbered if taken; TensorFlow's rule, ignoring case. A
-        name that ends in "/" is a scope's, which one operation may have, and stays as it is."""
-        if name.endswith("/"):
-            return name[:-1]
-        return self._names.unique(f"{self._scope}/{name}" if self._scope else name)
+    def mark(self, tensor: Tensor, **attrs: Any) -> Tensor:
+        """Give the operation that makes `tensor` further attributes, which say nothing of what it
+        computes. Returns the tensor."""
+        name = tensor.ref.op
+        self._operations[name] = self._operations[name].with_attrs(**attrs)
+        return tensor
 
-    @contextmanager
-    def scope(self, name: str, exact: bool = False) -> Iterator[str]:
-        """Make operations under a fresh scope `name` (numbered if taken, unless `exact`)."""
-        outer = self._scope
-        full = f"{outer}/{name}" if outer else name
-        if not exact:
-            full = self.unique(name)
-            self._names.open(full)
-        self._scope = full
-        try:
-            yield full
-        finally:
-            self._scope = outer
-
-    @contextmanager
-    def control_dependencies(self, names: Sequence[str]) -> Iterator[None]:
-        outer = self._controls
-        self._controls = (*outer, *names)
-        try:
-            yield
-        finally:
-            self._controls = outer
-
-    @contextmanager
-    def belonging_to(self, origin: str, phase: Phase) -> Iterator[None]:
-        """Operations made inside belong to forward operation `origin` and to `phase`."""
-        outer = self.origin, self.phase
-        self.origin, self.phase = origin, phase
-        try:
-            yield
-        finally:
-            self.origin, self.phase = outer
-
-    @contextmanager
-    def as_default(self) -> Iterator[GraphBuilder]:
-        """Inside, `call` without any tensor makes its operation here: `tf.constant`, `tf.zeros`."""
-        token = default_builder.set(self)
-        try:
-            yield self
-        finally:
-            default_builder.reset(token)
+    def _require_outside(self, name: str, tensors: Sequence[Tensor]) -> None:
+        """Nobody but a loop itself reads what is in it."""
+        inner = next((t.ref.op for t in tensors if t.ref.op in self._inside), None)
+        if inner is not None:
+            both = self.branch is not None and self.branch.goes_round
+            why = "they are in different while loops" if both else f"'{inner}' is in a while loop"
+            raise GradstepError(
+                f"Cannot use '{inner}' as input to '{name}' because {why}. "
+                "See info log for more details.",
+                kind="ValueError",
+                node=name,
+                hint="return it from the loop's body as a loop variable, and use that",
+            )
 
     def _put(self, operation: Operation) -> None:
         name, waits = operation.name, operation.control_inputs
         if name in self._before and alike(operation, self._before[name]):
             operation = self._before[name]
         self._names.take(name)
+        if (loop := loop_of(operation)) is not None:
+            self._names.take_all([o.name for o in within(loop.graph) if o.name not in self._inside])
         if waits and not self._operations.keys() >= {*waits}:
             self._in_order = False
         self._operations[name] = operation
@@ -260,20 +258,4 @@ class GraphBuilder:
         return [self.tensor(x, wanted if i >= after else None) for i, x in enumerate(inputs)]
 
 
-def _merge(outer: Sequence[str], own: Sequence[str], inputs: Sequence[Tensor]) -> tuple[str, ...]:
-    """Control inputs without duplicates and without those that are data inputs anyway."""
-    if not outer and not own:
-        return ()
-    data = {t.ref.op for t in inputs}
-    return tuple(dict.fromkeys(n for n in (*outer, *own) if n not in data))
-
-
-def outputs_of(graph: Graph, types: Mapping[TensorRef, TensorType], name: str) -> list[TensorRef]:
-    """The typed outputs of operation `name`, in order."""
-    refs: list[TensorRef] = []
-    while (ref := TensorRef(name, len(refs))) in types:
-        refs.append(ref)
-    return refs
-
-
-__all__ = ["GraphBuilder", "OpView", "Tensor", "call", "call_many", "outputs_of"]
+__all__ = ["GraphBuilder", "OpView", "Tensor", "call", "call_many"]

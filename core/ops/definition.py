@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from core.errors import GradstepError
 from core.graph.dtypes import TensorType
 from core.graph.model import Operation
 from core.ops.arithmetic_class import Arithmetic
 from core.ops.input_spec import InputSpec
+from core.ops.opaque import State
 from core.ops.ufunc import Kernel
 
 Infer = Callable[["InferContext"], "TensorType | tuple[TensorType, ...]"]
 GradientRule = Callable[..., Any]
+First = Callable[[Operation], State]
+StateClass = type[State]
+Branch = Literal["", "switch", "merge", "trigger", "loop"]
 Samples = Callable[[Any], "list[Sample]"]  # takes a numpy.random.Generator
 
 
@@ -58,6 +62,9 @@ class OpDef:
     aliases: int | None
     writes: tuple[int, ...]
     counter: bool
+    first: First | None
+    branch: Branch
+    per_run: StateClass | None
     subject: str
     family: str
     python: tuple[str, ...]
@@ -71,7 +78,7 @@ class OpDef:
     def __post_init__(self) -> None:
         """Find out `is_pure`: whether equal inputs give equal results, and nothing happens besides.
         Nobody knows that of a user's function."""
-        acts = self.stateful or self.writes or self.counter
+        acts = self.stateful or self.writes or self.counter or self.first or self.per_run
         object.__setattr__(self, "is_pure", not acts and "functions" not in self.kernel_keywords)
 
     @property

@@ -9,6 +9,8 @@ import numpy as np
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant
 
+_DTYPES = frozenset(DType)
+
 
 def as_array(value: Any, dtype: DType | str | None) -> np.ndarray:
     if dtype is not None:
@@ -19,7 +21,10 @@ def as_array(value: Any, dtype: DType | str | None) -> np.ndarray:
     return array
 
 
-def attribute(value: Any) -> Any:
+def attribute(value: Any, declared: Any = None) -> Any:
+    """declared: what the op's record says of the attribute, its default or its type."""
+    if type(value) is str and (declared is DType or isinstance(declared, DType)):
+        return DType(value) if value in _DTYPES else value  # who infers types refuses others
     if isinstance(value, np.ndarray):
         return Constant(value)
     if isinstance(value, list):
@@ -33,3 +38,9 @@ def as_shape(shape: Any) -> Shape:
     if isinstance(shape, SupportsIndex):
         return Shape((int(shape),))
     return Shape(tuple(None if d is None else int(d) for d in shape))
+
+
+def as_written(shape: Shape) -> str:
+    """A shape of known rank as Python writes a tuple: `(3,)`."""
+    sizes = ", ".join("?" if d is None else str(d) for d in shape)
+    return f"({sizes},)" if shape.rank == 1 else f"({sizes})"

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from weakref import WeakKeyDictionary
 
 from core.errors import GradstepError
+from core.graph.loop import within
 from core.graph.model import Graph
 
 
@@ -92,10 +93,11 @@ _known: WeakKeyDictionary[Graph, Names] = WeakKeyDictionary()
 
 
 def names_of(graph: Graph) -> Names:
-    """To be added to. Raises GradstepError when two operations of `graph` are called the same."""
+    """To be added to; those inside loops are among them. Raises GradstepError when two operations
+    are called the same."""
     names = _known.get(graph)
     if names is None:
         names = Names()
-        names.take_all(graph.operations)
+        names.take_all([op.name for op in within(graph)])
         _known[graph] = names
     return names.copy()

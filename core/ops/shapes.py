@@ -85,7 +85,8 @@ def same_as(index: int) -> Infer:
     """Output like input `index`, in element type and shape."""
 
     def rule(ctx: InferContext) -> TensorType:
-        return TensorType(ctx.types[index].dtype, ctx.types[index].shape)
+        kind = ctx.types[index]
+        return TensorType(kind.dtype, kind.shape, holds=kind.holds)
 
     return rule
 

@@ -24,8 +24,18 @@ from typing import Any
 
 from core.errors import GradstepError
 from core.ops.arithmetic_class import Arithmetic, arithmetic_of
-from core.ops.definition import GradientRule, Infer, InferContext, OpDef, Sample, Samples
+from core.ops.definition import (
+    Branch,
+    First,
+    GradientRule,
+    Infer,
+    InferContext,
+    OpDef,
+    Sample,
+    Samples,
+)
 from core.ops.input_spec import InputSpec
+from core.ops.opaque import State
 from core.ops.ufunc import Kernel, from_calls, ufunc_kernel, ufunc_out_kernel
 
 _TABLE: dict[str, OpDef] = {}
@@ -59,6 +69,9 @@ def op(
     aliases: int | None = None,
     writes: tuple[int, ...] = (),
     counter: bool = False,
+    first: First | None = None,
+    branch: Branch = "",
+    per_run: type[State] | None = None,
     python: str = "",
     doc: str,
     kinks: str = "",
@@ -96,7 +109,7 @@ def op(
     broadcasts:  inputs broadcast; the differentiator sums gradients back to each input's shape.
     elementwise: each element of a result comes from the elements at its place, and from scalars:
                  it may be computed in parts, and over its inputs. None: what has a ufunc is.
-    keeps_bytes: the result is the first input's bytes, in another shape at most.
+    keeps_bytes: each result is the first input's bytes, in another shape at most.
     slices:      the results are parts of the one input that is not read on the host; the kernel
                  gives views of it, whose places the other inputs and its shape decide.
     pieces:      of an op that puts its inputs together: `pieces(result, *inputs, **attrs)`, the
@@ -111,6 +124,15 @@ def op(
     counter:     the op keeps a number from run to run (how much of its random stream is used up):
                  the kernel takes it, int64 and at first 0, as one more input on the host, and
                  returns its new value after the outputs.
+    first:       the op declares state that is no array (core/ops/opaque.py) and outlives runs (a
+                 queue): its output is the handle, and `first(op)` what that holds before any run.
+    per_run:     a class of state that is no array. All ops of a run that name it work on one object
+                 of it, which is made without arguments when the run starts: the kernel takes it
+                 after its inputs, and returns the next one after its results.
+    branch:      "switch": input 0 goes on at output 1 where input 1 is true, else at output 0; what
+                 needs the other is dead, and does not run. "merge": the op runs when one of its
+                 inputs is alive, and takes that. "trigger": it runs, whatever it waits for is dead.
+                 "loop": what a Switch passes on by its output is alive whenever it is asked for.
     python:      names of the function of `tf` that is this op and takes its inputs in order; what
                  has arguments of its own is a function in core/ops/api.
     doc, kinks, differs: for people: one sentence; where the derivative jumps; where and why the
@@ -150,6 +172,9 @@ def op(
         aliases=aliases,
         writes=writes,
         counter=counter,
+        first=first,
+        branch=branch,
+        per_run=per_run,
         subject=subject,
         family=family,
         python=tuple(python.split()),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from core.graph.by_tensor import ByTensor
 from core.graph.dtypes import TensorType
-from core.graph.model import TensorRef
+from core.graph.model import Graph, TensorRef
 
 
 class TensorTypes(ByTensor[TensorType]):
@@ -27,3 +28,11 @@ class TensorTypes(ByTensor[TensorType]):
         outputs += [None] * (ref.index + 1 - len(outputs))
         outputs[ref.index] = kind
         self.of[ref.op] = tuple(outputs)
+
+
+def outputs_of(graph: Graph, types: Mapping[TensorRef, TensorType], name: str) -> list[TensorRef]:
+    """The typed outputs of operation `name`, in order."""
+    refs: list[TensorRef] = []
+    while (ref := TensorRef(name, len(refs))) in types:
+        refs.append(ref)
+    return refs

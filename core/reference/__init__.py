@@ -1,1 +1,1 @@
-"""docs/ops.md: the reference page of the op table, made from the table alone."""
+"""docs/ops.md and docs/blocks.md: the reference pages, made from the tables alone."""

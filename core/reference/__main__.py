@@ -1,12 +1,14 @@
-"""Writes docs/ops.md; `./dev docs` runs this."""
+"""Writes docs/ops.md and docs/blocks.md; `./dev docs` runs this."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from core.reference.page import page
+from core.reference import blocks, page
 
-PATH = Path(__file__).parents[2] / "docs" / "ops.md"
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = {"ops.md": page.page, "blocks.md": blocks.page}
 
 if __name__ == "__main__":
-    PATH.write_text(page(), encoding="utf-8", newline="\n")
+    for name, write in PAGES.items():
+        (DOCS / name).write_text(write(), encoding="utf-8", newline="\n")

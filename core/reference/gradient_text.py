@@ -9,12 +9,17 @@ from core.autodiff.differentiate import Differentiation, differentiate
 from core.autodiff.notation import Notation
 from core.autodiff.request import GradientRequest
 from core.errors import GradstepError
+from core.graph.loop import LOOP
 from core.graph.model import Graph, Phase, TensorRef
 from core.ops.builder import GraphBuilder
 from core.ops.table import OpDef
 from core.reference.specimen import Specimen, specimen
 
 _LONGEST = 110  # characters of a formula that is still read
+_BRANCHES = {
+    "switch": "`data`: a Merge of what comes back through the branch that is taken, and zeros",
+    "merge": "a Switch: to the input that was taken",
+}
 _SILENT = frozenset(("Identity", "Const", "OnesLike"))  # they say nothing about the rule
 
 
@@ -22,10 +27,16 @@ def gradient_lines(definition: OpDef) -> list[str]:
     """A line for each input, in Markdown; one line where that says it all."""
     if not definition.inputs:
         return ["none: it has no inputs"]
+    if LOOP in definition.attrs:
+        return ["another loop, which runs the iterations backward; second order: a TypeError"]
     if definition.gradient is None:
         return ["no rule: asking for it is a LookupError"]
     if not definition.differentiable:
         return ["none, on purpose: every input gets None"]
+    if definition.branch in _BRANCHES:
+        return [_BRANCHES[definition.branch]]
+    if definition.samples is None:  # what cannot be tried, its rule describes
+        return [" ".join((definition.gradient.__doc__ or "by a rule of its own").split())]
     made = specimen(definition)
     if made is None:
         return ["on its samples, which are whole numbers, none"]

@@ -19,21 +19,23 @@ from core.train.update import Pair, Update, Updates
 
 
 def apply_updates(
-    builder: GraphBuilder, type: str, hyper: Mapping[str, float], pairs: Sequence[Pair]
+    builder: GraphBuilder,
+    type: str,
+    hyper: Mapping[str, float],
+    pairs: Sequence[Pair],
+    name: str = "train",
 ) -> Updates:
     """Add the updates of optimizer `type` ("Adam", "GradientDescent"…) to the graph.
 
     hyper: by TensorFlow's argument names; what is absent has TensorFlow's default, and flags are
-    0 or 1. pairs: gradients may be IndexedSlices. Raises GradstepError for an unknown optimizer
-    or hyper-parameter, and for a variable whose shape is not known.
+    0 or 1. pairs: gradients may be IndexedSlices. name: of the scope, and of the operation that
+    does all of it; numbered if it is taken. Raises GradstepError for an unknown optimizer or
+    hyper-parameter, and for a variable whose shape is not known.
     """
-    if type not in OPTIMIZERS:
-        raise GradstepError(
-            f"there is no optimizer '{type}'",
-            kind="ValueError",
-            hint=f"the optimizers are {', '.join(OPTIMIZERS)}",
-        )
-    update = Update(builder, _complete(type, hyper, OPTIMIZERS[type]))
+    if not pairs:
+        hint = "give it a variable and its gradient"
+        raise GradstepError("No variables provided.", kind="ValueError", hint=hint)
+    update = Update(builder, complete(type, hyper), name)
     outer = builder.origin, builder.phase
     try:
         if type in PLAIN:
@@ -43,6 +45,12 @@ def apply_updates(
         return update.result()
     finally:
         builder.origin, builder.phase = outer
+
+
+def is_flag(type: str, name: str) -> bool:
+    """Whether that hyper-parameter of an optimizer is on or off."""
+    plain = PLAIN.get(type)
+    return plain is not None and (name in plain.flags or name in plain.variants)
 
 
 def _gradient_descent(update: Update, pairs: Sequence[Pair]) -> None:
@@ -87,9 +95,16 @@ OPTIMIZERS: Mapping[str, Mapping[str, float | None]] = {
 }
 
 
-def _complete(
-    type: str, hyper: Mapping[str, float], defaults: Mapping[str, float | None]
-) -> dict[str, float]:
+def complete(type: str, hyper: Mapping[str, float]) -> dict[str, float]:
+    """All hyper-parameters of an optimizer. Raises GradstepError where they are not its own, and
+    for an optimizer that there is not."""
+    if type not in OPTIMIZERS:
+        raise GradstepError(
+            f"there is no optimizer '{type}'",
+            kind="ValueError",
+            hint=f"the optimizers are {', '.join(OPTIMIZERS)}",
+        )
+    defaults = OPTIMIZERS[type]
     unknown = sorted(set(hyper) - set(defaults))
     if unknown:
         raise GradstepError(
@@ -104,4 +119,4 @@ def _complete(
     return {name: float(value) for name, value in found.items() if value is not None}
 
 
-__all__ = ["OPTIMIZERS", "Pair", "Updates", "apply_updates"]
+__all__ = ["OPTIMIZERS", "Pair", "Updates", "apply_updates", "complete", "is_flag"]

@@ -31,19 +31,19 @@ class Updates:
 
 
 class Update:
-    """The operations of one call of `apply_updates`, in the scope `train`.
+    """The operations of one call of `apply_updates`, in a scope `name`.
 
     Each belongs to a variable, so that the debugger shows one step for each variable.
     """
 
-    def __init__(self, builder: GraphBuilder, hyper: Mapping[str, float]) -> None:
+    def __init__(self, builder: GraphBuilder, hyper: Mapping[str, float], name: str) -> None:
         self.builder = builder
         self.slots: dict[str, tuple[str, ...]] = {}
         self.initial: dict[str, np.ndarray] = {}
         self._hyper = hyper
         self._reads: dict[TensorRef, Tensor] = {}  # ref variable that is read once -> its read
         self._done: list[str] = []  # operations that update something
-        with builder.scope("train") as scope:
+        with builder.scope(name) as scope:
             self._scope = scope
 
     def belongs(self, origin: str) -> None:

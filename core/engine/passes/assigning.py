@@ -18,7 +18,7 @@ def assign_directly(plan: Plan) -> Plan:
     assignments = [step for step in plan.steps if step.op.type in _ASSIGNMENTS]
     if not assignments:
         return plan
-    uses = Counter(v for step in plan.steps for v in step.reads) + Counter(wanted(plan))
+    uses = Counter(v for step in plan.steps for v in step.needs) + Counter(wanted(plan))
     makers = {step.writes[0]: step for step in plan.steps if _may_make(plan, step)}
     direct = {s: makers[s.reads[1]] for s in assignments if _is_direct(plan, s, makers, uses)}
     if not direct:
@@ -35,7 +35,7 @@ def _may_make(plan: Plan, step: Step) -> bool:
 
 
 def _is_direct(plan: Plan, step: Step, makers: dict[int, Step], uses: Counter[int]) -> bool:
-    if not step.writes or step.op.name in plan.failures:
+    if not step.writes or step.op.name in plan.failures or step.guard is not None:
         return False
     value, version = step.reads[1], step.writes[0]
     same = plan.values[value].type == plan.values[version].type

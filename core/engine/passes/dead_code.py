@@ -16,6 +16,6 @@ def drop_dead_code(plan: Plan) -> Plan:
     for step in reversed(plan.steps):
         if is_pure(plan, step) and needed.isdisjoint(step.writes):
             continue
-        needed.update(step.reads)
+        needed.update(step.needs)
         kept.append(step)
     return plan if len(kept) == len(plan.steps) else rebuilt(plan, kept[::-1])

@@ -53,7 +53,7 @@ def _groups(plan: Plan) -> Iterator[list[int]]:
     made: dict[int, Group] = {}
     found: list[Group] = []
     for index, step in enumerate(plan.steps):
-        for group in filter(None, map(made.get, step.reads)):
+        for group in filter(None, map(made.get, step.needs)):
             group.open = False
         if not is_safe(plan, step):
             like.clear()
@@ -73,6 +73,8 @@ def _groups(plan: Plan) -> Iterator[list[int]]:
 def _is_update(plan: Plan, step: Step) -> bool:
     """Whether all that the step does is to make new versions of small variables, elementwise."""
     if not (step.computes and step.writes and plan.values[step.writes[0]].variable):
+        return False
+    if step.guard is not None:
         return False
     if step.definition is None or not step.definition.elementwise:
         return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from core.engine.conditions import on_values, predicates
 from core.engine.plan import Plan
 from core.engine.resolve import Step
 from core.graph.by_tensor import ByTensor
@@ -24,29 +25,36 @@ def rebuilt(plan: Plan, steps: Sequence[Step], instead: Mapping[int, int] | None
         for name, places in plan.tensors.of.items()
     }
     read = tuple([_reading(step, instead) for step in steps])
-    return replace(plan, steps=read, tensors=ByTensor(tensors))
+    alive = {ref: on_values(condition, instead) for ref, condition in plan.alive.items()}
+    return replace(plan, steps=read, tensors=ByTensor(tensors), alive=alive)
 
 
 def _reading(step: Step, instead: Mapping[int, int]) -> Step:
     """`step` on other values."""
-    if instead.keys().isdisjoint(step.reads):
+    if instead.keys().isdisjoint(step.needs):
         return step
-    return step.reading(tuple([instead.get(v, v) for v in step.reads]))
+    other = step.reading(tuple([instead.get(v, v) for v in step.reads]))
+    return other if step.guard is None else replace(other, guard=step.guard.on(instead))
 
 
 def is_pure(plan: Plan, step: Step) -> bool:
-    """Whether `step` may be left out, merged with its like, or done beforehand."""
+    """Whether `step` may be left out, merged with its like, or done beforehand: it always runs,
+    on all its inputs, and does nothing but give results."""
     able = step.computes and step.times == 1 and step.op.name not in plan.failures
+    able = able and step.guard is None
     return able and step.definition is not None and step.definition.is_pure
 
 
 def wanted(plan: Plan) -> set[int]:
-    """Values that somebody looks at after the run: what is fetched, what variables hold then."""
+    """Values that somebody looks at after the run: what is fetched, what says that it is dead, and
+    what variables hold then."""
     found = {versions[-1] for versions in plan.versions.values()}
     for ref in plan.fetches:
         place = plan.tensors.get(ref)
         if isinstance(place, int):
             found.add(place)
+        if ref in plan.alive:
+            found.update(predicates(plan.alive[ref]))
     return found
 
 

@@ -6,9 +6,9 @@ constants alone (`tf.zeros`) works wherever a graph is being differentiated.
 
 A function that is one op and takes its inputs in order is named by the op's record (`python`);
 what has arguments of its own, or is made of several ops, is in the table FUNCTIONS of a module
-here, and every module in here is found by itself. A name there with a dot, `linalg.diag`, is for
-that place alone, where `diag` is another function than in `tf`. (The modules' names are none of
-TensorFlow's: a module `math` here would hide `tf.math`.)
+here (VALUES: what is no function), and every module in here is found by itself. A name there with
+a dot, `linalg.diag`, is for that place alone, where `diag` is another function than in `tf`. (The
+modules' names are none of TensorFlow's: a module `math` here would hide `tf.math`.)
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ from core.ops.definition import OpDef
 from core.ops.table import all_ops
 from core.ops.tensor import Tensor, TensorLike, call
 
-_PLACES = ("nn", "math", "linalg", "random", "image", "dtypes", "bitwise", "debugging")
+_PLACES = (
+    *("nn", "math", "linalg", "random", "image", "dtypes", "bitwise", "debugging"),
+    *("layers", "losses", "initializers", "nn.rnn_cell", "train"),
+)
 
 
 def _plain(own_name: str, definition: OpDef) -> Callable[..., Tensor]:
@@ -63,16 +66,21 @@ def _functions() -> Iterator[tuple[str, Any]]:
 
 def own_functions() -> dict[str, Callable[..., Any]]:
     """By name, the functions that are more than an op with its inputs in order."""
+    return _tables("FUNCTIONS")
+
+
+def _tables(name: str) -> dict[str, Any]:
+    """What the modules here have in their tables of that name, in one."""
     modules = pkgutil.iter_modules(__path__, f"{__name__}.")
-    found = [importlib.import_module(module.name).FUNCTIONS for module in modules]
-    return {name: function for functions in found for name, function in functions.items()}
+    found = [getattr(importlib.import_module(module.name), name, {}) for module in modules]
+    return {key: value for table in found for key, value in table.items()}
 
 
 # In a table and not in this module's own names: `range` and `abs` would hide Python's. Made when
 # first asked for: the catalogue is imported by then.
 @cache
 def _names() -> dict[str, Any]:
-    names = {dtype.value: dtype for dtype in DType} | dict(_functions())
+    names = {dtype.value: dtype for dtype in DType} | _tables("VALUES") | dict(_functions())
     return names | {place: _Namespace(f"tf.{place}") for place in _PLACES}
 
 

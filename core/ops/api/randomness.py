@@ -33,8 +33,8 @@ def random_uniform(
     with builder_of((shape, minval, maxval)).scope(name or "random_uniform"):
         if kind.is_integer:
             low, high = constant(minval, kind), constant(maxval, kind)
-            return call("RandomUniformInt", ints(shape), low, high, **_seeds(seed))
-        drawn = call("RandomUniform", ints(shape), dtype=kind, **_seeds(seed))
+            return call("RandomUniformInt", ints(shape), low, high, **graph_seeds(seed))
+        drawn = call("RandomUniform", ints(shape), dtype=kind, **graph_seeds(seed))
         if isinstance(minval, int) and minval == 0:
             is_one = isinstance(maxval, int) and maxval == 1
             return drawn if is_one else call("Mul", drawn, constant(maxval, kind))
@@ -66,7 +66,7 @@ def truncated_normal(
 
 
 def random_shuffle(value: TensorLike, seed: int | None = None, name: str | None = None) -> Tensor:
-    return call("RandomShuffle", constant(value), name=name, **_seeds(seed))
+    return call("RandomShuffle", constant(value), name=name, **graph_seeds(seed))
 
 
 def multinomial(
@@ -77,7 +77,7 @@ def multinomial(
     output_dtype: DType | str = "int64",
 ) -> Tensor:
     """`num_samples` classes for each row of unnormalised log probabilities."""
-    attrs: dict[str, Any] = {**_seeds(seed), "output_dtype": DType(output_dtype)}
+    attrs: dict[str, Any] = {**graph_seeds(seed), "output_dtype": DType(output_dtype)}
     with builder_of((logits, num_samples)).scope(name or "multinomial"):
         return call("Multinomial", constant(logits), constant(num_samples), **attrs)
 
@@ -93,12 +93,12 @@ def _normal(
 ) -> Tensor:
     kind = DType(dtype)
     with builder_of((shape, mean, stddev)).scope(name or _SCOPES[op_type]):
-        drawn = call(op_type, ints(shape), dtype=kind, **_seeds(seed))
+        drawn = call(op_type, ints(shape), dtype=kind, **graph_seeds(seed))
         scaled = call("Mul", drawn, constant(stddev, kind))
         return call("AddV2", scaled, constant(mean, kind))
 
 
-def _seeds(seed: int | None) -> dict[str, Any]:
+def graph_seeds(seed: int | None) -> dict[str, Any]:
     """The attributes of a random op; both are 0 where the op's name is to tell."""
     if seed is None:
         return {"seed": 0, "seed2": 0}

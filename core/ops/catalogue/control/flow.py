@@ -63,3 +63,13 @@ op(
     stateful=True,
     doc="Does nothing; others wait for it, or it for others, by control inputs.",
 )
+op(
+    "ControlTrigger",
+    outputs="",
+    infer=_nothing,
+    kernel=lambda xp: (),
+    stateful=True,
+    branch="trigger",
+    doc="Does nothing, even when what it waits for is dead: so others can wait for a branch that "
+    "may not be taken.",
+)

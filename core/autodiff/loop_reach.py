@@ -1,0 +1,53 @@
+"""What of a loop may lead to what, in one iteration or in several: through tensors that may have
+gradients, whether or not they do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from core.graph.loop import Loop, loop_of
+from core.graph.model import TensorRef
+from core.ops.infer import declared
+
+
+def arguments_before(loop: Loop, variables: Iterable[str]) -> set[str]:
+    """Those arguments of `loop` that lead to the final values of these of its variables."""
+    results = dict(zip(loop.variables, loop.results, strict=True))
+    types = declared(loop.graph).types
+    found: set[str] = set()
+    waiting = [*variables]
+    while waiting:
+        name = waiting.pop()
+        if name not in found and types[TensorRef(name)].dtype.is_differentiable:
+            found.add(name)
+            if name in results:
+                waiting.extend(_arguments_of(loop, results[name]))
+    return found
+
+
+def _arguments_of(loop: Loop, result: TensorRef) -> set[str]:
+    """Those that lead to `result` in one iteration."""
+    types, seen, found = declared(loop.graph).types, set[TensorRef](), set[str]()
+    stack: list[TensorRef] = [result]
+    while stack:
+        ref = stack.pop()
+        if ref in seen or not types[ref].dtype.is_differentiable:
+            continue
+        seen.add(ref)
+        if ref.op in loop.arguments:
+            found.add(ref.op)
+        stack.extend(_sources(loop, ref))
+    return found
+
+
+def _sources(loop: Loop, ref: TensorRef) -> Iterator[TensorRef]:
+    """The tensors that `ref` is made from, of a loop inside only those that lead to that output."""
+    op = loop.graph[ref.op]
+    inner = loop_of(op)
+    if inner is None:
+        yield from (source for source in op.inputs if source is not None)
+        return
+    before = arguments_before(inner, inner.variables[ref.index : ref.index + 1])
+    for name, source in zip(inner.arguments, op.inputs, strict=True):
+        if name in before and source is not None:
+            yield source

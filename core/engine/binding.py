@@ -1,0 +1,193 @@
+"""The cells that hold a plan's values, and the calls that its steps are bound to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from core.collector import collector_paused
+from core.engine.arena import Arena
+from core.engine.backend import Backend
+from core.engine.calls import bound, failing, parts
+from core.engine.constants import constants_of
+from core.engine.evaluate import Functions, located
+from core.engine.guarding import Checked, guarded, renewed
+from core.engine.layout import Layout, Place
+from core.engine.loops.pause import Pausing, never
+from core.engine.plan import Plan, Step
+from core.engine.room import Room
+from core.engine.running import Call, StepCalls, nothing
+from core.engine.state import takes_empty, uninitialised
+from core.errors import GradstepError
+
+if TYPE_CHECKING:
+    from core.engine.loops.call import LoopCall
+    from core.engine.loops.iteration import Iteration
+    from core.engine.loops.trace import Keeping
+
+Calls = tuple[Call, ...]
+
+
+class Binding:
+    """Memory for the values of `plan`, laid out, and the calls of its steps on one backend.
+
+    before: that of the plan that `plan` continues. What can be of its memory and its calls is
+    taken over, and then it must not be run any more.
+    Raises GradstepError when there is not enough memory.
+    """
+
+    keeps_steps = True  # whether what a step made can be looked at after the run
+
+    @collector_paused()
+    def __init__(
+        self,
+        plan: Plan,
+        backend: Backend,
+        functions: Functions,
+        layout: Layout | None,
+        before: Binding | None,
+    ) -> None:
+        self.plan = plan
+        self.backend = backend
+        self.functions = functions
+        continued = None if before is None else before._continued(plan, backend)
+        self.layout = continued or layout or Layout(plan)
+        self._failures = dict(plan.failures)
+        self._arena, self._room = Arena(), Room(backend)
+        self._cells: list[Any] = []
+        self._fixed: list[bool] = []  # whether a value's cell is the same object in every run
+        self._taken: Mapping[Step, Calls] = {}  # those of the recording that this one continues
+        self._taken_empty: set[int] = set()
+        self._passed_on = False
+        self._loops: dict[Step, LoopCall] = {}
+        if before is not None and continued is not None:
+            self._take_over(before)
+        self._arena.grow(self.layout.size, backend)
+        if before is not None and continued is not None:
+            before._passed_on = True
+        self._lay_out()
+        self._make_constants()
+        self._empty: set[int] | None = None  # the versions without a value it is bound for
+        self._lacking: set[int] = set()  # and those that have none if what writes them is dead
+        self._absent: set[int] = set()  # those of these that turned out to have none
+        self._calls = StepCalls()
+        self.keeping: Keeping | None = None  # of iterations; None until there is a loop
+        self.pausing: Pausing = never  # whether loops are to be left between two iterations
+
+    def _continued(self, plan: Plan, backend: Backend) -> Layout | None:
+        """The layout of `plan` in this recording's memory, if it can go on there."""
+        same = self.backend is backend or self.backend == backend
+        if self._passed_on or not same or plan.kernels or self.plan.kernels:
+            return None
+        return self.layout.continued(plan)
+
+    def _take_over(self, before: Binding) -> None:
+        self._arena, self._room = before._arena, before._room
+        self._cells, self._fixed = before._cells, before._fixed
+        steps = before.plan.steps
+        taken = dict(zip(steps, before._calls.by_step, strict=False))  # none, if it never began
+        bad = before._failures.keys() - before.plan.failures.keys()  # constants
+        if bad:
+            taken = {s: calls for s, calls in taken.items() if s.op.name not in bad}
+        if before.functions != self.functions:
+            taken = {s: calls for s, calls in taken.items() if not s.calls_python}
+        self._loops = before._loops
+        self._taken, self._taken_empty = taken, before._empty or set()
+
+    def _lay_out(self) -> None:
+        """Give every value that has none yet its cell."""
+        first, values = len(self._cells), len(self.plan.values)
+        self._fixed += [True] * (values - first)
+        for index in self.layout.by_reference:
+            self._fixed[index] = False
+        # One array for each place: NumPy takes in-place work for granted only on one and the same.
+        views: dict[Place, Any] = {}
+        self._cells += [None] * (values - first)
+        for index, place in enumerate(self.layout.places[first:], first):
+            if place is not None and index not in self.layout.held:
+                if place not in views:
+                    views[place] = self._arena.view(place)
+                self._cells[index] = views[place]
+
+    def _make_constants(self) -> None:
+        for step in self.layout.constant_steps:
+            if step not in self._taken:
+                self._make_constant(step)
+
+    @collector_paused()
+    def _bind(self) -> None:
+        """The calls, in order: those that are taken over as they are, but where other variables
+        have no value."""
+        taken, steps = self._taken, self.plan.steps
+        self._lacking = {*(self._empty or ())}
+        other = self._taken_empty ^ (self._empty or set())
+        if self.plan.branches and (other or self._empty):
+            taken = {}  # which versions may lack a value is found on the way
+        elif other:
+            taken = {s: calls for s, calls in taken.items() if other.isdisjoint(s.reads)}
+        calls = [
+            tuple(parts(self._call(step))) if (calls := taken.get(step)) is None else calls
+            for step in steps
+        ]
+        self._taken = {}
+        self._calls = StepCalls(calls)
+
+    def _make_constant(self, step: Step) -> None:
+        try:
+            arrays = constants_of(self.backend, step, self.functions)
+        except GradstepError as error:
+            self._failures[step.op.name] = error
+            return
+        for index, array in zip(step.writes, arrays, strict=True):
+            self._cells[index] = array
+
+    def _call(self, step: Step) -> Call:
+        guard = step.guard
+        if guard is None and not self._lacking:  # nearly always so
+            return self._work(step)
+        call = self._checked(step)
+        if guard is None or not guard.may_skip:
+            return call
+        lacking = self._lacking
+        lacking.update([new for new, old in renewed(self.plan, step) if old in lacking])
+        return guarded(self.plan, step, call, self._cells, self._fixed, self._absent)
+
+    def _checked(self, step: Step) -> Call:
+        """The step's call, or its failure on a variable without a value."""
+        skip = takes_empty(step) or (step.guard is not None and step.guard.inputs)
+        for index in () if skip else self._lacking.intersection(step.reads):
+            name = self.plan.values[index].variable
+            variable = self.plan.variables[name]
+            if step.computes or not variable.resource:  # a handle is passed on without a look
+                error = uninitialised(step, name, variable)
+                if index not in (self._empty or ()):
+                    return Checked(self._work(step), step.reads, self._absent, error)
+                return failing(error)
+        return self._work(step)
+
+    def _work(self, step: Step) -> Call:
+        if step.op.name in self._failures:
+            return failing(self._failures[step.op.name])
+        idle = step.op.type == "NoOp" or step in self.layout.idle
+        if idle or not step.computes or not self.layout.constants.isdisjoint(step.writes):
+            return nothing
+        other = self.plan.kernels.get(step.op.name)
+        try:
+            if step.iteration is not None:
+                return self._loop(step, step.iteration)
+            if other is not None:
+                return other.call(step, self._cells, self._fixed)
+            return bound(self.backend, step, self.functions, self._cells, self._fixed, self._room)
+        except Exception as error:  # a missing attribute, axes that are no integers
+            return failing(located(error, step.op))
+
+    def _loop(self, step: Step, iteration: Iteration) -> Call:
+        from core.engine.loops.call import LoopCall, keeping_for
+
+        if self.keeping is None:
+            self.keeping = keeping_for(self.plan, self.keeps_steps)
+        lacking = self._lacking
+        lacking.update([new for new, old in renewed(self.plan, step) if old in lacking])
+        cells = self._cells, self._fixed, self._absent
+        made = self._loops[step] = LoopCall(self, self.keeping, step, iteration, *cells)
+        return made

@@ -1,0 +1,1 @@
+"""Loops: the plan of one iteration, running it again and again, and what is kept of it."""

@@ -1,0 +1,115 @@
+"""A loop: the graph of one iteration, and how its values go in, round and out."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from core.errors import GradstepError
+from core.graph.model import Edge, Graph, Operation, TensorRef, unknown_name
+
+LOOP = "loop"  # the attribute of an operation that runs one
+# Of an operation at the border of a loop, read from a GraphDef: the names of the operations on the
+# other side that its node waits for. Here, the loop as a whole comes before or after them.
+ACROSS = "_control_across"
+
+
+@dataclass(frozen=True, eq=False)
+class Loop:
+    """What a `While` runs again and again; compared by identity, as graphs are.
+
+    graph:     operations of one iteration, nested loops inside them. Their names are full and
+               unique in the whole document: none is in the graph around.
+    variables: the `_Arg` operation of each loop variable, called as TensorFlow's Merge is
+               ("while/Merge_1"). It has the variable's value at the start of the iteration.
+    captures:  the `_Arg` operation of each tensor that is read from outside and stays the same
+               in all iterations, called as TensorFlow's Enter is ("while/mul/Enter").
+    cond:      whether this iteration takes place (a `LoopCond`). Only what it needs runs before
+               it; the rest runs if it is true.
+    results:   the value of each loop variable in the next iteration (mostly `NextIteration`s).
+    """
+
+    graph: Graph
+    variables: tuple[str, ...]
+    captures: tuple[str, ...]
+    cond: TensorRef
+    results: tuple[TensorRef, ...]
+
+    def __str__(self) -> str:
+        return f"{len(self.graph)} operations"
+
+    @cached_property
+    def arguments(self) -> tuple[str, ...]:
+        """What the inputs of the While become, in their order."""
+        return self.variables + self.captures
+
+
+def loop_of(op: Operation) -> Loop | None:
+    """The loop that `op` runs, if it runs one."""
+    loop = op.attrs.get(LOOP)
+    return loop if isinstance(loop, Loop) else None
+
+
+def within(operations: Iterable[Operation]) -> Iterator[Operation]:
+    """The operations, each followed by those of the loop that it runs, nested ones included."""
+    for op in operations:
+        yield op
+        loop = loop_of(op)
+        if loop is not None:
+            yield from within(loop.graph)
+
+
+def way_to(graph: Graph, name: str) -> tuple[Operation, ...] | None:
+    """The Whiles around operation `name`, the outermost first: none where it is in `graph`
+    itself. None where there is no such operation."""
+    if name in graph:
+        return ()
+    for op in graph:
+        loop = loop_of(op)
+        if loop is not None and (rest := way_to(loop.graph, name)) is not None:
+            return (op, *rest)
+    return None
+
+
+def anywhere(graph: Graph, name: str) -> Operation:
+    """The operation `name`, inside a loop perhaps. Raises GradstepError when there is none."""
+    found = next((op for op in within(graph) if op.name == name), None)
+    if found is None:
+        raise unknown_name(name, [op.name for op in within(graph)])
+    return found
+
+
+def carried_by(graph: Graph, edge: Edge) -> TensorRef | None:
+    """What a wire carries, inside a loop perhaps; None when the input is not wired. Raises
+    GradstepError when there is no such operation."""
+    return anywhere(graph, edge.op).inputs[edge.index]
+
+
+def everywhere(graph: Graph, change: Callable[[Graph], Graph]) -> Graph:
+    """What `change` makes of `graph`, done to the graphs of the loops in it first."""
+    made: dict[str, Operation] = {}
+    for op in graph:
+        loop = loop_of(op)
+        if loop is not None:
+            op = op.with_attrs(**{LOOP: replace(loop, graph=everywhere(loop.graph, change))})
+        made[op.name] = op
+    same = all(map(operator.is_, made.values(), graph))
+    return change(graph if same else Graph(made))
+
+
+def out_of_reach(graph: Graph, name: str) -> GradstepError | None:
+    """TensorFlow's error for the use of operation `name` from outside the loop that it is in; None
+    where it is in none."""
+    around = way_to(graph, name)
+    if not around:
+        return None
+    return GradstepError(
+        f"Operation {name} has been marked as not fetchable. Typically this happens when it is "
+        "defined in another function or code block. Use return values, explicit Python locals or "
+        "TensorFlow collections to access it.",
+        kind="InaccessibleTensorError",
+        node=name,
+        hint=f"it is in the loop '{around[-1].name}': return it from the body as a loop variable",
+    )

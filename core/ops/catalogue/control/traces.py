@@ -1,0 +1,47 @@
+"""What a loop's way back asks of the iterations that have run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.graph.dtypes import SCALAR, UNKNOWN, DType, TensorType
+from core.graph.model import TensorRef
+from core.ops.table import InferContext, op
+from core.ops.trace import Trace
+
+
+def _one_count(ctx: InferContext) -> TensorType:
+    return TensorType(DType.INT32, SCALAR)
+
+
+op(
+    "IterationCount",
+    inputs="trace",
+    infer=_one_count,
+    kernel=lambda xp, trace: xp.asarray(trace.iterations, dtype=xp.int32),
+    differentiable=False,
+    doc="How often a loop's body ran.",
+    differs="TensorFlow counts in the loop, with operations of its own",
+)
+
+
+def _declared(ctx: InferContext) -> TensorType:
+    return TensorType(ctx.attr("dtype"), ctx.attr("shape"))
+
+
+def _value(xp: Any, trace: Trace, iteration: np.ndarray, *, tensor: str) -> Any:
+    return trace.read(TensorRef.parse(tensor), int(iteration))
+
+
+op(
+    "IterationValue",
+    inputs="trace #iteration",
+    attrs={"tensor": str, "dtype": DType, "shape": UNKNOWN},
+    infer=_declared,
+    kernel=_value,
+    differentiable=False,
+    doc="The value that a tensor inside a loop had in an iteration that has run.",
+    differs="TensorFlow keeps such values on stacks (StackPushV2, StackPopV2)",
+)

@@ -1,0 +1,1 @@
+"""Queues, and what is put into them and taken out."""

@@ -1,0 +1,128 @@
+"""The queues themselves: each op declares one, and its output is the handle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.graph.dtypes import SCALAR, UNKNOWN, DType, Shape, TensorType
+from core.graph.model import Operation
+from core.ops.philox import seeds_of
+from core.ops.queue import Queue
+from core.ops.queue_kinds import PriorityQueue, ShuffleQueue
+from core.ops.table import InferContext, op
+
+_ATTRS = {
+    "component_types": tuple,
+    "shapes": (),
+    "capacity": -1,
+    "container": "",
+    "shared_name": "",
+}
+_PRIORITY = TensorType(DType.INT64, SCALAR)
+
+
+def _components(ctx: InferContext) -> tuple[TensorType, ...]:
+    """The types of the components of an element."""
+    dtypes, shapes = ctx.attr("component_types"), ctx.attr("shapes")
+    if shapes and len(shapes) != len(dtypes):
+        raise ctx.fail(
+            "Queue shapes must have the same length as dtypes, received "
+            f"len(shapes)={len(shapes)}, len(dtypes)={len(dtypes)}"
+        )
+    known = [Shape(s.dims) for s in shapes] or [UNKNOWN] * len(dtypes)
+    return tuple(TensorType(DType(d), s) for d, s in zip(dtypes, known, strict=True))
+
+
+def _handle(ctx: InferContext) -> TensorType:
+    return TensorType(DType.RESOURCE, SCALAR, holds=_components(ctx))
+
+
+def _full_handle(ctx: InferContext) -> TensorType:
+    components = _components(ctx)
+    if ctx.attr("shapes") and not all(kind.shape.is_static for kind in components):
+        raise ctx.fail(
+            f"All shapes must be fully defined: {[str(kind.shape) for kind in components]}",
+            hint="a PaddingFIFOQueue takes elements of different sizes",
+        )
+    return TensorType(DType.RESOURCE, SCALAR, holds=components)
+
+
+def _priority_handle(ctx: InferContext) -> TensorType:
+    return TensorType(DType.RESOURCE, SCALAR, holds=(_PRIORITY, *_full_handle(ctx).holds))
+
+
+def _said(op: Operation, type: str) -> dict[str, Any]:
+    """What the attributes say of any queue. One without a shared name is called as TensorFlow calls
+    the first of a process."""
+    return {
+        "type": type,
+        "name": str(op.attrs.get("shared_name") or f"_0_{op.name}"),
+        "capacity": int(op.attrs.get("capacity", -1)),
+        "dtypes": tuple(DType(kind) for kind in op.attrs["component_types"]),
+        "shapes": tuple(op.attrs.get("shapes", ())),
+    }
+
+
+def _fifo(op: Operation) -> Queue:
+    return Queue(**_said(op, "FIFOQueue"))
+
+
+def _padding(op: Operation) -> Queue:
+    return Queue(**_said(op, "PaddingFIFOQueue"))
+
+
+def _shuffling(op: Operation) -> Queue:
+    seeds = seeds_of(int(op.attrs.get("seed", 0)), int(op.attrs.get("seed2", 0)), op.name)
+    keeps = int(op.attrs.get("min_after_dequeue", 0))
+    return ShuffleQueue(**_said(op, "RandomShuffleQueue"), keeps=keeps, seeds=seeds)
+
+
+def _by_priority(op: Operation) -> Queue:
+    said = _said(op, "PriorityQueue")
+    said["dtypes"] = (DType.INT64, *said["dtypes"])
+    said["shapes"] = (SCALAR, *said["shapes"])
+    return PriorityQueue(**said)
+
+
+op(
+    "FIFOQueueV2",
+    outputs="handle",
+    attrs=_ATTRS,
+    infer=_full_handle,
+    first=_fifo,
+    stateful=True,
+    differentiable=False,
+    doc="A queue: first in, first out.",
+)
+op(
+    "PaddingFIFOQueueV2",
+    outputs="handle",
+    attrs=_ATTRS,
+    infer=_handle,
+    first=_padding,
+    stateful=True,
+    differentiable=False,
+    doc="A queue whose elements may differ in size; many of them are filled up with zeros.",
+)
+op(
+    "RandomShuffleQueueV2",
+    outputs="handle",
+    attrs={**_ATTRS, "min_after_dequeue": 0, "seed": 0, "seed2": 0},
+    infer=_full_handle,
+    first=_shuffling,
+    stateful=True,
+    differentiable=False,
+    doc="A queue that hands out its elements in random order; min_after_dequeue stay in it.",
+    differs="with both seeds 0, where TensorFlow draws from the clock, the name is the seed",
+)
+op(
+    "PriorityQueueV2",
+    outputs="handle",
+    attrs=_ATTRS,
+    infer=_priority_handle,
+    first=_by_priority,
+    stateful=True,
+    differentiable=False,
+    doc="A queue that hands out the lowest priority first: a whole number before the components.",
+    differs="of equal priorities the oldest comes first; TensorFlow promises no order",
+)
