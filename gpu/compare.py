@@ -76,6 +76,8 @@ def side(outcome: Outcome, output: int = 0, remark: str = "") -> SideResult:
         return SideResult(status="raised", text=outcome.error.message)
     if not outcome.available:
         return SideResult(status="unavailable", text="an input is not available")
+    if outcome.dead:
+        return SideResult(status="dead", text="dead: its branch is not taken")
     if output >= len(outcome.outputs):
         return SideResult(status="ok", text=remark)
     array = outcome.outputs[output]

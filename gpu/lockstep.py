@@ -7,8 +7,9 @@ error from those that merely pass it on.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,8 +18,10 @@ from core.debug.session import first_variables
 from core.engine.backend import Backend
 from core.engine.feeds import fed_types, feed_arrays
 from core.engine.numpy_backend import NumpyBackend
+from core.engine.opaque import kept, shown
 from core.engine.plan import Plan, Step, compile_plan
 from core.graph.model import Operation, TensorRef
+from core.ops.opaque import State
 from gpu.track import Outcome, Track
 
 
@@ -62,15 +65,24 @@ def lockstep(program: Program, left: Backend, right: Backend) -> Iterator[Turn]:
 def _turn(step: Step, a: Track, b: Track, wide: Track) -> Turn:
     inputs, others = a.inputs(step), b.inputs(step)
     left, right, reference = (track.advance(step) for track in (a, b, wide))
-    if not step.reads:
+    if left.dead or right.dead:
+        isolated = left  # which branch is taken is not of its making
+    elif not step.reads or _is_bound_to(a, b, inputs):
         isolated = right
-    elif not step.computes or _on_host(step):
+    elif not step.computes or _on_host(step) or _merges(step):
         isolated = left
     else:
         isolated = b.try_on(step, inputs)
     for track in (a, b, wide):
         track.forget(step)
-    return Turn(step.op, left, right, isolated, reference, inputs, others)
+    seen, seen_right = (tuple(x if x is None else shown(x) for x in xs) for xs in (inputs, others))
+    return Turn(step.op, left, right, isolated, reference, seen, seen_right)
+
+
+def _is_bound_to(a: Track, b: Track, inputs: Sequence[Any]) -> bool:
+    """Whether there is state among a step's inputs whose arrays are on one of the devices."""
+    apart = a.backend.xp is not b.backend.xp
+    return apart and any(isinstance(x, State) for x in inputs)
 
 
 def _on_host(step: Step) -> bool:
@@ -78,15 +90,20 @@ def _on_host(step: Step) -> bool:
     return step.definition is not None and "functions" in step.definition.kernel_keywords
 
 
+def _merges(step: Step) -> bool:
+    """Whether it passes on what is alive, which is another matter on another device."""
+    return step.guard is not None and bool(step.guard.inputs)
+
+
 def _start(
     plan: Plan, feeds: Mapping[TensorRef, np.ndarray], program: Program, backend: Backend
-) -> dict[int, np.ndarray]:
+) -> dict[int, Any]:
     """Value -> what it is when the run starts: feeds, and the variables that have a value."""
-    start = {int(plan.tensors[ref]): array for ref, array in feeds.items()}
+    start: dict[int, Any] = {int(plan.tensors[ref]): array for ref, array in feeds.items()}
     variables = first_variables(program, backend)
     for name, versions in plan.versions.items():
         if name in variables:
-            start[versions[0]] = backend.get(variables[name])
+            start[versions[0]] = kept(variables[name], backend.get)
         elif (first := plan.variables[name].first) is not None:
             start[versions[0]] = first
     return start

@@ -10,21 +10,29 @@ import numpy as np
 
 from core.autodiff.widen import widen_array, widen_operation
 from core.engine.backend import Backend
+from core.engine.conditions import holds
 from core.engine.evaluate import Functions, located, run_op
+from core.engine.guarding import renewed
+from core.engine.loops.alone import run_alone, widened
+from core.engine.opaque import get, kept, put, shown
 from core.engine.plan import Plan, Step
+from core.engine.resolve import Guard
 from core.engine.state import takes_empty, uninitialised
 from core.errors import GradstepError
 from core.graph.model import Operation
+from core.ops.opaque import State
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
     """What one operation gave on one track: host arrays, or the error, or neither (an input was
-    not available). An update gives the new values of the variables that it writes."""
+    not available, or it is dead: in a branch that is not taken). An update gives the new values of
+    the variables that it writes."""
 
     outputs: tuple[np.ndarray, ...] = ()
     error: GradstepError | None = None
     available: bool = True
+    dead: bool = False
 
     @property
     def ok(self) -> bool:
@@ -32,6 +40,7 @@ class Outcome:
 
 
 UNAVAILABLE = Outcome(available=False)
+DEAD = Outcome(dead=True)
 
 
 @dataclass
@@ -46,22 +55,22 @@ class Track:
     functions: Functions
     wide: bool = False
     device: dict[int, Any] = field(default_factory=dict)
-    host: dict[int, np.ndarray] = field(default_factory=dict)
+    host: dict[int, Any] = field(default_factory=dict)
     empty: frozenset[int] = frozenset()  # the first versions of variables without a value
 
     def __post_init__(self) -> None:
         steps = self.plan.steps
-        self._last = {value: step for step in steps for value in step.reads}
+        self._last = {value: step for step in steps for value in step.needs}
 
-    def begin(self, start: Mapping[int, np.ndarray]) -> None:
+    def begin(self, start: Mapping[int, Any]) -> None:
         """Take the values that are there when the run starts. Raises GradstepError when the
         device cannot hold them."""
         first = {versions[0] for versions in self.plan.versions.values()}
         self.empty = frozenset(first - start.keys())
         for index, array in start.items():
-            self.host[index] = widen_array(array) if self.wide else array
+            self.host[index] = kept(array, widen_array) if self.wide else array
             try:
-                self.device[index] = self.backend.put(self.host[index])
+                self.device[index] = put(self.backend, self.host[index])
             except Exception as error:
                 raise located(error, self._owner(index)) from error
 
@@ -71,16 +80,22 @@ class Track:
     def advance(self, step: Step) -> Outcome:
         """Run `step` on this track's own values, and keep what it gives."""
         refusal = self._refusal(step)
+        if self._is_dead(step):
+            self._leave(step)
+            return DEAD
         if refusal is not None:
             return Outcome(error=refusal)
         if not step.computes:
             return self._standing(step)
+        if step.guard is not None and step.guard.inputs:
+            return self._merge(step, step.guard)
         if not self._has(self.device, step):
             return UNAVAILABLE
         results, outcome = self._compute(step, [self.device.get(i) for i in step.reads])
         pairs = zip(results, outcome.outputs, strict=True) if outcome.ok else ()
         for index, (result, array) in zip(step.writes, pairs, strict=False):
-            self.device[index], self.host[index] = result, array
+            self.device[index] = result
+            self.host[index] = result if isinstance(result, State) else array
         return outcome
 
     def try_on(self, step: Step, inputs: Sequence[np.ndarray | None]) -> Outcome:
@@ -92,17 +107,40 @@ class Track:
         if not self._has({i: x for i, x in given.items() if x is not None}, step):
             return UNAVAILABLE
         try:
-            arrays = [None if x is None else self.backend.put(x) for x in inputs]
+            arrays = [None if x is None else put(self.backend, x) for x in inputs]
         except Exception as error:
             return Outcome(error=located(error, step.op))
         return self._compute(step, arrays)[1]
 
     def forget(self, step: Step) -> None:
         """Drop what no later step reads; variables stay, as any alias may show them."""
-        for index in (*step.reads, *step.writes):
+        for index in (*step.needs, *step.writes):
             if self._last.get(index, step) is step and not self.plan.values[index].variable:
                 self.device.pop(index, None)
                 self.host.pop(index, None)
+
+    def _is_dead(self, step: Step) -> bool:
+        """Whether the step's branch is not taken on this device."""
+        return step.guard is not None and not holds(step.guard.when, self.host.get)
+
+    def _leave(self, step: Step) -> None:
+        """Do what a dead step does: leave the variables that it would have written."""
+        for new, old in renewed(self.plan, step):
+            if old in self.host:
+                self.device[new], self.host[new] = self.device[old], self.host[old]
+
+    def _merge(self, step: Step, guard: Guard) -> Outcome:
+        """Take the input that is alive."""
+        alive = (i for i, when in enumerate(guard.inputs) if holds(when, self.host.get))
+        number = next(alive)
+        source, index = step.reads[number], np.array(number, np.int32)
+        if source not in self.device:
+            return UNAVAILABLE
+        values = (self.device[source], put(self.backend, index))
+        arrays = (shown(self.host[source]), index)
+        for written, value, array in zip(step.writes, values, arrays, strict=True):
+            self.device[written], self.host[written] = value, array
+        return Outcome(arrays)
 
     def _has(self, values: Mapping[int, Any], step: Step) -> bool:
         return all(i in values or i in self.empty for i in step.reads)
@@ -111,7 +149,7 @@ class Track:
         """Why the step cannot run at all, on any device."""
         if step.op.name in self.plan.failures:
             return self.plan.failures[step.op.name]
-        if takes_empty(step.op):
+        if takes_empty(step):
             return None
         names = (self.plan.values[i].variable for i in step.reads if i in self.empty)
         name = next(names, None)
@@ -121,8 +159,12 @@ class Track:
         """The step's results on given device arrays, and the same as an outcome; nothing kept."""
         op = widen_operation(step.op) if self.wide else step.op
         try:
-            results = run_op(self.backend, op, inputs, self.functions)
-            return results, Outcome(tuple(self.backend.get(x) for x in results))
+            if step.iteration is None:
+                results = run_op(self.backend, op, inputs, self.functions)
+            else:
+                of = widened(self.plan, step, inputs) if self.wide else step.iteration
+                results = run_alone(self.backend, of, inputs, self.functions)
+            return results, Outcome(tuple(get(self.backend, x) for x in results))
         except Exception as error:  # a device's error may surface as late as in `get`
             return (), Outcome(error=located(error, op))
 
@@ -134,7 +176,7 @@ class Track:
         index = self.plan.newest(variable, self.plan.step_of[step.op.name])
         if index in self.empty:
             return Outcome()
-        return Outcome((self.host[index],)) if index in self.host else UNAVAILABLE
+        return Outcome((shown(self.host[index]),)) if index in self.host else UNAVAILABLE
 
     def _owner(self, index: int) -> Operation:
         """The operation that feeds or declares a value of the run's start."""

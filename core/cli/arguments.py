@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import re
 from typing import Any, NoReturn
 
 from core.cli.values import usage
+
+_INSIDE = re.compile(r"\d+:\d+(/\d+:\d+)*")
 
 
 class Parser(argparse.ArgumentParser):
@@ -116,6 +119,14 @@ def positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"'{text}' is not a positive whole number")
     return int(text)
+
+
+def position(text: str) -> tuple[int, str]:
+    """`"4/1:8"`: steps of the run, and the place in the loop that comes next then, as it stands."""
+    step, slash, inside = text.partition("/")
+    if not step.isdecimal() or (slash and not _INSIDE.fullmatch(inside)):
+        raise argparse.ArgumentTypeError(f"'{text}' is not STEP or STEP/ITERATION:STEP")
+    return int(step), slash + inside
 
 
 def size(text: str) -> tuple[int, int]:

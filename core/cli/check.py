@@ -1,27 +1,31 @@
-"""Problems of a graph, and whether its gradients agree with finite differences."""
+"""Problems of a graph, whether its gradients agree with finite differences, and whether what the
+document expects of its runs holds."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 
 from core.cli import arguments
 from core.cli.check_text import text
-from core.cli.loading import Loaded, load
+from core.cli.loading import Loaded, as_it_stands, load
 from core.cli.ports import Answer, Application
 from core.cli.problem_output import problem_object
 from core.cli.situation import situation
 from core.engine.backend import Backend
 from core.errors import GradstepError
 from core.graph.problems import Problem
-from core.host.checking import gradient_table, table_of_node
+from core.host.checking import gradient_tables, table_of_node
 from core.host.derive import derive
 from core.host.evaluator import Evaluator
-from core.host.messages import CheckedTensor, GradientTable
+from core.host.expectations import check_expectations
+from core.host.messages import CheckedExpectation, CheckedTensor, GradientTable
 from core.io.document import CodeKind
+from core.io.requests import main_request, requests
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +49,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     loaded = load(args)
     problems = list(derive(loaded.document, loaded.functions).problems)
     checked: GradientTable | None = None
-    request = loaded.document.request
+    request = main_request(loaded.document)
     if args.node:
         checked = _table(loaded, app.devices().open_backend(args.device), args)
     elif request.of and request.wrt:
@@ -55,8 +59,20 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
             if not any(p.severity == "error" for p in problems):
                 problems.append(Problem.of(error, "gradient-check"))
     problems += _doubts(checked)
-    failed = any(p.severity == "error" for p in problems)
-    return Answer(_data(problems, checked), text(problems, checked), 1 if failed else 0)
+    expected = _expectations(args, app)
+    failed = any(p.severity == "error" for p in problems) or not all(e.ok for e in expected)
+    data = _data(problems, checked)
+    data["expectations"] = [msgspec.to_builtins(e) for e in expected]
+    return Answer(data, text(problems, checked, expected), 1 if failed else 0)
+
+
+def _expectations(args: argparse.Namespace, app: Application) -> list[CheckedExpectation]:
+    """Of the file as it stands, whatever else the arguments ask: they are about its own feeds,
+    overrides and devices."""
+    if args.node:
+        return []
+    loaded = as_it_stands(args)
+    return check_expectations(loaded.document, loaded.functions, app.devices().open_backend)
 
 
 def _table(loaded: Loaded, backend: Backend, args: argparse.Namespace) -> GradientTable:
@@ -64,7 +80,9 @@ def _table(loaded: Loaded, backend: Backend, args: argparse.Namespace) -> Gradie
     here = situation(loaded, backend)
     if args.node:
         return table_of_node(evaluate, here, args.node, args.second_order)
-    return gradient_table(evaluate, here, args.second_order)
+    others = () if args.of or args.wrt else requests(loaded.document)[1:]
+    situations = [here, *(replace(here, request=request) for request in others)]
+    return gradient_tables(evaluate, situations, args.second_order)
 
 
 def _doubts(checked: GradientTable | None) -> list[Problem]:

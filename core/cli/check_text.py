@@ -1,4 +1,5 @@
-"""What `gradstep check` prints: problems, gradients element by element, and node by node."""
+"""What `gradstep check` prints: problems, gradients element by element and node by node, and what
+the document expects."""
 
 from __future__ import annotations
 
@@ -7,15 +8,26 @@ from collections.abc import Iterable, Sequence
 from core.cli.output import table
 from core.cli.problem_output import problem_text
 from core.graph.problems import Problem
-from core.host.messages import CheckedTensor, GradientRow, GradientTable
+from core.host.messages import CheckedExpectation, CheckedTensor, GradientRow, GradientTable
 
 
-def text(problems: Sequence[Problem], checked: GradientTable | None) -> str:
+def text(
+    problems: Sequence[Problem],
+    checked: GradientTable | None,
+    expected: Sequence[CheckedExpectation] = (),
+) -> str:
     """Everything, with empty lines between the tables."""
     parts = ["\n".join([problem_text(p) for p in problems] or ["no problems"])]
     if checked is not None:
         parts += [_gradients(checked), _nodes(checked), checked.text]
+    parts.append("\n".join(_expectation(e) for e in expected))
     return "\n\n".join(part for part in parts if part)
+
+
+def _expectation(e: CheckedExpectation) -> str:
+    """The sentence, and below it what was looked at and what came."""
+    looked_at = f"{e.what} after run {e.run}" if e.what else f"run {e.run}"
+    return f"{'ok' if e.ok else 'NOT OK':6}  {e.text}\n        {looked_at}: {e.came}"
 
 
 def _gradients(checked: GradientTable) -> str:

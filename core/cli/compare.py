@@ -43,6 +43,8 @@ def _text(found: Comparison) -> str:
 
 
 def _side(side: SideResult) -> str:
+    if side.status == "dead":
+        return side.status
     if side.status != "ok":
         return side.text or side.status
     shown = ", ".join(f"{v:.6g}" if isinstance(v, float) else str(v) for v in side.values[:6])

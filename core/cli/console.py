@@ -2,43 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 import numpy as np
 
+from core.cli.console_words import ALIASES, HELP
 from core.cli.output import error_object, error_text, table, tensor_object, tensor_text
+from core.cli.reply import Reply
+from core.cli.session_commands import SESSION_COMMANDS
+from core.cli.thread_table import thread_objects, thread_table
 from core.debug.breakpoints import Breakpoint, BreakpointKind
+from core.debug.program import Program
 from core.debug.session import DebugSession
-from core.debug.stop import Reason, Stop
+from core.debug.sessions import FIRST, Sessions
+from core.debug.stop import Reason
+from core.debug.threads import Threads
 from core.errors import GradstepError
+from core.graph.loop import way_to, within
 from core.graph.model import Phase, TensorRef, unknown_name
 from core.graph.scopes import parents
+from core.host.messages import StepInfo
 from core.host.reports import program_info, stopped
 
 _LISTED = 4  # steps that `list` shows before and after the current one
 
 
-@dataclass(frozen=True)
-class Reply:
-    """What a command did: text for people, fields for JSON, and whether to go on."""
-
-    text: str
-    data: Mapping[str, Any] = field(default_factory=dict)
-    quit: bool = False
-
-
 class Console:
     """Commands by name on one debug session. Raises GradstepError for what cannot be done."""
 
-    def __init__(self, session: DebugSession, breakpoints: tuple[Breakpoint, ...] = ()) -> None:
-        self.session = session
+    def __init__(
+        self,
+        threads: Threads,
+        program_of: Callable[[str], Program],
+        breakpoints: tuple[Breakpoint, ...] = (),
+    ) -> None:
+        """program_of: of another file, for sessions of other graphs."""
+        self.sessions = Sessions({FIRST: threads})
+        self.program_of = program_of
         self._breakpoints = list(breakpoints)
-        self._info = program_info(session)
         self._last = "step"
-        session.set_breakpoints(self._breakpoints)
+        self.sessions.set_breakpoints(self._breakpoints)
+
+    @property
+    def threads(self) -> Threads:
+        """The current session's."""
+        return self.sessions.session
+
+    @property
+    def session(self) -> DebugSession:
+        """The current thread's."""
+        return self.threads.session
 
     def execute(self, line: str) -> Reply:
         """Do one command; an empty line repeats the last move."""
@@ -58,7 +73,8 @@ class Console:
 
     def move(self, name: str, target: str = "") -> Reply:
         """One of the session's moves."""
-        return self._at(self.session.command(name, target))
+        self.threads.command(name, target)
+        return self.where()
 
     def run_to(self, target: str) -> Reply:
         """To just before an operation, or exactly to run:step."""
@@ -68,20 +84,22 @@ class Console:
 
     def where(self, rest: str = "") -> Reply:
         """Where the session stands, without moving."""
-        return self._at(self.session.stop)
-
-    def _at(self, stop: Stop) -> Reply:
-        said = stopped(self.session, stop)
+        said, stop = stopped(self.threads), self.threads.stop
         total = len(self.session.plan.steps)
-        text = f"[{stop.reason}] run {stop.run}, step {stop.step} of {total}"
+        thread = f"{self.threads.current}: " if said.threads else ""
+        text = f"[{stop.reason}] {thread}run {stop.run}, step {stop.step} of {total}"
+        text += "".join(f" · {x.text}, step {x.step} of {x.length}" for x in stop.inside)
         if stop.op:
             text += f" · {stop.phase} · {stop.node}: {said.text or stop.op}"
         if stop.error is not None:
-            text += f"\n  failed: {error_text(stop.error)}"
+            happened = "waits" if stop.reason == Reason.BLOCKED else "failed"
+            text += f"\n  {happened}: {error_text(stop.error)}"
         data: dict[str, Any] = {
             name: getattr(said, name)
             for name in ("reason", "run", "step", "runs", "phase", "node", "op", "text")
         }
+        if stop.inside:
+            data["inside"] = msgspec.to_builtins(said.inside)
         if stop.error is not None:
             data["error"] = error_object(stop.error)
         return Reply(text, {"stop": data})
@@ -95,8 +113,8 @@ class Console:
             return self.gradient(of.strip())
         if not name:
             raise _missing("print", "the name of a tensor")
-        self.session.program.graph[TensorRef.parse(name).op]
-        return _value(name, self.session.frame().value(name), "not computed yet")
+        self._want_operation(TensorRef.parse(name).op)
+        return self._value(name, TensorRef.parse(name))
 
     def gradient(self, name: str) -> Reply:
         """The gradient with respect to a tensor as of now."""
@@ -104,11 +122,21 @@ class Console:
         self.session.program.graph[ref.op]
         if ref not in self.session.program.gradients:
             return _value(f"∂{name}", None, "None: no gradient flows there")
-        return _value(f"∂{name}", self.session.frame().gradient(ref), "not computed yet")
+        return self._value(f"∂{name}", self.session.program.gradients[ref])
+
+    def _value(self, name: str, ref: TensorRef) -> Reply:
+        frame = self.session.frame()
+        state = frame.state(ref)
+        if state is not None:  # of a queue
+            return Reply(f"{name}  {state}", {"name": name, "value": tensor_object(state.said())})
+        if (dead := frame.dead(ref)) is not None:
+            data = {"name": name, "value": None, "dead": dead.reason}
+            return Reply(f"{name}  {dead.text}", data)
+        return _value(name, frame.value(ref), "not computed yet")
 
     def list_steps(self, rest: str = "") -> Reply:
         """The steps around the current one; `list all`: every step."""
-        now, steps = self.session.stop.step, self._info.steps
+        now, steps = self._steps()
         around = range(max(0, now - _LISTED), min(len(steps), now + _LISTED + 1))
         shown = range(len(steps)) if rest == "all" else around
         rows = [
@@ -116,6 +144,33 @@ class Console:
             for i in shown
         ]
         return Reply(table(rows), {"steps": [msgspec.to_builtins(steps[i]) for i in shown]})
+
+    def _steps(self) -> tuple[int, Sequence[StepInfo]]:
+        """The number of the next step, and the steps it is one of: the run's or an iteration's."""
+        stop, info = self.session.stop, program_info(self.session)
+        if not stop.inside:
+            return stop.step, info.steps
+        here = stop.inside[-1]
+        return here.step, next(x.steps for x in info.loops if x.loop == here.loop)
+
+    def _want_operation(self, name: str) -> None:
+        """Raise GradstepError when neither the graph nor a loop in it has such an operation."""
+        graph = self.session.program.graph
+        if way_to(graph, name) is None:
+            raise unknown_name(name, [op.name for op in within(graph)])
+
+    # -- threads -------------------------------------------------------------------------------
+
+    def list_threads(self, rest: str = "") -> Reply:
+        """All threads, and what each of them could do."""
+        return Reply(thread_table(self.threads), {"threads": thread_objects(self.threads)})
+
+    def switch(self, name: str) -> Reply:
+        """`thread NAME`: the moves are that thread's from now on."""
+        if not name:
+            return self.list_threads()
+        self.threads.switch(name)
+        return self.where()
 
     # -- breakpoints ---------------------------------------------------------------------------
 
@@ -136,12 +191,12 @@ class Console:
         """Raise GradstepError when nothing in the program is called `target`."""
         graph = self.session.program.graph
         if kind in (BreakpointKind.OP, BreakpointKind.GRADIENT):
-            graph[target]
+            self._want_operation(target)
             return
         known = {
-            BreakpointKind.TYPE: {op.type for op in graph},
+            BreakpointKind.TYPE: {op.type for op in within(graph)},
             BreakpointKind.PHASE: {phase.value for phase in Phase},
-            BreakpointKind.SCOPE: {scope for op in graph for scope in parents(op.name)},
+            BreakpointKind.SCOPE: {scope for op in within(graph) for scope in parents(op.name)},
         }[kind]
         if target.rstrip("/") not in known:
             raise GradstepError(
@@ -173,7 +228,7 @@ class Console:
         return Reply(table(rows) or "no breakpoints", {"breakpoints": found})
 
     def _set(self, breakpoints: list[Breakpoint]) -> None:
-        self.session.set_breakpoints(breakpoints)
+        self.sessions.set_breakpoints(breakpoints)
         self._breakpoints = breakpoints
 
     # -- the rest ------------------------------------------------------------------------------
@@ -227,37 +282,10 @@ COMMANDS: Mapping[str, Callable[[Console, str], Reply]] = {
     "gradient": Console.gradient,
     "where": Console.where,
     "list": Console.list_steps,
+    "threads": Console.list_threads,
+    "thread": Console.switch,
+    **SESSION_COMMANDS,
     "help": Console.show_help,
     "quit": Console.leave,
-}
-ALIASES: Mapping[str, str] = {
-    "n": "step", "next": "step", "s": "step",
-    "i": "step_into", "into": "step_into", "step_in": "step_into", "stepIn": "step_into",
-    "o": "step_out", "out": "step_out", "stepOut": "step_out",
-    "sb": "step_back", "back": "step_back", "stepBack": "step_back",
-    "c": "continue", "continue_": "continue",
-    "rc": "reverse_continue", "reverseContinue": "reverse_continue",
-    "u": "run_to", "goto": "run_to",
-    "b": "break", "p": "print", "g": "gradient", "grad": "gradient", "w": "where", "l": "list",
-    "q": "quit", "exit": "quit", "?": "help",
-}  # fmt: skip
-HELP: Mapping[str, str] = {
-    "step": "over one forward operation, or over all gradient operations of one",
-    "step_into": "over one single operation",
-    "step_out": "to the end of the group or scope",
-    "step_back": "back to where the step before began",
-    "continue": "to the next breakpoint, or the end of the run",
-    "reverse_continue": "back to the breakpoint before, or the start of the run",
-    "run_to": "NODE: to just before it; RUN:STEP: exactly there, forward or back",
-    "restart": "forget all runs",
-    "break": "[gradient|scope|type|phase] NAME [if EXPRESSION]",
-    "breakpoints": "all breakpoints by number",
-    "delete": "N, or all",
-    "print": "NAME: its value as of now",
-    "gradient": "NAME: the gradient with respect to it as of now",
-    "where": "where the session stands",
-    "list": "the steps around the current one; list all",
-    "help": "this",
-    "quit": "leave",
 }
 _MOVES = frozenset(list(COMMANDS)[:6])

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import signal
 import sys
-from collections.abc import Callable, Iterable
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from core.cli import arguments
-from core.cli.console import Console, Reply
-from core.cli.loading import load
+from core.cli.console import Console
+from core.cli.loading import as_it_stands, load
 from core.cli.output import error_object, error_text
 from core.cli.ports import Answer, Application
+from core.cli.reply import Reply
+from core.debug.program import Program
 from core.errors import GradstepError
 from core.graph.problems import Problem
 from core.host.derive import derive
@@ -38,15 +43,21 @@ def execute(args: argparse.Namespace, app: Application) -> Answer | int:
     the terminal until its end."""
     loaded = load(args)
     program = derive(loaded.document, loaded.functions)
-    session = begin(program, app.devices().open_backend(args.device))
-    console = Console(session, loaded.document.breakpoints)
+    threads = begin(program, app.devices().open_backend(args.device))
+    console = Console(threads, partial(_other_program, args), loaded.document.breakpoints)
     if args.script is not None or args.json:
         lines = script_lines(sys.stdin.read() if args.script is None else args.script)
-        return run_script(console, lines, session.program.problems)
-    for problem in session.program.problems:
+        return run_script(console, lines, threads.program.problems)
+    for problem in threads.program.problems:
         print(f"{problem.severity}: {_said(problem)}", file=sys.stderr)
     interact(console, input, print)
     return 0
+
+
+def _other_program(args: argparse.Namespace, file: str) -> Program:
+    """Of another file, as it stands, for sessions of several graphs."""
+    loaded = as_it_stands(argparse.Namespace(file=file, trust=args.trust))
+    return derive(loaded.document, loaded.functions)
 
 
 def script_lines(script: str) -> list[str]:
@@ -87,7 +98,9 @@ def interact(console: Console, ask: Callable[[str], str], say: Callable[[str], N
     say("help lists the commands; an empty line repeats the last move")
     while True:
         try:
-            reply = console.execute(ask(PROMPT))
+            line = ask(PROMPT)
+            with _pausing(console.threads.pause):
+                reply = console.execute(line)
         except EOFError:
             return
         except KeyboardInterrupt:
@@ -99,6 +112,24 @@ def interact(console: Console, ask: Callable[[str], str], say: Callable[[str], N
             say(reply.text)
         if reply.quit:
             return
+
+
+@contextlib.contextmanager
+def _pausing(pause: Callable[[], None]) -> Iterator[None]:
+    """Ctrl+C pauses the move that is under way; once more breaks it off."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only that one is told of it
+        return
+
+    def pressed(*_: object) -> None:
+        signal.signal(signal.SIGINT, before)
+        pause()
+
+    before = signal.signal(signal.SIGINT, pressed)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _with_history() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,6 +16,7 @@ from core.engine.backend import Backend
 from core.engine.feeds import feed_arrays
 from core.engine.session import Session
 from core.errors import GradstepError
+from core.graph.loop import anywhere, within
 from core.graph.model import Constant, Edge, Graph, TensorRef
 from core.graph.near import near
 from core.host.overrides import near_miss
@@ -23,6 +25,7 @@ from core.host.trust import is_trusted
 from core.host.user_code import Function, functions_of
 from core.io.document import CodeKind, Document
 from core.io.open import read
+from core.io.requests import main_request
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,11 +58,18 @@ def load(args: argparse.Namespace) -> Loaded:
         arrays = feed_arrays(document.graph, given)
         if not args.allow_nan:
             _refuse_non_finite(arrays)
+        _say_what_is_cut_off(given, arrays)
         document = document.with_(feeds=_with_feeds(document, arrays))
     if getattr(args, "init", None):
         document = document.with_(init=document.graph[args.init].name)
     if hasattr(args, "of"):
         document = document.with_(request=_request(document, args))
+    return Loaded(document, _functions(document, args))
+
+
+def as_it_stands(args: argparse.Namespace) -> Loaded:
+    """The document of `args.file`, whatever else the arguments say. Raises GradstepError."""
+    document = read(args.file)
     return Loaded(document, _functions(document, args))
 
 
@@ -79,8 +89,8 @@ def start(
 
 
 def require_request(document: Document) -> GradientRequest:
-    """The document's request. Raises GradstepError (UsageError) when it asks for nothing."""
-    request = document.request
+    """The document's main request. Raises GradstepError (UsageError) when it asks for nothing."""
+    request = main_request(document)
     if not request.of or not request.wrt:
         flag = "--wrt" if request.of else "--of"
         raise usage(f"{flag} is missing, and the document does not say", f"write {flag} NAME")
@@ -95,6 +105,22 @@ def _with_feeds(
     """The document's feeds with the given ones over them; "x" and "x:0" are the same tensor."""
     feeds = {str(TensorRef.parse(name)): value for name, value in document.feeds.items()}
     return {**feeds, **{str(ref): Constant(array) for ref, array in arrays.items()}}
+
+
+def _say_what_is_cut_off(given: Mapping[str, Any], arrays: Mapping[TensorRef, np.ndarray]) -> None:
+    """TensorFlow makes whole numbers of fractions without a word; so do we, but with one."""
+    for name, value in given.items():
+        array, exact = arrays[TensorRef.parse(name)], np.asarray(value)
+        if array.dtype.kind not in "iu" or exact.dtype.kind != "f":
+            continue
+        cut = np.argwhere(exact != array)
+        if len(cut):
+            first = tuple(int(i) for i in cut[0])
+            print(
+                f"warning: '{name}' holds {array.dtype}, so {exact[first]} is fed as "
+                f"{array[first]}; round it yourself, or make the placeholder float32",
+                file=sys.stderr,
+            )
 
 
 def _refuse_non_finite(arrays: Mapping[TensorRef, np.ndarray]) -> None:
@@ -122,7 +148,7 @@ def _request(document: Document, args: argparse.Namespace) -> GradientRequest:
         if "<" in text:
             edges.add(_edge(document.graph, text))
         else:
-            stops.add(_tensor(document.graph, text))
+            stops.add(_stop(document.graph, text))
     overrides = [_override(document.graph, text) for text in getattr(args, "override", ())]
     return replace(
         request,
@@ -152,9 +178,16 @@ def _tensor(graph: Graph, text: str) -> TensorRef:
     return ref
 
 
+def _stop(graph: Graph, text: str) -> TensorRef:
+    """A tensor through which nothing flows back; it may be inside a loop."""
+    ref = TensorRef.parse(text)
+    anywhere(graph, ref.op)
+    return ref
+
+
 def _edge(graph: Graph, text: str) -> Edge:
     edge = Edge.parse(text)
-    count = len(graph[edge.op].inputs)
+    count = len(anywhere(graph, edge.op).inputs)
     if edge.index >= count:
         raise GradstepError(
             f"'{edge.op}' has {count} inputs, so there is no wire {edge}",
@@ -174,11 +207,11 @@ def _override(graph: Graph, text: str) -> Override:
 
 def _override_kind(graph: Graph, target: str) -> OverrideKind:
     if target.endswith("/"):
-        if any(op.name.startswith(target) for op in graph):
+        if any(op.name.startswith(target) for op in within(graph)):
             return OverrideKind.SCOPE
-    elif any(op.type == target for op in graph):
+    elif any(op.type == target for op in within(graph)):
         return OverrideKind.TYPE
-    elif target in graph:
+    elif any(op.name == target for op in within(graph)):
         return OverrideKind.OP
     text, hint = near_miss(graph, _meant(graph, target), target.rstrip("/"))
     raise GradstepError(text, kind="ValueError", hint=hint)
@@ -189,9 +222,13 @@ def _meant(graph: Graph, target: str) -> OverrideKind:
     so, and no type."""
     if target.endswith("/"):
         return OverrideKind.SCOPE
-    if near(target, {op.type for op in graph}) or not near(target, graph.operations):
+    if near(target, {op.type for op in within(graph)}) or not near(target, _names(graph)):
         return OverrideKind.TYPE
     return OverrideKind.OP
+
+
+def _names(graph: Graph) -> list[str]:
+    return [op.name for op in within(graph)]
 
 
 def _functions(document: Document, args: argparse.Namespace) -> Mapping[str, Function]:

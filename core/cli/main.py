@@ -20,7 +20,7 @@ VERBS: Mapping[str, Verb] = {
     "run": Verb("run", "compute values"),
     "grad": Verb("grad", "compute gradients, and check them"),
     "why": Verb("why", "say what blocks or kills a gradient"),
-    "check": Verb("check", "problems of a graph, and its gradient check"),
+    "check": Verb("check", "problems, the gradient check, and what it says of its runs"),
     "debug": Verb("debug", "the debugger in the terminal"),
     "compare": Verb("compare", "the same graph on two devices, node by node"),
     "profile": Verb("profile", "time and bytes of each operation, and what passes do"),

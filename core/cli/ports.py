@@ -21,8 +21,9 @@ class Application(Protocol):
         """Show the window, on a document if a path is given; the exit status."""
 
     def shot(self, path: Path | None, out: Path, **look: Any) -> None:
-        """Save a picture of the window, on a document if a path is given. look: step, theme, size,
-        scale, select, show, compare, profile and colour, as in gui.shot. Raises GradstepError."""
+        """Save a picture of the window, on a document if a path is given. look: step, inside,
+        theme, size, scale, select, show, compare, profile and colour, as in gui.shot. Raises
+        GradstepError."""
 
     def picture(self, document: Document, suffix: str) -> bytes:
         """The document's graph as a ".png" or ".svg" file. Raises GradstepError."""

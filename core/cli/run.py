@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
+from types import MappingProxyType
 
 import numpy as np
 
@@ -15,7 +17,9 @@ from core.cli.ports import Answer, Application
 from core.cli.values import usage
 from core.engine.backend import Backend
 from core.engine.session import Session
+from core.errors import GradstepError
 from core.graph.model import Graph, TensorRef
+from core.io.requests import whole_request
 from core.ops.table import find
 
 Values = dict[str, "np.ndarray | None"]
@@ -28,6 +32,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     arguments.running(parser)
     arguments.speed(parser)
     parser.add_argument("--runs", metavar="N", type=arguments.positive, default=1, help="repeat")
+    parser.add_argument(
+        "--threads", action="store_true", help="let the document's threads fill the queues"
+    )
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
@@ -35,18 +42,46 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     layout = arguments.layout(args)
     loaded = load(args)
     backend = app.devices().open_backend(args.device)
+    if args.threads:
+        from core.cli.threaded import threaded_runs
+
+        if args.fast or args.kernels:
+            raise usage("--threads runs as the debugger does", "leave --fast and --kernels out")
+        return _answer(threaded_runs(loaded, backend, args.fetch, args.runs), backend)
     begin = partial(start, loaded, backend=backend, **layout)
     session, fetches, targets = _plan(loaded, begin, args.fetch)
-    runs = [_run(session, loaded, fetches, targets) for _ in range(args.runs)]
-    device = {"name": backend.name, "measured": backend.measured, "source": backend.source}
-    objects = [{"fetches": {n: tensor_object(v) for n, v in run.items()}} for run in runs]
-    data: dict[str, object] = {"runs": objects, "device": device}
+    with _naming_threads(loaded):
+        runs = [_run(session, loaded, fetches, targets) for _ in range(args.runs)]
+    data: dict[str, object] = {}
     if layout["kernels"]:
         data["kernels"] = session.computed_by
     if args.fast:
         data["rounding"] = session.rounding
     notes = [*kernel_lines(session.computed_by), *map(_rounding, session.rounding)]
-    return Answer(data, "\n".join([_text(runs, backend), *notes]))
+    return _answer(runs, backend, data, notes)
+
+
+@contextmanager
+def _naming_threads(loaded: Loaded) -> Iterator[None]:
+    """What waits for a queue is told of the document's threads, where it has any."""
+    try:
+        yield
+    except GradstepError as error:
+        if error.kind == "DeadlineExceededError" and loaded.document.threads:
+            error.hint = f"let the document's threads run: --threads; or {error.hint}"
+        raise
+
+
+def _answer(
+    runs: list[Values],
+    backend: Backend,
+    more: Mapping[str, object] = MappingProxyType({}),
+    notes: Sequence[str] = (),
+) -> Answer:
+    device = {"name": backend.name, "measured": backend.measured, "source": backend.source}
+    objects = [{"fetches": {n: tensor_object(v) for n, v in run.items()}} for run in runs]
+    text = "\n".join([_text(runs, backend), *notes])
+    return Answer({"runs": objects, "device": device, **more}, text)
 
 
 def _plan(
@@ -63,25 +98,26 @@ def _plan(
     session = begin(program.graph, initial=program.initial)
     if names:
         return session, names, ()
-    wanted = [ref.short for ref in document.fetches or document.request.of]
+    asked = whole_request(document).of
+    wanted = [ref.short for ref in document.fetches or asked]
     if not wanted and not program.targets:
         raise usage("nothing to compute: --fetch is missing", "write --fetch NAME")
     return (
         session,
-        [*wanted, *(t for t in program.targets if not document.request.of)],
-        (program.targets if document.request.of else ()),
+        [*wanted, *(t for t in program.targets if not asked)],
+        program.targets if asked else (),
     )
 
 
 def _run(session: Session, loaded: Loaded, names: list[str], targets: tuple[str, ...]) -> Values:
-    tensors = [name for name in names if not _runs_only(session.graph, name)]
-    operations = [name for name in names if _runs_only(session.graph, name)]
+    tensors = [name for name in names if not runs_only(session.graph, name)]
+    operations = [name for name in names if runs_only(session.graph, name)]
     values = session.run(tensors, loaded.feeds(), [*operations, *targets])
     found: Values = dict(zip(tensors, values, strict=True))
     return {name: found.get(name) for name in names}
 
 
-def _runs_only(graph: Graph, name: str) -> bool:
+def runs_only(graph: Graph, name: str) -> bool:
     """Whether `name` is an operation without outputs, which is run but has no value."""
     definition = find(graph[TensorRef.parse(name).op].type)
     return definition is not None and not definition.outputs

@@ -24,7 +24,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "file", metavar="FILE", help=f".gradstep, .pb, .pbtxt, or {START} (start page)"
     )
     parser.add_argument("out", metavar="OUT.png", type=Path)
-    parser.add_argument("--step", metavar="N", type=int, default=0, help="steps to take first")
+    parser.add_argument(
+        "--step", metavar="N[/ITERATION:STEP]", type=arguments.position, default=(0, ""),
+        help="steps to take first; in a loop: iterations and steps of it besides"
+    )  # fmt: skip
     parser.add_argument("--theme", metavar="T", choices=("light", "dark"), default="dark")
     parser.add_argument("--size", metavar="WxH", type=arguments.size, default=(1600, 1000))
     parser.add_argument("--scale", metavar="F", type=float, default=1.0, help="pixels per point")
@@ -44,6 +47,8 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     path = None if args.file == START else Path(args.file)
     if path is not None:
         read(path)
-    names = ("step", "theme", "size", "scale", "select", "show", "compare", "profile", "colour")
-    app.shot(path, args.out, **{name: getattr(args, name) for name in names})
+    step, inside = args.step
+    names = ("theme", "size", "scale", "select", "show", "compare", "profile", "colour")
+    look = {name: getattr(args, name) for name in names}
+    app.shot(path, args.out, step=step, inside=inside, **look)
     return Answer({"shot": str(args.out)}, f"wrote {args.out}")

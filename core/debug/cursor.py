@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from core.debug.breakpoints import Breakpoint
 from core.debug.frame import Frame
@@ -12,6 +12,7 @@ from core.debug.stops import StopPoints
 from core.debug.timeline import Timeline
 from core.errors import GradstepError
 from core.graph.model import TensorRef
+from core.ops.queue import WouldBlockError
 
 _CHUNK = 64  # steps between two looks at the pause flag
 
@@ -27,6 +28,7 @@ class Cursor:
         self._gradients = gradients
         self._points = StopPoints(timeline.plan, ())
         self._pausing = threading.Event()
+        timeline.heed(self._pausing.is_set)
         self.run = self.step = 0
         self.error: GradstepError | None = None
         self.hit = ""
@@ -53,6 +55,11 @@ class Cursor:
         self.error = None
         self.hit = ""
 
+    @property
+    def pausing(self) -> bool:
+        """Whether the move that is under way is to end."""
+        return self._pausing.is_set()
+
     def pause(self) -> None:
         """From any thread: end the move that is under way."""
         self._pausing.set()
@@ -73,12 +80,19 @@ class Cursor:
         for position in self._halts(limit, heed):
             self.step, self.error = self.timeline.reach(self.run, position)
             if self.error is not None:
-                return Reason.EXCEPTION
+                return self.stopped_by(self.error)
+            if self.step < position:  # a loop was left
+                return Reason.PAUSE
             if heed and self.meets():
                 return Reason.BREAKPOINT
-            if self._pausing.is_set():
+            if self.pausing:
                 return Reason.PAUSE
         return None
+
+    def stopped_by(self, error: GradstepError) -> Reason:
+        """Take down what kept a step from being done, and say what that is to the session."""
+        self.error = error
+        return Reason.BLOCKED if isinstance(error, WouldBlockError) else Reason.EXCEPTION
 
     def backward(self, limit: int) -> bool:
         """Move back to the last breakpoint before this position and not before step `limit`, or
@@ -99,11 +113,21 @@ class Cursor:
 
     def meets(self) -> bool:
         """Whether a breakpoint stops here. A condition that cannot be evaluated stops, too."""
+        return self.meets_of(self._points, (self.run,), self.step, self.frame)
+
+    def meets_of(
+        self,
+        points: StopPoints,
+        when: tuple[int, ...],
+        step: int,
+        look: Callable[[], Frame],
+    ) -> bool:
+        """Whether one of `points` stops at `step` of this run, or run and iteration."""
         self.hit = ""
-        if self.step not in self._points.at:
+        if step not in points.at:
             return False
         try:
-            point = self._points.met(self.run, self.step, self.frame())
+            point = points.met(when, step, look())
         except GradstepError as error:
             self.error = error
             return True

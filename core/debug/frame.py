@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from core.debug.inside import View, as_left, trace_of
 from core.debug.timeline import Timeline
+from core.engine.conditions import holds
+from core.engine.opaque import get
 from core.engine.resolve import storage_name
-from core.graph.model import TensorRef
+from core.engine.untaken import Untaken, why_dead
+from core.graph.loop import way_to
+from core.graph.model import Operation, TensorRef
+from core.ops.opaque import State
+from core.ops.table import find
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,36 +25,110 @@ class Frame:
     """Values once `step` steps of run number `run` are done; the same by whatever way the
     debugger came there.
 
-    gradients: tensor -> the tensor that holds its gradient.
+    gradients: tensor -> the tensor that holds its gradient. loops: iterations that it looks into,
+    the innermost first.
     """
 
     timeline: Timeline
     gradients: Mapping[TensorRef, TensorRef]
     run: int
     step: int
+    loops: tuple[View, ...] = ()
 
     def value(self, ref: TensorRef | str) -> np.ndarray | None:
-        """A copy of the tensor's value on the host, or None when it is not computed yet.
+        """A copy of the tensor's value on the host, or None when it is not computed yet, or dead.
 
         A variable, or an alias of one, has the value last written at or before the step. Raises
         GradstepError when a dropped run must be replayed and that fails.
         """
-        ref = TensorRef.parse(ref) if isinstance(ref, str) else ref
+        found = self._held(TensorRef.parse(ref) if isinstance(ref, str) else ref)
+        return None if found is None else get(self.timeline.backend, found)
+
+    def state(self, ref: TensorRef | str) -> State | None:
+        """What the queue, tensor array or stack holds whose handle the tensor is; None when that is
+        not there yet, or the tensor something else."""
+        found = self._held(TensorRef.parse(ref) if isinstance(ref, str) else ref)
+        return found if isinstance(found, State) else None
+
+    def _held(self, ref: TensorRef) -> Any:
+        """The device array, or the state, that `value` and `state` show."""
+        for loop in self.loops:
+            if loop.has(ref):
+                return self._behind(loop.value(ref))
         done = min(self.step, self.timeline.done(self.run))
         if self.run >= self.timeline.runs:
             return None
         plan = self.timeline.plan
+        if ref.op in plan.failures:
+            return None
         where = plan.tensors.get(ref)
         if where is None:
-            return self._untouched(ref)
+            around = way_to(plan.graph, ref.op)
+            return self._as_left(around, ref, done) if around else self._untouched(ref)
         if isinstance(where, str):
-            alias = ref.op != plan.variables[where].op
-            if alias and plan.step_of[ref.op] >= done:
+            variable = plan.variables[where]
+            made = variable.anew or ref.op != variable.op
+            if made and (plan.step_of[ref.op] >= done or self.dead(ref)):
                 return None
             where = plan.newest(where, done)
-        elif plan.made_by[where] >= done:
+        elif plan.made_by[where] >= done or self.dead(ref):
             return None
-        return self.timeline.get(self.run, where)
+        return self._behind(self.timeline.held(self.run, where, done))
+
+    def _as_left(self, around: Sequence[Operation], ref: TensorRef, done: int) -> Any:
+        """What a tensor of a loop was in its last iteration, once it has run. around: the loop, the
+        outermost first where they are nested."""
+        plan = self.timeline.plan
+        first = plan.step_of.get(around[0].name)
+        if first is None or first >= done:
+            return None
+        step = plan.steps[first]
+        return as_left(step, self.timeline.held(self.run, trace_of(step), done), around[1:], ref)
+
+    def _behind(self, held: Any) -> Any:
+        """What `held` leads to where it is the handle of a tensor array or a stack, as of the
+        position in the innermost loop that has any; else `held`."""
+        if isinstance(held, np.ndarray) and held.dtype == object and held.ndim == 0:
+            for shared in self._shared():
+                found = shared.at(held) if isinstance(shared, State) else None
+                if found is not None:
+                    return found
+        return held
+
+    def _shared(self) -> Iterator[Any]:
+        """What all operations of the run work on that name its class."""
+        for loop in self.loops:
+            yield from loop.shared()
+        plan, done = self.timeline.plan, min(self.step, self.timeline.done(self.run))
+        for name in plan.per_run:
+            yield self.timeline.held(self.run, plan.newest(name, done), done)
+
+    def dead(self, ref: TensorRef | str) -> Untaken | None:
+        """Why the tensor is dead; None where it is not, or that is not settled yet."""
+        ref = TensorRef.parse(ref) if isinstance(ref, str) else ref
+        for loop in self.loops:
+            if loop.has(ref):
+                return loop.dead(ref)
+        plan = self.timeline.plan
+        if ref not in plan.alive or self.run >= self.timeline.runs:
+            return None
+        done = min(self.step, self.timeline.done(self.run))
+        if plan.step_of[ref.op] >= done:
+            return None
+        return why_dead(plan, ref, lambda value: self.timeline.held(self.run, value, done))
+
+    def skips(self, operation: str) -> bool:
+        """Whether the operation, which is the next or done, is dead in this run."""
+        for loop in self.loops:
+            if (skipped := loop.skips(operation)) is not None:
+                return skipped
+        plan = self.timeline.plan
+        step = plan.step_of.get(operation)
+        guard = None if step is None else plan.steps[step].guard
+        if guard is None or self.run >= self.timeline.runs:
+            return False
+        done = min(self.step, self.timeline.done(self.run))
+        return not holds(guard.when, lambda value: self.timeline.held(self.run, value, done))
 
     def gradient(self, ref: TensorRef | str) -> np.ndarray | None:
         """The value of the tensor's gradient; None when there is none, or not yet."""
@@ -54,10 +136,15 @@ class Frame:
         held = self.gradients.get(ref)
         return None if held is None else self.value(held)
 
-    def _untouched(self, ref: TensorRef) -> np.ndarray | None:
+    def _untouched(self, ref: TensorRef) -> Any:
         """A variable that no step of the plan touches keeps its first value."""
         graph = self.timeline.plan.graph
         if ref.index or ref.op not in graph:
             return None
-        array = self.timeline.start.get(storage_name(graph[ref.op]))
-        return None if array is None else self.timeline.backend.get(array)
+        op = graph[ref.op]
+        definition = find(op.type)
+        first = None
+        if definition is not None and definition.first is not None:
+            first = definition.first(op)
+        found = self.timeline.outside(storage_name(op))
+        return first if found is None else found

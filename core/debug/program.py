@@ -11,6 +11,7 @@ import numpy as np
 
 from core.autodiff.differentiate import Differentiation, Slices
 from core.autodiff.request import GradientRequest
+from core.debug.thread import Thread
 from core.graph.model import Edge, Graph, TensorRef
 from core.graph.problems import Problem
 
@@ -25,7 +26,7 @@ class Program:
 
     graph:     forward, gradient and update operations.
     forward:   the user's graph alone.
-    request:   the gradients that were asked for.
+    request:   the gradients that were asked for; of several requests the first.
     gradients: tensor -> the tensor that holds its gradient; a tensor that is absent has None.
     slices:    tensor whose gradient is IndexedSlices -> the tensors that hold values and indices.
     edges:     wire -> the gradient tensor that flows back over it.
@@ -38,8 +39,10 @@ class Program:
     init:      operation executed once before run 0; "" for none.
     slots:     variable -> its optimizer slot variables.
     functions: token -> Python function, for PyFunc.
+    threads:   what runs beside the main program.
     problems:  what is wrong with the document, said at its nodes.
-    derived:   how the gradients came about, for the program after the user's next edit.
+    derived:   how the gradients came about, one for each thing that was differentiated. Where
+               several have a gradient of the same tensor, `gradients` has the first one's.
     """
 
     graph: Graph
@@ -58,4 +61,5 @@ class Program:
     slots: Mapping[str, tuple[str, ...]] = field(default_factory=_nothing)
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=_nothing)
     problems: tuple[Problem, ...] = ()
-    derived: Differentiation | None = None
+    threads: tuple[Thread, ...] = ()
+    derived: tuple[Differentiation, ...] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from core.debug.place import Place
 from core.errors import GradstepError
 
 
@@ -15,6 +16,7 @@ class Reason(StrEnum):
     STEP = "step"
     BREAKPOINT = "breakpoint"
     EXCEPTION = "exception"  # the next step failed
+    BLOCKED = "blocked"  # the next step has to wait for others; it can be tried again
     PAUSE = "pause"
     GOTO = "goto"
     END = "end"  # of a run
@@ -28,8 +30,9 @@ class Stop:
     runs:  runs begun so far.
     phase, node, op: of the next step: its phase, the forward operation it belongs to, the
            operation it executes; empty at the end of a run.
-    error: what failed, when reason is "exception".
+    error: what failed, when reason is "exception"; what it waits for, when that is "blocked".
     hit:   operation that met a breakpoint, when reason is "breakpoint".
+    inside: the loops that it stands in, the innermost last; then `op` is in that one.
     legal: names of the commands that may be given now.
     """
 
@@ -42,6 +45,7 @@ class Stop:
     op: str = ""
     error: GradstepError | None = None
     hit: str = ""
+    inside: tuple[Place, ...] = ()
     legal: tuple[str, ...] = ()
     recorded_bytes: int = 0
     recorded_limit: int = 0

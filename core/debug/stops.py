@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.debug.expression import Expression, Scope, Values, parse
@@ -17,16 +18,24 @@ from core.engine.plan import Plan, Step
 from core.graph.model import Operation, Phase, TensorRef
 
 
+class Looked(Values, Protocol):
+    """Values as of a position."""
+
+    def skips(self, operation: str) -> bool:
+        """Whether it does not run, as its branch is not taken."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class StopPoint:
-    """One place where one breakpoint may stop. seen: runs and positions at which the breakpoint was
-    hit, in order; all its places share it."""
+    """One place where one breakpoint may stop. seen: when it was hit, as runs (in a loop: runs and
+    iterations) and positions, in order; all its places share it."""
 
     breakpoint: Breakpoint
     position: int
     operation: str  # what it is about
     condition: Expression | None
-    seen: list[tuple[int, int]] = field(default_factory=list, compare=False)
+    seen: list[tuple[int, ...]] = field(default_factory=list, compare=False)
 
     def holds(self, values: Values) -> bool:
         """Whether the condition is true of `values`. Raises GradstepError if it cannot be told."""
@@ -39,13 +48,14 @@ class StopPoint:
 class StopPoints:
     """All places of a set of breakpoints, and the hits counted so far.
 
-    A hit is counted once for each run and position, however often the debugger passes it.
+    A hit is counted once for each run (in a loop: run and iteration) and position, however often
+    the debugger passes it.
     """
 
     plan: Plan
     breakpoints: Sequence[Breakpoint]
     at: dict[int, list[StopPoint]] = field(default_factory=dict)
-    seen: dict[Breakpoint, list[tuple[int, int]]] = field(default_factory=dict)
+    seen: dict[Breakpoint, list[tuple[int, ...]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Raises GradstepError for a condition that cannot be read."""
@@ -61,14 +71,15 @@ class StopPoints:
         """Positions p with after < p <= until, ascending."""
         return (p for p in self.positions if after < p <= until)
 
-    def met(self, run: int, position: int, values: Values) -> StopPoint | None:
-        """The first breakpoint that stops here; its hit is counted."""
-        return next((p for p in self.at.get(position, ()) if self._meets(p, run, values)), None)
+    def met(self, when: tuple[int, ...], position: int, values: Looked) -> StopPoint | None:
+        """The first breakpoint that stops at `position` of this run, or run and iteration; its hit
+        is counted. None stops at what is in a branch that is not taken."""
+        return next((p for p in self.at.get(position, ()) if self._meets(p, when, values)), None)
 
-    def _meets(self, point: StopPoint, run: int, values: Values) -> bool:
-        if not point.holds(values):
+    def _meets(self, point: StopPoint, when: tuple[int, ...], values: Looked) -> bool:
+        if values.skips(point.operation) or not point.holds(values):
             return False
-        seen, here = point.seen, (run, point.position)
+        seen, here = point.seen, (*when, point.position)
         hits = bisect_right(seen, here)
         if not hits or seen[hits - 1] != here:
             seen.insert(hits, here)  # nearly always at the end

@@ -7,16 +7,19 @@ from the nearest earlier start that is kept.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from core.debug.sharing import Link, Shared
 from core.engine.arena import Arena
 from core.engine.backend import Backend
 from core.engine.evaluate import Functions
+from core.engine.finished import Record
+from core.engine.loops.run import LoopRun
 from core.engine.plan import Plan
-from core.engine.record import Record, Recording
+from core.engine.record import Recording
 from core.engine.state import VariableStore
 from core.errors import GradstepError
 from core.graph.model import TensorRef
@@ -27,6 +30,7 @@ class Timeline:
 
     start:       the variables before run 0.
     limit_bytes: how much finished runs may keep; the least recently read are dropped first.
+    shared:      what other threads work on, too.
     before:      the timeline of a plan that `plan` continues. Its memory goes over to this one as
                  far as it can, and then it is over.
     """
@@ -40,11 +44,13 @@ class Timeline:
         start: VariableStore,
         limit_bytes: int,
         before: Timeline | None = None,
+        shared: Shared | None = None,
     ) -> None:
         self.plan = plan
         self.backend = backend
         self.start = start
         self.limit_bytes = limit_bytes
+        self.link = Link(shared or Shared(start), plan)
         self._functions = functions
         self._feeds = feeds
         self._live: Recording = self._new_recording(None if before is None else before._live)
@@ -60,7 +66,12 @@ class Timeline:
         self._replayed: tuple[int, Record] | None = None
         self._starts: dict[int, VariableStore] = {0: self.start}
         self._stride = 1
+        self.link.reset()
         self._live.begin(self.start)
+
+    def heed(self, pausing: Callable[[], bool]) -> None:
+        """Leave a loop between two iterations once `pausing`."""
+        self._live.pausing = pausing
 
     @property
     def length(self) -> int:
@@ -70,7 +81,7 @@ class Timeline:
     @property
     def nbytes(self) -> int:
         """Bytes held for all recorded runs, the live one included."""
-        return self._kept_bytes + self._live.nbytes
+        return self._kept_bytes + self._live.nbytes + self.link.nbytes
 
     def done(self, run: int) -> int:
         """Steps of `run` that have been executed."""
@@ -83,22 +94,46 @@ class Timeline:
         reached, and the error that stopped it there."""
         if step <= self.done(run):
             return step, None
-        self._done, error = self._live.run(self._done, step)
+        before = self._done
+        self.link.pull(self._live, run, before)
+        self._done, error = self._live.run(before, step)
+        self.link.push(self._live, before, self._done, error)
         return self._done, error
+
+    def assign(self, values: Mapping[str, Any]) -> None:
+        """Give variables other values (device arrays) after the last step that has been done."""
+        self.link.put(self._live, self.runs - 1, self._done, values)
 
     def begin_run(self) -> None:
         """Record the last run, which must be finished, and start the next with its variables."""
         assert self._done == self.length
+        self.link.pull(self._live, self.runs - 1, self._done)
         self._keep(self.runs - 1, self._live.record(self._make_room(self._live.nbytes)))
         self._live.begin(self._live.variables())
         self.runs += 1
         self._done = 0
 
-    def get(self, run: int, index: int) -> np.ndarray | None:
-        """A host copy of value `index` of `run`, whose step has been executed."""
-        source = self._live if run == self.runs - 1 else self._record(run)
-        array = source.value(index)
-        return None if array is None else self.backend.get(array)
+    def loop(self, run: int, step: int) -> LoopRun | None:
+        """The run of the loop that is step number `step` of `run`, to be driven on; None where that
+        step is not the next one to be executed."""
+        if (run, step) != (self.runs - 1, self._done):
+            return None
+        self.link.pull(self._live, run, step)
+        return self._live.loop(step)
+
+    def held(self, run: int, index: int, done: int) -> Any:
+        """Value `index` of `run` once so many steps of it are done, that of its own among them: a
+        device array, no copy, or state; None for a variable without a value."""
+        last = run == self.runs - 1
+        if last and done == self._done:
+            self.link.pull(self._live, run, done)
+        source = self._live if last else self._record(run)
+        return self.link.seen(run, index, done, source.value(index))
+
+    def outside(self, name: str) -> Any:
+        """What a variable holds that the plan has nothing to do with; None for no value."""
+        now = self.link.shared[name]
+        return self.start.get(name) if now is None else now
 
     def _new_recording(self, before: Recording | None = None) -> Recording:
         recording = Recording(self.plan, self.backend, self._functions, before=before)
@@ -123,10 +158,18 @@ class Timeline:
         for number in range(first, run + 1):
             if number > first:
                 spare.begin(spare.variables())
-            _, error = spare.run(0, self.length)
-            if error is not None:
-                raise error
+            self._repeat(spare, number)
         return spare.record()
+
+    def _repeat(self, spare: Recording, run: int) -> None:
+        """Do all steps of `run` again, with what others had changed in between."""
+        done = 0
+        for step, values in self.link.replayed(run):
+            _run(spare, done, step)
+            for index, value in values.items():
+                spare.replace(index, value)
+            done = step
+        _run(spare, done, self.length)
 
     def _keep(self, run: int, record: Record) -> None:
         self._kept[run] = record
@@ -164,3 +207,9 @@ class Timeline:
 
     def _starts_bytes(self) -> int:
         return sum(store.nbytes for run, store in self._starts.items() if run > 0)
+
+
+def _run(recording: Recording, start: int, stop: int) -> None:
+    _, error = recording.run(start, stop) if start < stop else (stop, None)
+    if error is not None:
+        raise error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -36,6 +36,24 @@ def gradient_table(
         second=[checked_tensor(f, ref.short, order=2) for ref, f in check.second.items()],
         supports=check.supports,
         text=_text(check),
+    )
+
+
+def gradient_tables(
+    evaluate: Evaluator, here: Sequence[Situation], second_order: bool = False
+) -> GradientTable:
+    """The same of several things that are differentiated, one after another."""
+    tables = [gradient_table(evaluate, each, second_order) for each in here]
+    if len(tables) == 1:
+        return tables[0]
+    losses = [" + ".join(ref.short for ref in each.request.of) for each in here]
+    said = {table.supports for table in tables}
+    return GradientTable(
+        rows=[row for table in tables for row in table.rows],
+        nodes=[*{node.node: node for table in reversed(tables) for node in table.nodes}.values()],
+        second=[tensor for table in tables for tensor in table.second],
+        supports=said.pop() if len(said) == 1 else "neither" if "neither" in said else "both",
+        text=" ".join(f"{loss}: {table.text}" for loss, table in zip(losses, tables, strict=True)),
     )
 
 

@@ -5,34 +5,23 @@ What is wrong with the document becomes a problem of the program; what can run, 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from core.autodiff.differentiate import Differentiation, differentiate
-from core.autodiff.gradients import gradient_of
 from core.debug.program import Program
-from core.errors import GradstepError
 from core.graph.changes import sharing
-from core.graph.model import Graph, TensorRef
 from core.graph.problems import Problem
-from core.host.evaluator import VARIABLES
 from core.host.given import fitting_feeds, fitting_initial
+from core.host.initialising import uninitialised
 from core.host.overrides import unmatched, unregistered
 from core.host.roles import in_role
-from core.host.soundness import (
-    broken_operations,
-    refuse_broken,
-    refuse_cyclic,
-    without_cycles,
-)
-from core.host.targets import run_targets
+from core.host.soundness import broken_operations, without_cycles
+from core.host.targets import missing_names, run_targets, sound_threads
+from core.host.training import with_training
 from core.host.user_code import Function, functions_of
 from core.io.document import CodeKind, Document
-from core.ops.builder import GraphBuilder, Tensor
-from core.ops.indexed_slices import IndexedSlices
 from core.ops.infer import declared
 from core.ops.output import Print, to_stderr
-from core.train.optimizers import Updates, apply_updates
 
 
 def derive(
@@ -62,7 +51,8 @@ def derive(
     unknown = unregistered(document.graph, document.request.overrides, rules)
     feeds, refused = fitting_feeds(graph, document.feeds)
     initial, unfit = fitting_initial(graph, document.initial)
-    problems += [*refused, *unfit]
+    sound, lost = sound_threads(document, graph)
+    problems += [*refused, *unfit, *lost, *missing_names(document)]
     program = Program(
         graph=graph,
         forward=document.graph,
@@ -73,11 +63,13 @@ def derive(
         initial=initial,
         init=document.init if document.init in graph else "",
         functions=of_kind(document, functions, CodeKind.PYFUNC),
+        threads=sound,
     )
-    if document.request.of:
-        program, more = _with_gradients(program, document, broken, functions, previous)
-        problems += more
+    program, more = with_training(program, document, broken, rules, previous)
+    problems += more
     problems += _not_said(unknown, problems)
+    blamed = {problem.node for problem in unfit}
+    problems += [p for p in uninitialised(program) if p.node not in blamed]
     return replace(program, problems=tuple(problems))
 
 
@@ -106,98 +98,3 @@ def of_kind(
 ) -> dict[str, Function]:
     """Those of `functions` that the document has for `kind`; see `in_role`."""
     return in_role(document.code, functions, kind)
-
-
-def _with_gradients(
-    program: Program,
-    document: Document,
-    broken: Mapping[str, Problem],
-    functions: Mapping[str, Function],
-    previous: Program | None,
-) -> tuple[Program, list[Problem]]:
-    """`program` with gradients and updates; without, and the reason, when there can be none."""
-    request = document.request
-    of = tuple(ref for ref in request.of if ref.op in program.graph)
-    last = None if previous is None else previous.derived
-    program = replace(program, fetches=(*of, *program.fetches), derived=last)
-    try:
-        refuse_cyclic((*request.of, *request.wrt), document.graph, program.graph)
-        refuse_broken((*request.of, *request.wrt), broken)
-        sound = _without(program.graph, broken)
-        rules = of_kind(document, functions, CodeKind.GRADIENT)
-        derived = differentiate(sound, request, rules, last)
-    except GradstepError as error:
-        return program, [Problem.of(error, "gradient")]
-    gradients = dict.fromkeys(derived.gradients.values())
-    program = replace(
-        program,
-        graph=_beside(derived.graph, program.graph),
-        derived=derived,
-        gradients=derived.gradients,
-        slices=derived.slices,
-        edges=derived.edges,
-        blocked=derived.blocked,
-        custom=derived.custom,
-        fetches=tuple(dict.fromkeys((*program.fetches, *gradients))),
-    )
-    return _with_updates(program, document, derived, None if previous is None else previous.graph)
-
-
-def _with_updates(
-    program: Program, document: Document, derived: Differentiation, before: Graph | None
-) -> tuple[Program, list[Problem]]:
-    if document.optimizer is None:
-        return program, []
-    builder = GraphBuilder(derived.graph, before)
-    try:
-        updates = _updates(builder, document, derived)
-    except GradstepError as error:
-        return program, [Problem.of(error, "optimizer")]
-    program = replace(
-        program,
-        graph=_beside(builder.build(), program.graph),
-        targets=(*program.targets, *updates.targets),
-        initial={**updates.initial, **program.initial},
-        slots=updates.slots,
-    )
-    return program, []
-
-
-def _updates(builder: GraphBuilder, document: Document, derived: Differentiation) -> Updates:
-    """Updates of the variables that have a gradient; as in TensorFlow one without is passed over.
-
-    Raises GradstepError when none has, in TensorFlow's words."""
-    assert document.optimizer is not None
-    variables = [ref for ref in document.request.wrt if builder.operation(ref.op).type in VARIABLES]
-    pairs = [
-        (ref.op, _gradient(builder, derived, ref)) for ref in variables if ref in derived.gradients
-    ]
-    if not pairs:
-        names = ", ".join(f"'{ref.op}'" for ref in variables)
-        losses = ", ".join(ref.short for ref in document.request.of)
-        raise GradstepError(
-            "No gradients provided for any variable, check your graph for ops that do not support "
-            f"gradients, between variables [{names}] and loss {losses}.",
-            kind="ValueError",
-            hint="ask why the gradient of a variable is None",
-        )
-    return apply_updates(builder, document.optimizer.type, document.optimizer.hyper, pairs)
-
-
-def _gradient(
-    builder: GraphBuilder, derived: Differentiation, ref: TensorRef
-) -> Tensor | IndexedSlices:
-    """The gradient as the optimizer takes it: rows where they are all that there is to it."""
-    dense = builder.get(derived.gradients[ref])
-    found = gradient_of(builder, derived, ref) if dense.shape.is_static else None
-    return dense if found is None else found
-
-
-def _without(graph: Graph, broken: Collection[str]) -> Graph:
-    return Graph.of(op for op in graph if op.name not in broken) if broken else graph
-
-
-def _beside(derived: Graph, whole: Graph) -> Graph:
-    """`derived`, and after it what `whole` has besides: the operations that are not sound."""
-    rest = {name: op for name, op in whole.operations.items() if name not in derived}
-    return Graph({**derived.operations, **rest}) if rest else derived

@@ -11,8 +11,7 @@ from core.engine.resolve import storage_name
 from core.engine.session import Session
 from core.graph.model import Graph, TensorRef
 from core.ops.output import printing_to
-
-VARIABLES = ("VariableV2", "VarHandleOp")  # op types that declare one
+from core.ops.variable import VARIABLES
 
 
 def _nobody(text: str) -> None:
@@ -35,7 +34,7 @@ class Evaluator:
 
     def __call__(
         self, graph: Graph, fetches: Sequence[TensorRef], given: Mapping[TensorRef, np.ndarray]
-    ) -> list[np.ndarray]:
+    ) -> list[np.ndarray | None]:
         self._before()
         session = self._session_of(graph)
         feeds: dict[TensorRef, np.ndarray] = {}
@@ -48,7 +47,7 @@ class Evaluator:
             else:
                 feeds[ref] = value
         with printing_to(_nobody):  # a check runs the graph hundreds of times
-            return session.run(fetches, feeds)
+            return session.values(fetches, feeds)
 
     def _session_of(self, graph: Graph) -> Session:
         """Numeric gradients run one graph many times: the last one stays compiled."""

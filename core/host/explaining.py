@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from core.autodiff.differentiate import Differentiation, differentiate
 from core.autodiff.explain import explain
+from core.autodiff.held import alive
+from core.autodiff.iterations import first_broken
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import TensorRef
@@ -26,7 +29,8 @@ def explanation(evaluate: Evaluator, here: Situation, of: str, wrt: str) -> Expl
     graph = here.needed(request)
     derived = differentiate(graph, request, here.functions)
     values = _values(evaluate, here, derived, x)
-    found = explain(graph, request, derived, y, x, values.get)
+    inside = partial(first_broken, evaluate, derived.graph, here.given)
+    found = explain(graph, request, derived, y, x, values.get, inside)
     return Explanation(
         state=found.state,
         cause=found.cause,
@@ -47,6 +51,6 @@ def _values(
     types = declared(derived.graph).types
     refs = [r for r, kind in types.items() if r.op in names and kind.dtype is not DType.RESOURCE]
     try:
-        return dict(zip(refs, evaluate(derived.graph, refs, here.given), strict=True))
+        return alive(evaluate, derived.graph, refs, here.given)
     except GradstepError:
         return {}

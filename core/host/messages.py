@@ -8,39 +8,56 @@ plan steps already executed in that run.
 
 from __future__ import annotations
 
-import msgspec
-
-from core.host.parts import (
-    BlockedEdge,
-    BreakpointSpec,
+from core.host.findings import (
+    CheckedExpectation,
     CheckedTensor,
     ComparedNode,
     Comparison,
-    DeviceInfo,
-    EdgeGradient,
-    ErrorInfo,
     Explanation,
     GradientRow,
     NodeCheck,
     PassInfo,
-    ProblemInfo,
     ProfileRow,
-    ProgramInfo,
     SideResult,
+)
+from core.host.inquiries import (
+    CheckExpectations,
+    CheckGradients,
+    Compare,
+    Compared,
+    Expectations,
+    Explained,
+    GradientTable,
+    Profile,
+    Profiled,
+    Why,
+)
+from core.host.message import Message
+from core.host.parts import (
+    BlockedEdge,
+    BreakpointSpec,
+    DeviceInfo,
+    EdgeGradient,
+    ErrorInfo,
+    LoopInfo,
+    LoopPlace,
+    ProblemInfo,
+    ProgramInfo,
+    SessionInfo,
     Stats,
     StepInfo,
     TensorPart,
+    ThreadInfo,
 )
-
-
-class Message(msgspec.Struct, tag=True, frozen=True, kw_only=True, omit_defaults=True):
-    """Base of all messages."""
 
 
 class Stopped(Message, frozen=True, kw_only=True):
     """Where the debugger stands. Also sent unasked when a long run stops.
 
-    reason: "entry", "step", "breakpoint", "exception", "pause", "goto" or "end" (of a run).
+    reason: "entry", "step", "breakpoint", "exception", "blocked" (the next step waits for others,
+    `error` says for what; it can be tried again), "pause", "goto" or "end" (of a run).
+    threads: all that the program has, if it has more than its own. program: that of the thread
+    which is the current one now, where it was another before.
     """
 
     reason: str
@@ -52,9 +69,12 @@ class Stopped(Message, frozen=True, kw_only=True):
     op: str = ""  # operation the next step executes
     text: str = ""
     error: ErrorInfo | None = None
+    inside: list[LoopPlace] = []  # the loops it stands in, the innermost last; `op` is in that one
     legal: list[str] = []  # commands that may be given now
     recorded_bytes: int = 0
     recorded_limit: int = 0
+    threads: list[ThreadInfo] = []
+    program: ProgramInfo | None = None
 
 
 # -- requests and their replies ----------------------------------------------------------------
@@ -90,10 +110,36 @@ class Opened(Message, frozen=True, kw_only=True):
 
 class Control(Message, frozen=True, kw_only=True):
     """A debugger command: step, step_into, step_out, step_back, continue_, reverse_continue,
-    run_to (target: operation, or "run:step"), restart. Replied to with Stopped."""
+    run_to (target: operation, or "run:step"), restart; or "thread": let commands move the thread
+    named by target. Replied to with Stopped."""
 
     command: str
     target: str = ""
+
+
+class ManageSessions(Message, frozen=True, kw_only=True):
+    """Several sessions of the open document: "list", "new", "duplicate", "delete", "switch" (name),
+    or "copy" variables from session `source` to `target` (wanted: "w", "w=v", "net/=other/"; none:
+    all of the same name). Replied to with SessionList.
+
+    at: where the current session is to stand first: "run:step" or "run:end"."""
+
+    command: str
+    name: str = ""
+    source: str = ""
+    target: str = ""
+    wanted: list[str] = []
+    at: str = ""
+
+
+class SessionList(Message, frozen=True, kw_only=True):
+    """current: the one that commands move and values are read of; it is `stopped` there.
+    text: what was done, in words."""
+
+    sessions: list[SessionInfo]
+    current: str
+    stopped: Stopped
+    text: str = ""
 
 
 class SetBreakpoints(Message, frozen=True, kw_only=True):
@@ -116,75 +162,6 @@ class Read(Message, frozen=True, kw_only=True):
 
 class Values(Message, frozen=True, kw_only=True):
     parts: list[TensorPart]
-
-
-class CheckGradients(Message, frozen=True, kw_only=True):
-    """Compare native, overridden and numeric gradients. Replied to with GradientTable.
-
-    node: only of this operation, by itself; second_order: the gradients of gradients, too."""
-
-    node: str = ""
-    second_order: bool = False
-
-
-class GradientTable(Message, frozen=True, kw_only=True):
-    rows: list[GradientRow]
-    nodes: list[NodeCheck]
-    second: list[CheckedTensor] = []  # through the whole graph
-    supports: str  # "native", "override", "both" or "neither"
-    text: str
-
-
-class Why(Message, frozen=True, kw_only=True):
-    """Why is d(of)/d(wrt) as it is? Replied to with Explained."""
-
-    of: str
-    wrt: str
-
-
-class Explained(Message, frozen=True, kw_only=True):
-    explanation: Explanation
-
-
-class Compare(Message, frozen=True, kw_only=True):
-    """Run on `left` and on each device of `against`, node by node. Replied to with Compared."""
-
-    left: str = "cpu"
-    against: list[str]
-
-
-class Compared(Message, frozen=True, kw_only=True):
-    comparisons: list[Comparison]
-    unavailable: dict[str, str] = {}  # device -> what is missing and how to get it
-
-
-class Profile(Message, frozen=True, kw_only=True):
-    """Measure the open program, on copies of its variables. Replied to with Profiled.
-
-    mode: "recorded" (the layout that the debugger runs) or "fast"; runs: how many are measured
-    (0: as many as fit in about a second, at least 3); without: names of passes to leave out, of
-    fast runs (recorded runs have none); kernels: libraries that may compute in NumPy's place, or
-    "auto" for all that are there. Emulated devices have no times: Failed."""
-
-    mode: str = "recorded"
-    runs: int = 0
-    without: list[str] = []
-    kernels: list[str] = []
-
-
-class Profiled(Message, frozen=True, kw_only=True):
-    """mode: how it ran, and `text` why, where that is not what was asked for; seconds: the median
-    of one whole run, without the clock's own cost; runs: how many were measured; rows: in the
-    order of the plan; passes: all that there are, in their order (in recorded runs, all off);
-    device: where it ran."""
-
-    mode: str
-    runs: int
-    seconds: float
-    rows: list[ProfileRow]
-    passes: list[PassInfo] = []
-    device: str
-    text: str = ""
 
 
 class Devices(Message, frozen=True, kw_only=True):
@@ -211,15 +188,27 @@ class Progress(Message, frozen=True, kw_only=True):
 
 
 Request = (
-    Open | Control | SetBreakpoints | Read | CheckGradients | Why | Compare | Profile | Devices
+    Open
+    | Control
+    | ManageSessions
+    | SetBreakpoints
+    | Read
+    | CheckGradients
+    | CheckExpectations
+    | Why
+    | Compare
+    | Profile
+    | Devices
 )
 Reply = (
     Opened
     | Stopped
     | Done
     | Failed
+    | SessionList
     | Values
     | GradientTable
+    | Expectations
     | Explained
     | Compared
     | Profiled
@@ -230,7 +219,9 @@ Event = Output | Progress
 __all__ = [
     "BlockedEdge",
     "BreakpointSpec",
+    "CheckExpectations",
     "CheckGradients",
+    "CheckedExpectation",
     "CheckedTensor",
     "Compare",
     "Compared",
@@ -244,11 +235,15 @@ __all__ = [
     "EdgeGradient",
     "ErrorInfo",
     "Event",
+    "Expectations",
     "Explained",
     "Explanation",
     "Failed",
     "GradientRow",
     "GradientTable",
+    "LoopInfo",
+    "LoopPlace",
+    "ManageSessions",
     "Message",
     "NodeCheck",
     "Open",
@@ -264,12 +259,15 @@ __all__ = [
     "Read",
     "Reply",
     "Request",
+    "SessionInfo",
+    "SessionList",
     "SetBreakpoints",
     "SideResult",
     "Stats",
     "StepInfo",
     "Stopped",
     "TensorPart",
+    "ThreadInfo",
     "Values",
     "Why",
 ]

@@ -9,19 +9,22 @@ import numpy as np
 
 from core.autodiff.differentiate import Differentiation, differentiate
 from core.autodiff.finding import Finding
+from core.autodiff.held import alive, values_of
 from core.autodiff.localcheck import LocalCheck, check_operation
 from core.autodiff.notation import Notation
 from core.autodiff.request import gradient_name
 from core.autodiff.verdict import explain_check, repeated_factor, suggest
 from core.errors import GradstepError
 from core.graph.dtypes import DType, TensorType
+from core.graph.loop import way_to
 from core.graph.model import Graph, Operation, TensorRef
 from core.host.evaluator import Evaluator
 from core.host.messages import CheckedTensor, NodeCheck
 from core.host.situation import Situation
-from core.ops.builder import outputs_of
 from core.ops.infer import declared
+from core.ops.opened import opened
 from core.ops.table import find
+from core.ops.tensor_types import outputs_of
 
 _MOST = 64  # elements of each input that are looked at when every node is checked
 
@@ -54,7 +57,22 @@ def node_check(
 ) -> NodeCheck:
     """One operation, for the gradient that arrives at it, or, where none does, for one of its
     own. Raises GradstepError where there is nothing to check."""
+    around = way_to(here.graph, name)
+    if around:
+        raise GradstepError(
+            f"'{name}' is in the loop '{around[0].name}', whose gradient is checked as a whole",
+            kind="ValueError",
+            node=name,
+            hint=f"check {around[0].name}",
+        )
     op, types = here.graph[name], declared(here.graph).types
+    if _takes_handle(op, types):
+        raise GradstepError(
+            f"'{name}' ({op.type}) takes state besides values, and cannot be checked alone",
+            kind="ValueError",
+            node=name,
+            hint="check all gradients: the whole is compared, with this in it",
+        )
     found = None
     if _is_plain(op, types):
         one = _met_on_the_way(evaluate, here, op) or _met_alone(evaluate, here, op, types)
@@ -80,7 +98,12 @@ def _is_plain(op: Operation, types: Mapping[TensorRef, TensorType]) -> bool:
     """Whether it can stand alone: every input is wired, and none is a handle."""
     kinds = [types.get(ref) for ref in op.inputs if ref is not None]
     wired = bool(kinds) and len(kinds) == len(op.inputs)
-    return wired and all(k is not None and k.dtype is not DType.RESOURCE for k in kinds)
+    return wired and None not in kinds and not _takes_handle(op, types)
+
+
+def _takes_handle(op: Operation, types: Mapping[TensorRef, TensorType]) -> bool:
+    kinds = (types.get(ref) for ref in op.inputs if ref is not None)
+    return any(k is not None and k.dtype is DType.RESOURCE for k in kinds)
 
 
 def _arriving(op: Operation, derived: Differentiation) -> list[TensorRef]:
@@ -94,11 +117,13 @@ def _meet(
     wanted: Sequence[tuple[Operation, Sequence[TensorRef]]],
 ) -> Iterator[_Met]:
     """Inputs and arriving gradients of some operations, of one run."""
-    notation = Notation(derived.graph, here.request.of, derived.gradients, derived.edges)
+    notation = Notation(opened(derived.graph), here.request.of, derived.gradients, derived.edges)
     refs = [derived.gradients[y] for _, outputs in wanted for y in outputs]
     unique = list(dict.fromkeys([*_sources(op for op, _ in wanted), *refs]))
-    values = dict(zip(unique, evaluate(derived.graph, unique, here.given), strict=True))
+    values = alive(evaluate, derived.graph, unique, here.given)
     for op, outputs in wanted:
+        if not values.keys() >= {*_sources([op]), *(derived.gradients[y] for y in outputs)}:
+            continue  # in a branch that is not taken
         yield _Met(
             op,
             [values[ref] for ref in _sources([op])],
@@ -117,7 +142,7 @@ def _met_on_the_way(evaluate: Evaluator, here: Situation, op: Operation) -> _Met
         return None
     derived = differentiate(here.needed(here.request), here.request, here.functions)
     outputs = _arriving(op, derived)
-    return next(_meet(evaluate, here, derived, [(op, outputs)])) if outputs else None
+    return next(_meet(evaluate, here, derived, [(op, outputs)]), None) if outputs else None
 
 
 def _met_alone(
@@ -128,7 +153,7 @@ def _met_alone(
     graph = Graph.of(o for o in here.graph if o.name in needed)
     outputs = [ref for ref in outputs_of(graph, types, op.name) if types[ref].dtype.is_floating]
     sources = _sources([op])
-    values = evaluate(graph, [*sources, *outputs], here.given)
+    values = values_of(evaluate, graph, [*sources, *outputs], here.given)
     results = zip(outputs, values[len(sources) :], strict=True)
     return _Met(op, values[: len(sources)], {y.index: _ramp(v) for y, v in results}, "")
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from core.autodiff.request import Override, OverrideKind
 from core.autodiff.rules import is_registered, near_gradients
+from core.graph.loop import within
 from core.graph.model import Graph
 from core.graph.near import did_you_mean, near
 from core.graph.problems import Problem
@@ -25,7 +26,7 @@ def unmatched(graph: Graph, overrides: Iterable[Override]) -> list[Problem]:
     return [
         Problem("", "override", *near_miss(graph, override.kind, override.target), "warning")
         for override in overrides
-        if override.enabled and not any(override.matches(op) for op in graph)
+        if override.enabled and not any(override.matches(op) for op in within(graph))
     ]
 
 
@@ -45,9 +46,9 @@ def unregistered(
     that of an op type: by an override that is on, or by an operation's `_gradient_op_type`."""
     asked: dict[tuple[str, str], str] = {}
     for override in overrides:
-        if override.enabled and any(override.matches(op) for op in graph):
+        if override.enabled and any(override.matches(op) for op in within(graph)):
             asked[("", override.gradient)] = f"the override of {override.target}"
-    for op in graph:
+    for op in within(graph):
         if op.gradient_op_type is not None:
             asked[(op.name, op.gradient_op_type)] = "its _gradient_op_type"
     return [
@@ -73,10 +74,10 @@ def _counted(name: str, count: int, kind: OverrideKind) -> str:
 def _targets(graph: Graph, kind: OverrideKind) -> Counter[str]:
     """What an override of this kind could name, and how many operations each would match."""
     if kind is OverrideKind.TYPE:
-        return Counter(op.type for op in graph)
+        return Counter(op.type for op in within(graph))
     if kind is OverrideKind.OP:
-        return Counter(graph.operations)
-    return Counter(scope for op in graph for scope in _scopes(op.name))
+        return Counter(op.name for op in within(graph))
+    return Counter(scope for op in within(graph) for scope in _scopes(op.name))
 
 
 def _scopes(name: str) -> Iterator[str]:

@@ -49,11 +49,14 @@ class TensorPart(msgspec.Struct, frozen=True, kw_only=True):
     """A value as of some step: the first elements (row-major) in raw buffer number `buffer`.
 
     state: "known"; "waiting" (not computed yet at that step); "none" (a gradient that does not
-    exist); "stale" never occurs: values are always as of the step asked for.
+    exist); "dead" (in a branch that was not taken, `why` says because of what); "stale" never
+    occurs: values are always as of the step asked for. What is said of a queue, a tensor array or
+    a stack is one text, of the dtype "resource".
     """
 
     ref: str
     state: str
+    why: str = ""
     dtype: str = ""
     shape: list[int] = []
     buffer: int = -1
@@ -90,6 +93,44 @@ class ProgramInfo(msgspec.Struct, frozen=True, kw_only=True):
     device: str
     measured: bool
     source: str
+    loops: list[LoopInfo] = []
+    branches: list[str] = []  # tensors that are dead where their branch is not taken
+
+
+class LoopInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A loop of the program. around: the loop that it is in; steps: of one iteration, of which the
+    first `split` find out whether it takes place."""
+
+    loop: str
+    around: str = ""
+    split: int
+    steps: list[StepInfo]
+
+
+class LoopPlace(msgspec.Struct, frozen=True, kw_only=True):
+    """After `step` of the `length` steps of an iteration, counted from 0. iterations: how many take
+    place; -1 while that is not known."""
+
+    loop: str
+    iteration: int
+    step: int
+    length: int
+    iterations: int = -1
+    text: str = ""  # "while/While, iteration 2 of 3", for people
+
+
+class ThreadInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """One thread of a program. condition: "ready", "blocked", "deadlock", "finished" or "failed";
+    text: what it waits for, or why it ended; current: commands move it."""
+
+    name: str
+    condition: str
+    text: str = ""
+    run: int
+    step: int
+    steps: int  # of each of its runs
+    op: str = ""  # operation it executes next
+    current: bool = False
 
 
 class BreakpointSpec(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,158 +142,15 @@ class BreakpointSpec(msgspec.Struct, frozen=True, kw_only=True):
     enabled: bool = True
 
 
-class GradientRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One element of one gradient; None where there is none."""
+class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a session stands, and what its variables hold there, in a few words each; one that has
+    no value is left out."""
 
     name: str
-    index: list[int]
-    native: float | None
-    override: float | None
-    numeric: float | None
-    agrees: bool  # of the gradient in force (the override when there is one)
-    analytic: float | None = None  # the gradient in force
-    difference: float | None = None
-    method: str = ""  # of the numbers: "central differences" or "complex step"
-    verdict: str = ""  # "ok", "kink", "float32 limit" or "wrong"
-
-
-class CheckedTensor(msgspec.Struct, frozen=True, kw_only=True):
-    """One gradient at its worst element; `verdict` is of all of them.
-
-    name: of the tensor whose gradient it is; node: the operation checked by itself ("" for a
-    gradient through the whole graph), of type `type`, which takes the tensor as its input number
-    `input`; order: 2 for a gradient of the gradient. looked_at: of `size` elements.
-    """
-
-    name: str
-    index: list[int]
-    analytic: float | None
-    numeric: float
-    difference: float
-    method: str
-    verdict: str
-    text: str
-    node: str = ""
-    type: str = ""
-    input: int = -1
-    gradient: str = ""  # name of the gradient in force
-    order: int = 1
-    looked_at: int = 0
-    size: int = 0
-
-
-class NodeCheck(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether an operation's gradient in force agrees with finite differences of it alone."""
-
-    node: str
-    gradient: str
-    agrees: bool
-    text: str
-    fix: str = ""
-    verdict: str = ""  # the most concerning one of `tensors`
-    tensors: list[CheckedTensor] = []
-
-
-class Explanation(msgspec.Struct, frozen=True, kw_only=True):
-    """As in `gradstep why --json`."""
-
-    state: str  # "none", "zero", "nan", "inf" or "ok"
-    cause: str
-    node: str | None
-    index: list[int] | None
-    path: list[str]
-    text: str
-
-
-class SideResult(msgspec.Struct, frozen=True, kw_only=True):
-    """One device's result at one node. status: "ok", "raised" or "unavailable" (an input was).
-
-    values: up to 64 elements, NaN and infinities as strings; text: the error's, or a remark.
-    """
-
-    status: str
-    dtype: str = ""
-    shape: list[int] = []
-    values: list[float | int | bool | str] = []
-    text: str = ""
-
-
-class ComparedNode(msgspec.Struct, frozen=True, kw_only=True):
-    """One node on two devices.
-
-    verdict: "equal", "close", "differs", "raises" (one side, or both), "unavailable".
-    created: relative L2 error this node makes on equal inputs; inherited: what its inputs brought.
-    metrics: equal (share of elements), max_abs, rel_p99, ulp_p99, rel_l2, cosine, scaled (of sums:
-             over ε times the magnitudes), nan_mismatches, error_left, error_right (against
-             float64), amplification; those that apply.
-    """
-
-    name: str
-    type: str
-    phase: str
-    verdict: str
-    left: SideResult
-    right: SideResult
-    created: float | None = None
-    inherited: float | None = None
-    rule: str = ""  # the documented rule that explains a difference, and its source
-    metrics: dict[str, float] = {}
-
-
-class Comparison(msgspec.Struct, frozen=True, kw_only=True):
-    left: str
-    right: str
-    measured: bool
-    source: str
-    nodes: list[ComparedNode]
-    first_divergence: str | None = None
-    hazards: list[str] = []
-
-
-class ProfileRow(msgspec.Struct, frozen=True, kw_only=True):
-    """What one operation costs in one run.
-
-    type: of the operation; phase, origin: as in StepInfo; seconds: the median over the runs,
-    without the cost of looking at the clock; bytes_made, bytes_read: of its results and of its
-    inputs; calls: how many bound calls it is per run (0: nothing is left to do, as for constants
-    and other names of the same memory; it takes no time and makes no bytes); kernel: "" for the
-    NumPy reference, else its name, as "SciPy", and differs: how results may differ from the
-    reference's; also: other operations whose work this is (equal ones, merged updates).
-    """
-
-    op: str
-    type: str
-    phase: str
-    origin: str
-    seconds: float
-    bytes_made: int = 0
-    bytes_read: int = 0
-    calls: int = 1
-    kernel: str = ""
-    differs: str = ""
-    also: list[str] = []
-
-
-class PassInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """A rewriting of fast plans, and what it did to this one.
-
-    text: what it does, in one sentence; on: whether it ran; steps_before, steps_after: of the
-    plan (0 when it was left out); same_bits: whether every value of this plan keeps its bits;
-    differs: if it ever may not, how results may differ; gone: operations that have no step of
-    their own any more -> what became of them ("is a constant now", "is the same as d", "is part
-    of e", "nobody looks at it"), and those that run in another way ("runs block by block"): the
-    first few; gone_count: of all of them.
-    """
-
-    name: str
-    text: str
-    on: bool = True
-    steps_before: int = 0
-    steps_after: int = 0
-    same_bits: bool = True
-    differs: str = ""
-    gone: dict[str, str] = {}
-    gone_count: int = 0
+    run: int
+    step: int
+    runs: int
+    held: dict[str, str] = {}
 
 
 class DeviceInfo(msgspec.Struct, frozen=True, kw_only=True):

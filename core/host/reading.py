@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from core.debug.frame import Frame
+from core.engine.untaken import Untaken
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import TensorRef
@@ -15,10 +17,9 @@ from core.host.tensor_bytes import pack
 from core.host.wire import Buffer
 
 Known = Callable[[TensorRef], bool]  # whether the program has such a tensor
-Value = Callable[[TensorRef], "np.ndarray | None"]
 
 
-def read(request: Read, known: Known, value: Value) -> tuple[Values, tuple[Buffer, ...]]:
+def read(request: Read, known: Known, frame: Frame) -> tuple[Values, tuple[Buffer, ...]]:
     """The parts that `request` names, in its order, and their buffers. A tensor that is not in
     the program has the state "none", one that is not computed yet "waiting"."""
     if request.limit < 0 or request.offset < 0:
@@ -27,20 +28,32 @@ def read(request: Read, known: Known, value: Value) -> tuple[Values, tuple[Buffe
     buffers: list[Buffer] = []
     for name in request.refs:
         ref = TensorRef.parse(name)
-        array = value(ref) if known(ref) else None
+        array = frame.value(ref) if known(ref) else None
         if array is None:
-            parts.append(TensorPart(ref=name, state="waiting" if known(ref) else "none"))
+            parts.append(_without_value(name, frame.dead(ref)) if known(ref) else _nothing(name))
             continue
-        parts.append(_part(name, array, len(buffers)))
+        opaque = array.dtype.hasobject and frame.state(ref) is not None
+        dtype = DType.RESOURCE if opaque else DType.of(array.dtype)
+        parts.append(_part(name, array, dtype, len(buffers)))
         buffers.append(pack(_slice(array, request.offset, request.limit)))
     return Values(parts=parts), tuple(buffers)
 
 
-def _part(name: str, array: np.ndarray, buffer: int) -> TensorPart:
+def _without_value(name: str, dead: Untaken | None) -> TensorPart:
+    if dead is None:
+        return TensorPart(ref=name, state="waiting")
+    return TensorPart(ref=name, state="dead", why=dead.reason)
+
+
+def _nothing(name: str) -> TensorPart:
+    return TensorPart(ref=name, state="none")
+
+
+def _part(name: str, array: np.ndarray, dtype: DType, buffer: int) -> TensorPart:
     return TensorPart(
         ref=name,
         state="known",
-        dtype=DType.of(array.dtype).value,
+        dtype=dtype.value,
         shape=list(array.shape),
         buffer=buffer,
         stats=summarize(array),

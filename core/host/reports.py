@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 
 from core.autodiff.notation import Notation
+from core.debug.place import Place
 from core.debug.program import Program
 from core.debug.session import DebugSession
-from core.debug.stop import Stop
+from core.debug.thread import ThreadState
+from core.debug.threads import Threads
 from core.engine.groups import owner
 from core.engine.plan import Plan
 from core.graph.model import Operation
 from core.host.failures import info_of, info_of_problem
-from core.host.messages import BlockedEdge, EdgeGradient, ProgramInfo, StepInfo, Stopped
+from core.host.messages import (
+    BlockedEdge,
+    EdgeGradient,
+    LoopInfo,
+    LoopPlace,
+    ProgramInfo,
+    StepInfo,
+    Stopped,
+    ThreadInfo,
+)
+from core.ops.opened import opened
 from core.ops.table import find
 
 
@@ -21,7 +34,8 @@ def program_info(session: DebugSession) -> ProgramInfo:
     are left out: nothing would ever be known of them."""
     program, plan, backend = session.program, session.plan, session.backend
     return ProgramInfo(
-        steps=_steps(program, plan),
+        steps=_steps(_notation(program), plan),
+        loops=[*_loops(_notation(program), plan)],
         gradients={
             str(ref): str(gradient)
             for ref, gradient in program.gradients.items()
@@ -43,13 +57,15 @@ def program_info(session: DebugSession) -> ProgramInfo:
         device=backend.name,
         measured=backend.measured,
         source=backend.source,
+        branches=[str(ref) for ref in plan.alive],
     )
 
 
-def stopped(session: DebugSession, stop: Stop) -> Stopped:
-    """Where `session` stands, with the next step in words."""
-    steps = session.plan.steps
-    here = steps[stop.step].op if stop.step < len(steps) else None
+def stopped(threads: Threads) -> Stopped:
+    """Where the current thread stands, with its next step in words, and the others."""
+    session, stop = threads.session, threads.stop
+    here = session.next_op
+    states = threads.states
     return Stopped(
         reason=str(stop.reason),
         run=stop.run,
@@ -59,20 +75,46 @@ def stopped(session: DebugSession, stop: Stop) -> Stopped:
         node=stop.node,
         op=stop.op,
         text="" if here is None else _notation(session.program).step(here),
+        inside=[_place(place) for place in stop.inside],
         error=None if stop.error is None else info_of(stop.error),
         legal=[str(command) for command in stop.legal],
         recorded_bytes=stop.recorded_bytes,
         recorded_limit=stop.recorded_limit,
+        threads=[] if len(states) == 1 else [_thread_info(state) for state in states],
     )
 
 
 @lru_cache(maxsize=2)
 def _notation(program: Program) -> Notation:
-    return Notation(program.graph, program.request.of, program.gradients, program.edges)
+    graph = opened(program.graph)
+    if len(program.derived) < 2:
+        return Notation(graph, program.request.of, program.gradients, program.edges)
+    first, *others = program.derived
+    return Notation(graph, first.of, first.gradients, first.edges, others=others)
 
 
-def _steps(program: Program, plan: Plan) -> list[StepInfo]:
-    notation = _notation(program)
+def _place(place: Place) -> LoopPlace:
+    return LoopPlace(
+        loop=place.loop,
+        iteration=place.iteration,
+        step=place.step,
+        length=place.length,
+        iterations=-1 if place.iterations is None else place.iterations,
+        text=place.text,
+    )
+
+
+def _loops(notation: Notation, plan: Plan, around: str = "") -> Iterator[LoopInfo]:
+    """The loops of a plan, each followed by those in it."""
+    for step in plan.steps:
+        if step.iteration is not None:
+            inner, name = step.iteration.plan, step.op.name
+            steps = _steps(notation, inner)
+            yield LoopInfo(loop=name, around=around, split=step.iteration.split, steps=steps)
+            yield from _loops(notation, inner, name)
+
+
+def _steps(notation: Notation, plan: Plan) -> list[StepInfo]:
     outputs: dict[str, list[str]] = {step.op.name: [] for step in plan.steps}
     for ref in sorted(plan.tensors, key=lambda ref: ref.index):
         if ref.op in outputs:
@@ -94,3 +136,16 @@ def _steps(program: Program, plan: Plan) -> list[StepInfo]:
 def _writes(op: Operation) -> bool:
     definition = find(op.type)
     return definition is not None and bool(definition.writes)
+
+
+def _thread_info(state: ThreadState) -> ThreadInfo:
+    return ThreadInfo(
+        name=state.name,
+        condition=str(state.condition),
+        text=state.text,
+        run=state.run,
+        step=state.step,
+        steps=state.steps,
+        op=state.op,
+        current=state.current,
+    )

@@ -7,31 +7,38 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from msgspec import structs
 
 from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.debug.session import DebugSession
+from core.debug.sessions import Sessions
+from core.debug.threads import Threads
 from core.errors import GradstepError
+from core.graph.loop import way_to
 from core.graph.problems import Problem
 from core.host import messages as m
-from core.host.checking import gradient_table, table_of_node
+from core.host.checking import gradient_tables, table_of_node
 from core.host.derive import compiled, derive, of_kind
 from core.host.devices import DeviceServices
-from core.host.evaluator import VARIABLES, Evaluator
+from core.host.evaluator import Evaluator
+from core.host.expectations import check_expectations
 from core.host.explaining import explanation
 from core.host.failures import info_of, info_of_problem
-from core.host.position import begin, go_back_to
+from core.host.position import begin, begin_all, go_back_to_all
 from core.host.profiling import Wish, profiled
 from core.host.reading import read
 from core.host.reports import program_info, stopped
+from core.host.sessions import managed
 from core.host.situation import Situation
 from core.host.user_code import Function
 from core.host.wire import Buffer
 from core.io import store
-from core.io.document import CodeKind
+from core.io.document import CodeKind, Document
 from core.ops.output import printing_to, say
+from core.ops.variable import VARIABLES
 
 Answer = tuple[m.Message, tuple[Buffer, ...]]
 Emit = Callable[[m.Event], None]
@@ -45,10 +52,16 @@ def _nobody(event: m.Event) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """An open document: its debug session, and its custom gradients by name."""
+    """An open document: its sessions, what makes another one, its custom gradients by name."""
 
-    session: DebugSession
+    sessions: Sessions
+    make: Callable[[], Threads]
     gradients: Mapping[str, Function]
+
+    @property
+    def threads(self) -> Threads:
+        """The current session's."""
+        return self.sessions.session
 
 
 class EngineService:
@@ -65,9 +78,11 @@ class EngineService:
         self._handlers: dict[type, Callable[[Any, Sequence[Buffer]], Answer]] = {
             m.Open: self._open,
             m.Control: self._control,
+            m.ManageSessions: self._manage_sessions,
             m.SetBreakpoints: self._set_breakpoints,
             m.Read: self._read,
             m.CheckGradients: self._check_gradients,
+            m.CheckExpectations: self._check_expectations,
             m.Why: self._why,
             m.Compare: self._compare,
             m.Profile: self._profile,
@@ -92,52 +107,65 @@ class EngineService:
         # A command that begins forgets earlier pauses; one that was just beginning is told again.
         while self._interrupted.is_set():
             if self._loaded is not None:
-                self._loaded.session.pause()
+                self._loaded.threads.pause()
             time.sleep(0.01)
 
     # -- requests ------------------------------------------------------------------------------
 
     def _open(self, request: m.Open, buffers: Sequence[Buffer]) -> Answer:
-        if not buffers:
-            raise GradstepError("no document was sent", kind="ProtocolError")
-        document = store.from_bytes(bytes(buffers[0]))
+        document = _sent(buffers)
         backend = self._devices.open_backend(request.device)
         functions, problems = compiled(document, request.trusted, say)
-        edited = None if self._loaded is None else self._loaded.session.program
+        edited = None if self._loaded is None else self._loaded.threads.program
         program = derive(document, functions, previous=edited)
         program = replace(program, problems=(*problems, *program.problems))
         before = self._loaded if request.keep_position else None
-        last = None if before is None else before.session
-        session = begin(program, backend, request.recorded_limit, last)
-        self._loaded = Loaded(session, of_kind(document, functions, CodeKind.GRADIENT))
+        make = partial(begin, program, backend, request.recorded_limit)
+        sessions = begin_all(make, None if before is None else before.sessions)
+        threads = sessions.session
+        self._loaded = Loaded(sessions, make, of_kind(document, functions, CodeKind.GRADIENT))
         if before is not None:
-            go_back_to(session, before.session)
-        info = program_info(session)
+            go_back_to_all(sessions, before.sessions)
+        info = program_info(threads.session)
         try:
-            session.set_breakpoints(document.breakpoints)
+            sessions.set_breakpoints(document.breakpoints)
         except GradstepError as error:
             problem = info_of_problem(Problem.of(error, error.kind))
             info = structs.replace(info, problems=[*info.problems, problem])
-        return m.Opened(program=info, stopped=stopped(session, session.stop)), ()
+        return m.Opened(program=info, stopped=stopped(threads)), ()
 
     def _control(self, request: m.Control, buffers: Sequence[Buffer]) -> Answer:
-        session = self._session
+        threads = self._threads
         if request.command == "pause":
             self._interrupted.clear()
-            return stopped(session, session.stop), ()
+            return stopped(threads), ()
         if self._interrupted.is_set():  # it was given before the pause, and never began
-            return structs.replace(stopped(session, session.stop), reason="pause"), ()
-        return stopped(session, session.command(request.command, request.target)), ()
+            return structs.replace(stopped(threads), reason="pause"), ()
+        before = threads.current
+        if request.command == "thread":
+            threads.switch(request.target)
+        else:
+            threads.command(request.command, request.target)
+        said = stopped(threads)
+        if threads.current != before:
+            said = structs.replace(said, program=program_info(threads.session))
+        return said, ()
+
+    def _manage_sessions(self, request: m.ManageSessions, buffers: Sequence[Buffer]) -> Answer:
+        loaded = self._open_document
+        return managed(loaded.sessions, request, loaded.make), ()
 
     def _set_breakpoints(self, request: m.SetBreakpoints, buffers: Sequence[Buffer]) -> Answer:
-        self._session.set_breakpoints([_breakpoint(spec) for spec in request.breakpoints])
+        self._open_document.sessions.set_breakpoints(
+            [_breakpoint(spec) for spec in request.breakpoints]
+        )
         return m.Done(), ()
 
     def _read(self, request: m.Read, buffers: Sequence[Buffer]) -> Answer:
         session = self._session
         run, step = (None if n < 0 else n for n in (request.run, request.step))
         frame = session.frame(run, step)
-        return read(request, lambda ref: ref.op in session.program.graph, frame.value)
+        return read(request, lambda ref: way_to(session.program.graph, ref.op) is not None, frame)
 
     def _check_gradients(self, request: m.CheckGradients, buffers: Sequence[Buffer]) -> Answer:
         here = self._situation()
@@ -145,8 +173,20 @@ class EngineService:
             evaluate = self._evaluator()
             return table_of_node(evaluate, here, request.node, request.second_order), ()
         text = "Checking gradients"
-        total = 2 * sum(here.given[ref].size for ref in here.request.wrt if ref in here.given)
-        return gradient_table(self._evaluator(text, total), here, request.second_order), ()
+        asked = [d.request for d in self._session.program.derived] or [here.request]
+        all_wrt = [ref for each in asked for ref in each.wrt]
+        total = 2 * sum(here.given[ref].size for ref in all_wrt if ref in here.given)
+        situations = [replace(here, request=each) for each in asked]
+        evaluate = self._evaluator(text, total)
+        return gradient_tables(evaluate, situations, request.second_order), ()
+
+    def _check_expectations(
+        self, request: m.CheckExpectations, buffers: Sequence[Buffer]
+    ) -> Answer:
+        document = _sent(buffers)
+        functions, _ = compiled(document, request.trusted, say)
+        opener, before = self._devices.open_backend, self._check_interrupted
+        return m.Expectations(checked=check_expectations(document, functions, opener, before)), ()
 
     def _why(self, request: m.Why, buffers: Sequence[Buffer]) -> Answer:
         found = explanation(self._evaluator(), self._situation(), request.of, request.wrt)
@@ -182,10 +222,19 @@ class EngineService:
     # -- what they share -------------------------------------------------------------------------
 
     @property
-    def _session(self) -> DebugSession:
+    def _open_document(self) -> Loaded:
         if self._loaded is None:
             raise GradstepError("no document is open", kind="FailedPreconditionError")
-        return self._loaded.session
+        return self._loaded
+
+    @property
+    def _threads(self) -> Threads:
+        return self._open_document.threads
+
+    @property
+    def _session(self) -> DebugSession:
+        """The current thread's."""
+        return self._threads.session
 
     def _situation(self) -> Situation:
         """Gradients as of the current run: at the variables that it started with."""
@@ -222,6 +271,12 @@ class EngineService:
 
     def _print(self, text: str) -> None:
         self._emit(m.Output(text=text))
+
+
+def _sent(buffers: Sequence[Buffer]) -> Document:
+    if not buffers:
+        raise GradstepError("no document was sent", kind="ProtocolError")
+    return store.from_bytes(bytes(buffers[0]))
 
 
 def _breakpoint(spec: m.BreakpointSpec) -> Breakpoint:

@@ -4,23 +4,64 @@ from __future__ import annotations
 
 from collections.abc import Container
 
+from core.debug.thread import MAIN, Thread
 from core.graph.model import Graph, Operation, TensorRef, predecessors
+from core.graph.problems import Problem
 from core.io.document import Document
+from core.io.requests import whole_request
 from core.ops.table import find
+
+_NEAR = "name an operation of this graph"
 
 
 def run_targets(document: Document, graph: Graph, broken: Container[str]) -> tuple[str, ...]:
     """The document's targets; for one that names none, the ends of its graph.
 
     With something else asked for, an end beside the way to it must not disturb the run: one that
-    needs a placeholder which is not fed, or updates a variable, is left out.
+    needs a placeholder which is not fed, or updates a variable, is left out; so are those that
+    threads run.
     """
     if document.targets:
         return tuple(name for name in document.targets if name in graph)
-    ends = [op.name for op in graph if op.name not in broken and not graph.consumers[op.name]]
-    asked = {ref.op for ref in (*document.request.of, *document.fetches)}
+    beside = {name for thread in document.threads for name in (*thread.targets, thread.closes)}
+    sinks = [op.name for op in graph if op.name not in broken and not graph.consumers[op.name]]
+    ends = [name for name in sinks if name not in beside]
+    asked = {ref.op for ref in (*whole_request(document).of, *document.fetches)}
     disturbing = _disturbing(document, graph) if asked else set()
     return tuple(name for name in ends if name not in asked and name not in disturbing)
+
+
+def missing_names(document: Document) -> list[Problem]:
+    """What the document asks every run for that its graph does not have."""
+    asked = {
+        "target": document.targets,
+        "fetch": [ref.op for ref in document.fetches],
+        "initializer": [document.init] if document.init else [],
+    }
+    return [
+        Problem("", "missing-name", f"the document's {role} '{name}' does not exist", _NEAR)
+        for role, names in asked.items()
+        for name in names
+        if name not in document.graph
+    ]
+
+
+def sound_threads(document: Document, graph: Graph) -> tuple[tuple[Thread, ...], list[Problem]]:
+    """The document's threads that can run, and why others cannot."""
+    names, found, problems = {MAIN}, [], []
+    for thread in document.threads:
+        asked = [*thread.targets, *(r.op for r in thread.fetches), *filter(None, [thread.closes])]
+        missing = [name for name in asked if name not in graph]
+        if missing:
+            text = f"thread '{thread.name}' runs '{missing[0]}', which does not exist"
+            problems.append(Problem("", "thread", text, _NEAR))
+        elif thread.name in names:
+            text = f"there are two threads '{thread.name}'"
+            problems.append(Problem("", "thread", text, "rename one"))
+        else:
+            names.add(thread.name)
+            found.append(thread)
+    return tuple(found), problems
 
 
 def _disturbing(document: Document, graph: Graph) -> set[str]:

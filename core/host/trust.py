@@ -27,6 +27,11 @@ def is_trusted(document: Document) -> bool:
     return not digest or digest in _remembered() or digest in _bundled()
 
 
+def came_with_program(document: Document) -> bool:
+    """Whether the document's Python is that of one of the examples."""
+    return document.code_hash in _bundled()
+
+
 def trust(document: Document) -> None:
     """Remember that the document's Python, as it is now, may run. Raises GradstepError
     (FileError) when that cannot be written down."""
@@ -60,7 +65,10 @@ def _remembered() -> frozenset[str]:
 
 @cache
 def _bundled() -> frozenset[str]:
-    """Hashes of the code in the examples that came with the program."""
-    from core.io import store
+    """Hashes of the code in the examples that came with the program; none if they were lost."""
+    from core.io import example_index
 
-    return frozenset(store.load(path).code_hash for path in sorted(EXAMPLES.glob("*.gradstep")))
+    try:
+        return frozenset(entry.code for entry in example_index.load(EXAMPLES))
+    except GradstepError:
+        return frozenset()

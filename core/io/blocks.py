@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from core.graph.dtypes import TensorType
-from core.graph.model import Graph, TensorRef
+from core.graph.model import Constant, Graph, TensorRef
+from core.graph.scopes import parents
 from core.io.document import Document
 from core.io.value_edits import with_fresh_value
-from core.layers.block import expand, find_block
+from core.layers.block import find_block
+from core.layers.expansion import expand
 from core.layout.boxes import Box
 from core.layout.engines import layout
 
@@ -28,21 +30,39 @@ def add_block(
     sources: Sequence[TensorRef] = (),
     types: Mapping[TensorRef, TensorType] = MappingProxyType({}),
     settings: Mapping[str, Any] = MappingProxyType({}),
+    reuse: str = "",
+    run_updates: bool = True,
 ) -> tuple[Document, str]:
     """Add the block `name` around the point `at`, reading `sources` as far as they go; an input
-    beyond them is a placeholder. Returns the document and the block's scope, which is folded.
+    beyond them is a placeholder. Its variables start as it says. Returns the document and the
+    block's scope, which is folded.
 
-    types: of the sources, as far as known. Raises GradstepError for a block that is not there and
-    for sources that do not fit it.
+    types, settings, reuse: see `expand`. run_updates: whether every run makes the block's updates
+    (moving averages), or forgets them. Raises GradstepError for a block that is not there and for
+    sources, settings and shared variables that do not fit it.
     """
-    made = expand(document.graph, find_block(name), sources, types, settings)
+    made = expand(document.graph, find_block(name), sources, types, settings, reuse)
     positions = {**document.view.positions, **_places(made.graph, made.operations, at)}
     collapsed = document.view.collapsed | {made.scope}
-    view = replace(document.view, positions=positions, collapsed=collapsed)
-    document = replace(document, graph=made.graph, view=view)
+    initial = {name: Constant(value) for name, value in made.initial.items()}
+    targets = made.updates if run_updates else ()
+    document = replace(
+        document,
+        graph=made.graph,
+        initial={**document.initial, **initial},
+        targets=(*document.targets, *targets),
+        view=replace(document.view, positions=positions, collapsed=collapsed),
+    )
     for operation in made.operations:
-        document = with_fresh_value(document, operation)
+        if operation not in initial:
+            document = with_fresh_value(document, operation)
     return document, made.scope
+
+
+def shareable(graph: Graph) -> list[str]:
+    """Scopes with variables that a block could share, the outermost first."""
+    variables = [op.name for op in graph if op.type == "VariableV2"]
+    return list(dict.fromkeys(scope for name in variables for scope in parents(name)))
 
 
 def _places(graph: Graph, names: Sequence[str], at: Point) -> dict[str, Point]:

@@ -11,7 +11,9 @@ from typing import Any
 
 from core.autodiff.request import GradientRequest
 from core.debug.breakpoints import Breakpoint
+from core.debug.thread import Thread
 from core.graph.model import Constant, Graph, TensorRef
+from core.io.expectation import Expectation
 
 
 class CodeKind(StrEnum):
@@ -33,12 +35,25 @@ class CodeItem:
 
 @dataclass(frozen=True, slots=True)
 class Optimizer:
-    """An update rule for every tensor of `request.wrt`: `type` is one of core.train's ("Adam",
-    "GradientDescent"…); `hyper` its hyper-parameters by TensorFlow's argument names
-    (learning_rate, beta1…)."""
+    """`tf.train.<type>Optimizer(**hyper).minimize(of, var_list=wrt, name=name)`.
+
+    type:    one of core.train's ("Adam", "GradientDescent"…).
+    hyper:   by TensorFlow's argument names (learning_rate, beta1…); flags are 0 or 1.
+    of:      its loss; () for what the document's request differentiates.
+    wrt:     its var_list; () for the variables of the request, or all of the graph's.
+    scales:  variable -> what its gradient is multiplied by, as programs do between
+             `compute_gradients` and `apply_gradients`.
+    name:    the scope of its operations, and the one operation that runs them; "" for "train".
+    enabled: whether runs execute it.
+    """
 
     type: str
     hyper: Mapping[str, float]
+    of: tuple[TensorRef, ...] = ()
+    wrt: tuple[TensorRef, ...] = ()
+    scales: Mapping[str, float] = field(default_factory=dict)
+    name: str = ""
+    enabled: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,29 +74,43 @@ class Document:
     request:   gradients to derive, with stops and overrides.
     initial:   variable name -> initial value.
     feeds:     tensor name ("data:0") -> value fed to every run.
-    optimizer: updates to derive, or None.
+    optimizers: updates to derive, in the order in which a run makes them.
     code:      custom Python by name; see CodeItem.
     init:      operation to run once before the first run (imported graphs); "" for none.
     fetches, targets: what a run computes besides the gradients and updates.
+    threads:   what runs beside that, again and again: what fills queues.
     title, note: words for people; the note says what to look at.
+    claim, truth: where a popular claim is wrong, both, to be shown side by side.
+    group:     heading under which the start page lists it, if it is an example.
+    expectations: what its runs give; checked when asked, never needed to run it.
     """
 
     graph: Graph = field(default_factory=Graph)
     request: GradientRequest = GradientRequest()
     initial: Mapping[str, Constant] = field(default_factory=_frozen_map)
     feeds: Mapping[str, Constant] = field(default_factory=_frozen_map)
-    optimizer: Optimizer | None = None
+    optimizers: tuple[Optimizer, ...] = ()
     code: Mapping[str, CodeItem] = field(default_factory=_frozen_map)
     breakpoints: tuple[Breakpoint, ...] = ()
     init: str = ""
     fetches: tuple[TensorRef, ...] = ()
     targets: tuple[str, ...] = ()
+    threads: tuple[Thread, ...] = ()
     title: str = ""
     note: str = ""
+    claim: str = ""
+    truth: str = ""
+    group: str = ""
+    expectations: tuple[Expectation, ...] = ()
     view: View = View()
 
     def with_(self, **changes: Any) -> Document:
         return replace(self, **changes)
+
+    @property
+    def has_note(self) -> bool:
+        """Whether there is something for people to read beside the graph."""
+        return bool(self.note or self.claim or self.truth or self.expectations)
 
     @property
     def code_hash(self) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from core.autodiff.request import gradient_name, native_name
-from core.graph.model import Edge, Operation, TensorRef
+from core.graph.loop import Loop, loop_of
+from core.graph.model import Edge, Graph, Operation, TensorRef
 from core.io.document import Document
 
 _HEAD = """\
@@ -15,16 +18,36 @@ _HEAD = """\
 
 def to_dot(document: Document) -> bytes:
     """The graph with its wires (control inputs dashed), overrides and stopped wires, as UTF-8."""
-    lines = [_node(op, document) for op in document.graph]
-    for op in document.graph:
-        for index, ref in enumerate(op.inputs):
-            if ref is not None:
-                lines.append(_wire(ref, Edge(op.name, index), document))
-        lines += [
-            f"  {_quoted(c)} -> {_quoted(op.name)} [style=dashed];" for c in op.control_inputs
-        ]
+    lines = [*_part(document.graph, document)]
     title = f"  label={_quoted(document.title)};\n" if document.title else ""
     return ("digraph gradstep {\n" + _HEAD + title + "\n".join(lines) + "\n}\n").encode()
+
+
+def _part(graph: Graph, document: Document) -> Iterator[str]:
+    """A graph, with a box around each loop and what is in it."""
+    for op in graph:
+        yield _node(op, document)
+        loop = loop_of(op)
+        if loop is not None:
+            yield f"  subgraph {_quoted(f'cluster {op.name}')} {{\n  label={_quoted(op.name)};"
+            yield from _part(loop.graph, document)
+            yield from _round(op, loop)
+            yield "  }"
+    for op in graph:
+        for index, ref in enumerate(op.inputs):
+            if ref is not None:
+                yield _wire(ref, Edge(op.name, index), document)
+        for name in op.control_inputs:
+            yield f"  {_quoted(name)} -> {_quoted(op.name)} [style=dashed];"
+
+
+def _round(op: Operation, loop: Loop) -> Iterator[str]:
+    """How values come into a loop, and into its next iteration."""
+    for name in loop.arguments:
+        yield f"  {_quoted(op.name)} -> {_quoted(name)};"
+    for name, ref in zip(loop.variables, loop.results, strict=True):
+        wire = f"{_quoted(ref.op)} -> {_quoted(name)}"
+        yield f'  {wire} [label="next", style=dotted, constraint=false];'
 
 
 def _node(op: Operation, document: Document) -> str:

@@ -10,11 +10,14 @@ from core.autodiff.request import GradientRequest, Override, OverrideKind
 from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.errors import GradstepError
 from core.graph import edits
+from core.graph.loop import carried_by, within
 from core.graph.model import Edge, TensorRef
 from core.io.document import CodeItem, Document, Optimizer
 from core.io.pyfunc import to_pyfunc
 from core.io.relabel import relabelled
+from core.io.threads import threads_without
 from core.io.value_edits import fresh_attrs, set_attr, set_feed, set_initial, with_fresh_value
+from core.ops.opened import closed
 from core.ops.table import find, lookup
 
 Point = tuple[float, float]
@@ -37,9 +40,9 @@ def add_operation(
 
 
 def remove_operations(document: Document, names: Collection[str]) -> Document:
-    """Remove nodes and everything in the document that speaks of them."""
-    gone = set(names)
-    graph = edits.remove(document.graph, gone)
+    """Remove nodes and everything in the document that speaks of them, or of what is in them."""
+    graph = edits.remove(document.graph, names)
+    gone = {op.name for op in within(document.graph[name] for name in names)}
     request = document.request
     return replace(
         document,
@@ -59,10 +62,12 @@ def remove_operations(document: Document, names: Collection[str]) -> Document:
         ),
         initial={k: v for k, v in document.initial.items() if k not in gone},
         feeds={k: v for k, v in document.feeds.items() if TensorRef.parse(k).op not in gone},
+        optimizers=tuple(_optimizer_without(o, gone) for o in document.optimizers),
         breakpoints=tuple(b for b in document.breakpoints if b.target not in gone),
         init="" if document.init in gone else document.init,
         fetches=_kept(document.fetches, gone),
         targets=tuple(t for t in document.targets if t not in gone),
+        threads=threads_without(document.threads, gone),
         view=replace(
             document.view,
             positions={k: v for k, v in document.view.positions.items() if k not in gone},
@@ -77,9 +82,9 @@ def connect(document: Document, source: TensorRef, edge: Edge) -> Document:
 
 def disconnect(document: Document, edge: Edge) -> Document:
     """Open the input at `edge`; a further input of a variadic op goes away altogether."""
-    definition = find(document.graph[edge.op].type)
-    variadic = definition is not None and definition.lists == 1
-    spare = variadic and len(document.graph[edge.op].inputs) > 1
+    op = edits.editable(document.graph, edge.op)
+    definition = find(op.type)
+    spare = definition is not None and definition.lists == 1 and len(op.inputs) > 1
     change = edits.drop_input if spare else edits.disconnect
     request = document.request
     return replace(
@@ -162,13 +167,19 @@ def _there(document: Document, name: str) -> TensorRef:
     return ref
 
 
-def set_optimizer(document: Document, optimizer: Optimizer | None) -> Document:
-    return replace(document, optimizer=optimizer)
+def set_optimizers(document: Document, optimizers: Iterable[Optimizer]) -> Document:
+    """Train by these and no others. Raises GradstepError for a tensor that is not there."""
+    optimizers = tuple(optimizers)
+    for optimizer in optimizers:
+        for name in (*(ref.op for ref in (*optimizer.of, *optimizer.wrt)), *optimizer.scales):
+            document.graph[name]
+    return replace(document, optimizers=optimizers)
 
 
 def toggle_stop(document: Document, edge: Edge) -> Document:
-    """Stop, or let through again, the gradient on one wire."""
-    if document.graph.source(edge) is None:
+    """Stop, or let through again, the gradient on one wire, inside a loop perhaps."""
+    edge = closed(document.graph, edge)
+    if carried_by(document.graph, edge) is None:
         raise GradstepError("this input carries no wire", kind="ValueError", node=edge.op)
     request = document.request
     return replace(document, request=replace(request, stopped_edges=request.stopped_edges ^ {edge}))
@@ -216,6 +227,11 @@ def set_breakpoints(document: Document, breakpoints: Iterable[Breakpoint]) -> Do
     return replace(document, breakpoints=tuple(breakpoints))
 
 
+def set_note(document: Document, title: str, note: str, claim: str, truth: str) -> Document:
+    """Write the document's words for people."""
+    return replace(document, title=title, note=note, claim=claim, truth=truth)
+
+
 def _target(override: Override) -> tuple[OverrideKind, str]:
     return override.kind, override.target
 
@@ -240,12 +256,18 @@ def _grad_ys_without(
     )
 
 
+def _optimizer_without(optimizer: Optimizer, gone: set[str]) -> Optimizer:
+    scales = {name: scale for name, scale in optimizer.scales.items() if name not in gone}
+    of, wrt = _kept(optimizer.of, gone), _kept(optimizer.wrt, gone)
+    return replace(optimizer, of=of, wrt=wrt, scales=scales)
+
+
 def _kept(refs: Iterable[TensorRef], gone: set[str]) -> tuple[TensorRef, ...]:
     return tuple(ref for ref in refs if ref.op not in gone)
 
 
 def _still(edge: Edge, document: Document, gone: set[str]) -> bool:
-    source = document.graph.source(edge)
+    source = carried_by(document.graph, edge)
     return edge.op not in gone and source is not None and source.op not in gone
 
 
@@ -264,7 +286,8 @@ __all__ = [
     "set_code",
     "set_feed",
     "set_initial",
-    "set_optimizer",
+    "set_note",
+    "set_optimizers",
     "set_override",
     "set_request",
     "to_pyfunc",

@@ -11,9 +11,11 @@ from core.graph.model import Graph, Operation, TensorRef, predecessors
 from core.io.document import Document
 from core.io.failures import inside
 from core.io.graphdef_attributes import read_attribute
+from core.io.graphdef_loops import with_loops
 from core.io.graphdef_messages import message
 from core.io.graphdef_phases import with_phases
 from core.io.graphdef_roles import initializer, run_targets
+from core.io.threads import enqueuers
 
 MAX_TEXT = 16 << 20  # bytes; reading text takes a hundred times its size in memory
 _HINT = "save it again with tf.io.write_graph, as a graph without functions"
@@ -62,11 +64,16 @@ def to_document(proto: Any, name: str = "", allow_unknown: bool = False) -> Docu
     graph = to_graph(proto, name)
     if not allow_unknown:
         _refuse_unknown(graph, name)
+    graph = _with_loops(with_phases(graph), name)
+    if not allow_unknown:
         _refuse_cycle(graph, name)
-    graph = with_phases(graph)
     init = initializer(graph)
     return Document(
-        graph=graph, init=init, targets=run_targets(graph, init), title=PurePath(name).name
+        graph=graph,
+        init=init,
+        targets=run_targets(graph, init),
+        threads=enqueuers(graph),
+        title=PurePath(name).name,
     )
 
 
@@ -112,6 +119,13 @@ def _refuse_dangling(graph: Graph, file: str) -> None:
                     node=op.name,
                     hint="the file is damaged, or only a part of a graph",
                 )
+
+
+def _with_loops(graph: Graph, file: str) -> Graph:
+    try:
+        return with_loops(graph)
+    except GradstepError as error:
+        raise inside(file or "the file", error) from None
 
 
 def _refuse_cycle(graph: Graph, file: str) -> None:

@@ -8,9 +8,11 @@ from typing import Any
 
 from core.errors import GradstepError
 from core.graph.dtypes import DType
+from core.graph.loop import everywhere
 from core.graph.model import Constant, Graph, Operation
 from core.io.document import Document
 from core.io.graphdef_attributes import write_attribute
+from core.io.graphdef_loops_export import with_frames
 from core.io.graphdef_lowering import (
     lowered,
     with_initializers,
@@ -19,7 +21,7 @@ from core.io.graphdef_lowering import (
 )
 from core.io.graphdef_messages import message
 from core.ops.attribute_kinds import check_attributes
-from core.ops.infer import Inference, infer
+from core.ops.infer import Inference, declared
 from core.ops.table import OpDef, find
 
 _PRODUCER = 1087  # GraphDef version of TensorFlow 2.9, whose op definitions the table follows
@@ -53,20 +55,27 @@ def to_graphdef(
     graph, initial: a graph derived from the document (with gradients and updates), and the
     initial values it needs, to be written instead of the document's own.
     """
-    written = with_requests(document.graph, document.request) if graph is None else graph
-    written = with_private_shapes(lowered(written, infer(written)))
+    written = document.graph if graph is None else graph
+    if graph is None:
+        written = everywhere(written, lambda part: with_requests(part, document.request))
+    written = everywhere(written, lambda part: with_private_shapes(lowered(part, declared(part))))
     values = document.initial if initial is None else initial
     return write_graph(with_initializers(written, values, document.init))
 
 
 def write_graph(graph: Graph) -> Any:
-    """The GraphDef message of a graph as it is, but for attributes that follow from its types."""
+    """The GraphDef message of a graph as it is, but for attributes that follow from its types, and
+    with a frame for every loop."""
     proto = message("GraphDef")()
     proto.versions.producer = _PRODUCER
-    inference = infer(graph)
-    for op in graph:
-        _write_node(proto.node.add(), _with_types(op, inference))
+    for op in with_frames(everywhere(graph, _typed)):
+        _write_node(proto.node.add(), op)
     return proto
+
+
+def _typed(graph: Graph) -> Graph:
+    inference = declared(graph)
+    return Graph.of(_with_types(op, inference) for op in graph)
 
 
 def _write_node(node: Any, op: Operation) -> None:

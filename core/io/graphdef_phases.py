@@ -7,7 +7,7 @@ TensorFlow names what `tf.gradients` adds `gradients/X_grad/…`, and what an op
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from core.graph.model import Graph, Operation, Phase
@@ -32,6 +32,12 @@ def _placed(op: Operation, graph: Graph, scopes: dict[str, str]) -> Operation:
         if f"{op.name}/".startswith(scope):
             return replace(op, phase=Phase.UPDATE, origin=variable or _updated(op, graph))
     return op
+
+
+def gradient_of(name: str, names: Collection[str]) -> str:
+    """Which of `names` the loop `name` ("gradients/while") is the gradient of; "" if of none."""
+    found = _GRADIENTS.search(name)
+    return found["rest"] if found and found["rest"] in names else ""
 
 
 def _origin(rest: str, graph: Graph) -> str:

@@ -8,6 +8,7 @@ _ASSIGN = frozenset({"Assign", "AssignVariableOp"})
 _VARIABLE = frozenset({"Variable", "VariableV2", "VarHandleOp"})
 # Sinks that compute nothing by themselves.
 _PASSIVE = _VARIABLE | {"Placeholder", "PlaceholderWithDefault", "Const", "VarIsInitializedOp"}
+_BESIDE = frozenset({"QueueEnqueueV2", "QueueEnqueueManyV2", "QueueCloseV2"})  # for threads
 
 
 def initializer(graph: Graph) -> str:
@@ -28,7 +29,7 @@ def run_targets(graph: Graph, init: str) -> tuple[str, ...]:
         for op in graph
         if op.name not in used
         and op.name != init
-        and op.type not in _PASSIVE
+        and op.type not in _PASSIVE | _BESIDE
         and not _assigns_initially(op, graph)
         and not (op.type == "NoOp" and _initializes(op, graph))
     )

@@ -24,7 +24,7 @@ def to_pyfunc(document: Document, name: str, extra: Sequence[TensorRef] = ()) ->
     The function's source is written from the op's formula, so the forward result stays what it
     was; its gradient is then the user's to give.
     """
-    op = document.graph[name]
+    op = edits.editable(document.graph, name)
     definition = lookup(op.type)
     if op.type in PYTHON_OPS:
         raise GradstepError(f"'{name}' is a Python function already", kind="ValueError", node=name)

@@ -11,10 +11,14 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
+from core.graph.loop import everywhere
 from core.graph.model import PYTHON_OPS, Constant, Operation, TensorRef
 from core.io.document import CodeItem, CodeKind, Document
 from core.io.graphdef_lowering import lowered, with_requests
-from core.ops.infer import infer
+from core.io.python_loops import statements
+from core.io.python_threads import HELPER, starting
+from core.io.python_training import training_steps
+from core.ops.infer import declared
 from core.ops.table import OpDef, lookup
 
 _HEAD = '''\
@@ -26,14 +30,21 @@ import tensorflow as tf
 tf1 = tf.compat.v1
 tf1.disable_v2_behavior()
 graph = tf1.get_default_graph()
+known = {{}}  # tensors that TensorFlow calls otherwise
 
 
 def tensor(name):
+    if name in known:
+        return known[name]
     return graph.get_tensor_by_name(name if ":" in name else name + ":0")
 
 
 def operation(name):
-    return graph.get_operation_by_name(name)
+    return known[name].op if name in known else graph.get_operation_by_name(name)
+
+
+def variable(name):
+    return next(v for v in tf1.global_variables() if v.op.name == name)
 
 '''
 _ON_ARRAYS = '''
@@ -61,7 +72,12 @@ _RENAMED = {
     "Select": {"t": "x", "e": "y"},
     "ExpandDims": {"dim": "axis"},
     "Squeeze": {"squeeze_dims": "axis"},
-    **{type: {"reduction_indices": "axis"} for type in ("Sum", "Mean", "Max", "Min", "Prod")},
+    "Where": {"input": "condition"},
+    **{type: {"split_dim": "axis"} for type in ("Split", "SplitV")},
+    **{
+        type: {"reduction_indices": "axis"}
+        for type in ("All", "Any", "EuclideanNorm", "Max", "Mean", "Min", "Prod", "Sum")
+    },
 }
 # Attributes that tf.raw_ops finds out by itself.
 _IMPLIED = {
@@ -74,14 +90,16 @@ _IMPLIED = {
 
 def to_python(document: Document) -> bytes:
     """The script, as UTF-8. Raises GradstepError for a graph that a script cannot hold."""
-    graph = with_requests(document.graph, document.request)
-    graph = lowered(graph, infer(graph))
+    graph = everywhere(document.graph, lambda part: with_requests(part, document.request))
+    graph = everywhere(graph, lambda part: lowered(part, declared(part)))
     title = " ".join(document.title.replace("\\", "").replace('"', "'").split())
     parts = [_HEAD.format(title=title or "A graph")]
     if any(item.kind is CodeKind.NUMPY_GRADIENT for item in document.code.values()):
         parts.append(_ON_ARRAYS)
+    if document.threads:
+        parts.append(HELPER)
     parts += [_code(item) for item in document.code.values()]
-    parts += [_statement(graph[name], document) for name in graph.order]
+    parts += statements(graph, lambda op: _statement(op, document))
     parts += _session(document)
     return ("\n".join(parts) + "\n").encode()
 
@@ -164,6 +182,7 @@ def _tensor(ref: TensorRef) -> str:
 def _session(document: Document) -> list[str]:
     request = document.request
     lines = [""]
+    steps = training_steps(document)
     fetches = [_tensor(ref) for ref in document.fetches or request.of]
     if request.of:
         arguments = [_tensors(request.of), _tensors(request.wrt)]
@@ -171,14 +190,19 @@ def _session(document: Document) -> list[str]:
             arguments.append(f"stop_gradients={_tensors(sorted(request.stops, key=str))}")
         lines.append(f"gradients = tf1.gradients({', '.join(arguments)})")
         fetches.append("[g for g in gradients if g is not None]")
+    lines += [line for step in steps for line in step.lines]
     feeds = [f"{_tensor(TensorRef.parse(n))}: {_value(v)}" for n, v in document.feeds.items()]
     init = (
         f"operation({document.init!r})" if document.init else "tf1.global_variables_initializer()"
     )
     lines += ["with tf1.Session() as session:", f"    session.run({init})"]
-    if fetches:
+    run = [step.name for step in steps if step.enabled]
+    if fetches or run or document.threads:
         lines.append(f"    feeds = {{{', '.join(feeds)}}}")
-        lines += [f"    print(session.run({fetch}, feeds))" for fetch in fetches]
+    lines += starting(document)
+    lines += [f"    print(session.run({fetch}, feeds))" for fetch in fetches]
+    if run:
+        lines.append(f"    session.run([{', '.join(run)}], feeds)")
     return lines
 
 

@@ -11,16 +11,17 @@ from typing import Protocol
 from core.autodiff.request import GradientRequest, Override
 from core.debug.breakpoints import Breakpoint
 from core.errors import GradstepError
-from core.graph.model import Constant, Edge, Graph, Operation, TensorRef
+from core.graph.model import Constant, Edge, TensorRef
 from core.io import schema, tensor_json
 from core.io.attributes import (
     TensorFiles,
     TensorSource,
-    read_attribute,
     read_tensor,
-    write_attribute,
 )
 from core.io.document import CodeItem, Document, Optimizer, View
+from core.io.expectation_records import read_expectation, write_expectation
+from core.io.operation_records import read_graph, write_graph
+from core.io.threads import read_thread, write_thread
 
 
 class Members(TensorSource, Protocol):
@@ -44,18 +45,23 @@ def take_apart(document: Document) -> Written:
     code, sources = _code_records(document.code.values())
     record = schema.DocumentRecord(
         version=schema.VERSION,
-        operations=[_operation_record(op, files) for op in document.graph],
+        operations=write_graph(document.graph, files),
         request=_request_record(document.request),
         initial={name: files.record(value) for name, value in document.initial.items()},
         feeds={name: files.record(value) for name, value in document.feeds.items()},
-        optimizer=_optimizer_record(document.optimizer),
+        optimizers=[_optimizer_record(optimizer) for optimizer in document.optimizers],
         code=code,
         breakpoints=[_breakpoint_record(b) for b in document.breakpoints],
         init=document.init,
         fetches=[str(ref) for ref in document.fetches],
         targets=list(document.targets),
+        threads=[write_thread(thread) for thread in document.threads],
         title=document.title,
         note=document.note,
+        claim=document.claim,
+        truth=document.truth,
+        group=document.group,
+        expectations=[write_expectation(e, files) for e in document.expectations],
     )
     return Written(record, _view_record(document.view), {**files.members, **sources})
 
@@ -65,40 +71,28 @@ def put_together(
 ) -> Document:
     """The inverse of `take_apart`. Raises GradstepError."""
     return Document(
-        graph=_graph(record.operations, members),
+        graph=read_graph(record.operations, members),
         request=_request(record.request),
         initial=_tensors(record.initial, members),
         feeds=_tensors(record.feeds, members),
-        optimizer=_optimizer(record.optimizer),
+        optimizers=tuple(map(_optimizer, _optimizer_records(record))),
         code={c.name: CodeItem(c.name, c.kind, members.text(c.file)) for c in record.code},
         breakpoints=tuple(_breakpoint(b) for b in record.breakpoints),
         init=record.init,
         fetches=_refs(record.fetches),
         targets=tuple(record.targets),
+        threads=tuple(read_thread(thread) for thread in record.threads),
         title=record.title,
         note=record.note,
+        claim=record.claim,
+        truth=record.truth,
+        group=record.group,
+        expectations=tuple(read_expectation(e, members) for e in record.expectations),
         view=View(positions=dict(view.positions), collapsed=frozenset(view.collapsed)),
     )
 
 
 # -- to records --------------------------------------------------------------------------------
-
-
-def _operation_record(op: Operation, files: TensorFiles) -> schema.OperationRecord:
-    try:
-        attrs = {key: write_attribute(value, files) for key, value in op.attrs.items()}
-    except GradstepError as error:
-        raise error.at(op.name) from None
-    return schema.OperationRecord(
-        name=op.name,
-        type=op.type,
-        inputs=[None if ref is None else str(ref) for ref in op.inputs],
-        control_inputs=list(op.control_inputs),
-        attrs=attrs,
-        device=op.device,
-        origin=op.origin,
-        phase=op.phase,
-    )
 
 
 def _request_record(request: GradientRequest) -> schema.RequestRecord:
@@ -119,11 +113,20 @@ def _request_record(request: GradientRequest) -> schema.RequestRecord:
     )
 
 
-def _optimizer_record(optimizer: Optimizer | None) -> schema.OptimizerRecord | None:
-    if optimizer is None:
-        return None
-    hyper = {k: tensor_json.number_to_json(float(v)) for k, v in optimizer.hyper.items()}
-    return schema.OptimizerRecord(type=optimizer.type, hyper=hyper)
+def _optimizer_record(optimizer: Optimizer) -> schema.OptimizerRecord:
+    return schema.OptimizerRecord(
+        type=optimizer.type,
+        hyper=_number_records(optimizer.hyper),
+        of=[str(ref) for ref in optimizer.of],
+        wrt=[str(ref) for ref in optimizer.wrt],
+        scales=_number_records(optimizer.scales),
+        name=optimizer.name,
+        enabled=optimizer.enabled,
+    )
+
+
+def _number_records(numbers: Mapping[str, float]) -> dict[str, float | str]:
+    return {name: tensor_json.number_to_json(float(value)) for name, value in numbers.items()}
 
 
 def _code_records(
@@ -171,31 +174,6 @@ def _view_record(view: View) -> schema.ViewRecord:
 # -- from records ------------------------------------------------------------------------------
 
 
-def _graph(records: list[schema.OperationRecord], members: Members) -> Graph:
-    operations: dict[str, Operation] = {}
-    for record in records:
-        if record.name in operations:
-            raise _bad(f"two operations are named '{record.name}'")
-        try:
-            operations[record.name] = _operation(record, members)
-        except GradstepError as error:
-            raise error.at(record.name) from None
-    return Graph(operations)
-
-
-def _operation(record: schema.OperationRecord, members: Members) -> Operation:
-    return Operation(
-        name=record.name,
-        type=record.type,
-        inputs=tuple(None if text is None else TensorRef.parse(text) for text in record.inputs),
-        control_inputs=tuple(record.control_inputs),
-        attrs={key: read_attribute(value, members) for key, value in record.attrs.items()},
-        device=record.device,
-        origin=record.origin,
-        phase=record.phase,
-    )
-
-
 def _request(record: schema.RequestRecord) -> GradientRequest:
     return GradientRequest(
         of=_refs(record.of),
@@ -224,14 +202,27 @@ def _tensor(name: str, record: schema.TensorRecord, members: Members) -> Constan
         raise error.at(name) from None
 
 
-def _optimizer(record: schema.OptimizerRecord | None) -> Optimizer | None:
-    if record is None:
-        return None
+def _optimizer_records(record: schema.DocumentRecord) -> list[schema.OptimizerRecord]:
+    return [*([] if record.optimizer is None else [record.optimizer]), *record.optimizers]
+
+
+def _optimizer(record: schema.OptimizerRecord) -> Optimizer:
+    return Optimizer(
+        record.type,
+        _numbers(record.hyper),
+        _refs(record.of),
+        _refs(record.wrt),
+        _numbers(record.scales),
+        record.name,
+        record.enabled,
+    )
+
+
+def _numbers(records: Mapping[str, float | str]) -> dict[str, float]:
     try:
-        hyper = {k: tensor_json.number_from_json(v) for k, v in record.hyper.items()}
+        return {name: tensor_json.number_from_json(value) for name, value in records.items()}
     except ValueError as error:
         raise _bad(f"optimizer: {error}") from None
-    return Optimizer(record.type, hyper)
 
 
 def _breakpoint(b: schema.BreakpointRecord) -> Breakpoint:

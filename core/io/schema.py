@@ -12,6 +12,7 @@ from core.debug.breakpoints import BreakpointKind
 from core.graph.dtypes import DType
 from core.graph.model import Phase
 from core.io.document import CodeKind
+from core.io.expectation import ATOL, RTOL, ExpectationKind
 
 VERSION = 1
 
@@ -57,10 +58,20 @@ class ListAttribute(Attribute, tag="list"):
     value: list[AttributeRecord]
 
 
+class LoopAttribute(Attribute, tag="loop"):
+    """See core.graph.loop.Loop; cond, results: tensor names."""
+
+    operations: list[OperationRecord]
+    variables: list[str]
+    captures: list[str]
+    cond: str
+    results: list[str]
+
+
 AttributeRecord = (
     bool | int | float | str
     | FloatAttribute | BytesAttribute | TypeAttribute | ShapeAttribute | TensorAttribute
-    | ListAttribute
+    | ListAttribute | LoopAttribute
 )  # fmt: skip
 
 
@@ -101,6 +112,11 @@ class RequestRecord(Record):
 class OptimizerRecord(Record):
     type: str
     hyper: dict[str, float | str] = {}
+    of: list[str] = []
+    wrt: list[str] = []
+    scales: dict[str, float | str] = {}
+    name: str = ""
+    enabled: bool = True
 
 
 class CodeRecord(Record):
@@ -120,6 +136,45 @@ class BreakpointRecord(Record):
     enabled: bool = True
 
 
+class ThreadRecord(Record):
+    """See core.debug.thread.Thread."""
+
+    name: str
+    targets: list[str] = []
+    fetches: list[str] = []
+    closes: str = ""
+
+
+class VariationRecord(Record):
+    """See core.io.expectation.Variation."""
+
+    feeds: dict[str, TensorRecord] = {}
+    initial: dict[str, TensorRecord] = {}
+    of: list[str] = []
+    wrt: list[str] = []
+    fetches: list[str] = []
+    targets: list[str] = []
+    overrides: bool = True
+    stops: bool = True
+    device: str = "cpu"
+
+
+class ExpectationRecord(Record):
+    """See core.io.expectation.Expectation."""
+
+    text: str
+    what: str
+    kind: ExpectationKind = ExpectationKind.EQUALS
+    value: TensorRecord | None = None
+    other: str = ""
+    run: int = 0
+    rtol: float = RTOL
+    atol: float = ATOL
+    error: str = ""
+    message: str = ""
+    when: VariationRecord | None = None
+
+
 class DocumentRecord(Record):
     """document.json; see core.io.document.Document for the meaning."""
 
@@ -128,14 +183,20 @@ class DocumentRecord(Record):
     request: RequestRecord = msgspec.field(default_factory=RequestRecord)
     initial: dict[str, TensorRecord] = {}
     feeds: dict[str, TensorRecord] = {}
-    optimizer: OptimizerRecord | None = None
+    optimizer: OptimizerRecord | None = None  # the only one, as files have it that could hold one
+    optimizers: list[OptimizerRecord] = []
     code: list[CodeRecord] = []
     breakpoints: list[BreakpointRecord] = []
     init: str = ""
     fetches: list[str] = []
     targets: list[str] = []
+    threads: list[ThreadRecord] = []
     title: str = ""
     note: str = ""
+    claim: str = ""
+    truth: str = ""
+    group: str = ""
+    expectations: list[ExpectationRecord] = []
 
 
 class ViewRecord(Record):

@@ -15,8 +15,7 @@ from core.graph.model import Constant, TensorRef
 from core.io.document import Document
 from core.ops.infer import infer
 from core.ops.table import OpDef
-
-_VARIABLES = ("VariableV2", "VarHandleOp")
+from core.ops.variable import VARIABLES
 
 # What a node that was just drawn starts with, by the kind of attribute it must be given.
 _FRESH: Mapping[type, Any] = {
@@ -42,7 +41,7 @@ def fresh_attrs(definition: OpDef) -> dict[str, Any]:
 def with_fresh_value(document: Document, name: str) -> Document:
     """`document` with zeros for a new variable, ones for a new placeholder."""
     op = document.graph[name]
-    if op.type in _VARIABLES:
+    if op.type in VARIABLES:
         return set_initial(document, name, _filled(op.attrs, 0))
     if op.type == "Placeholder":
         return set_feed(document, f"{name}:0", _filled(op.attrs, 1))
@@ -53,7 +52,7 @@ def set_attr(document: Document, name: str, key: str, value: Any) -> Document:
     """Set an attribute; a variable's or placeholder's value follows a new shape or dtype."""
     document = replace(document, graph=edits.set_attr(document.graph, name, key, value))
     op = document.graph[name]
-    if key not in ("shape", "dtype") or op.type not in (*_VARIABLES, "Placeholder"):
+    if key not in ("shape", "dtype") or op.type not in (*VARIABLES, "Placeholder"):
         return document
     if op.type == "Placeholder":
         old = document.feeds.get(f"{name}:0")

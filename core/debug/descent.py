@@ -1,0 +1,153 @@
+"""The loops that the debugger has stepped into, and moving about in the innermost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from core.debug.cursor import Cursor
+from core.debug.frame import Frame
+from core.debug.inside import Inside, View, looked_at, trace_of
+from core.debug.loop_points import LoopPoints
+from core.debug.place import Place
+from core.debug.stop import Reason
+from core.errors import GradstepError
+from core.graph.model import Operation
+
+
+class Descent:
+    """Loops within each other, the innermost last. Without any, the debugger is in none: `enter`
+    brings it into one, and moves lead it deeper, and out again.
+
+    cursor: where it stands in the run: before the outermost loop, as long as it is in one.
+    left: the last move led out of that loop, which is the step to be done next.
+    """
+
+    def __init__(self, cursor: Cursor) -> None:
+        self.levels: list[Inside] = []
+        self.left = False
+        self.points = LoopPoints()
+        self._cursor = cursor
+
+    def __bool__(self) -> bool:
+        return bool(self.levels)
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        return tuple(Place(x.name, x.number, x.step, x.length, x.iterations) for x in self.levels)
+
+    @property
+    def next_op(self) -> Operation | None:
+        """What the next step executes; None at the end of an iteration."""
+        step = self.levels[-1].next
+        return None if step is None else step.op
+
+    def frame(self) -> Frame:
+        """What there is to see here: the iterations, and the run around them."""
+        views = (View(x, x.number, x.step) for x in reversed(self.levels))
+        return replace(self._cursor.frame(), loops=tuple(views))
+
+    def clear(self) -> None:
+        """Be in no loop."""
+        self.levels = []
+        self.left = False
+
+    def enter(self) -> None:
+        """Go into the loop that is the next step of the run. Raises GradstepError when it has run,
+        and nothing is kept of it."""
+        timeline, run, step = self._cursor.timeline, self._cursor.run, self._cursor.step
+        loop = timeline.plan.steps[step]
+        assert loop.iteration is not None
+        live = timeline.loop(run, step)
+        if live is None:
+            inside = looked_at(loop, timeline.held(run, trace_of(loop), step + 1))
+        else:
+            inside = Inside(loop.op.name, loop.iteration, live.trace, live)
+        self.levels.append(inside)
+
+    def step(self) -> Reason | None:
+        """Over a group of steps; from the end of an iteration to the start of the next; from the
+        end of the loop out of it. What stopped it early."""
+        level = self.levels[-1]
+        if level.at_end:
+            return self._past_end()
+        return self._stopped(level.forward(level.after_group))
+
+    def step_into(self) -> Reason | None:
+        """Over one step, or into the loop that it is; what stopped it early."""
+        level = self.levels[-1]
+        if level.next is None:
+            return self._past_end()
+        if level.next.iteration is None:
+            return self._stopped(level.forward(level.step + 1))
+        self.levels.append(level.enter())
+        return None
+
+    def step_out(self) -> Reason | None:
+        """Past the innermost loop, however often it goes round; what stopped it early."""
+        self.levels.pop()
+        self.left = not self.levels
+        if self.left:
+            return None
+        level = self.levels[-1]
+        return self._stopped(level.forward(level.step + 1))
+
+    def step_back(self) -> None:
+        """Back by a group, or an iteration; from the start of the loop to before it."""
+        if not self.levels[-1].back():
+            self.levels.pop()
+
+    def exactly(self, iteration: int, step: int) -> Reason | None:
+        """Into the loop that is the next step, to `step` of its iteration; what stopped it. Where
+        the loop ends before, to its end."""
+        if self.levels:
+            self.levels.append(self.levels[-1].enter())
+        else:
+            self.enter()
+        level = self.levels[-1]
+        while level.number < iteration:
+            stopped = self._stopped(level.forward(level.length))
+            if stopped is not None or level.is_over:
+                return stopped
+            level.onward()
+        return self._stopped(level.forward(step))
+
+    def continue_(self) -> Reason | None:
+        """Out of all loops, unless something stops it."""
+        reason = None
+        while self.levels and reason is None:
+            reason = self._past_end() if self.levels[-1].at_end else self._along()
+            if reason is None and self._meets():
+                reason = Reason.BREAKPOINT
+        return reason
+
+    def _along(self) -> Reason | None:
+        """To the next place in this iteration where a breakpoint may stop, or into a loop that
+        breakpoints are in, or to the end; what stopped it."""
+        level = self.levels[-1]
+        loops = self.points.loops(level.plan)
+        if level.step in loops:
+            self.levels.append(level.enter())
+            return None
+        places = self.points.of(level.name, level.plan).between(level.step, level.length)
+        ahead = [*places, *(i for i in loops if i > level.step), level.length]
+        return self._stopped(level.forward(min(ahead)))
+
+    def _past_end(self) -> Reason | None:
+        level = self.levels[-1]
+        if level.is_over:
+            return self.step_out()
+        level.onward()
+        return None
+
+    def _meets(self) -> bool:
+        if not self.levels:
+            return False
+        level = self.levels[-1]
+        points = self.points.of(level.name, level.plan)
+        when = (self._cursor.run, *(x.number for x in self.levels))
+        return self._cursor.meets_of(points, when, level.step, self.frame)
+
+    def _stopped(self, error: GradstepError | None) -> Reason | None:
+        if error is not None:
+            return self._cursor.stopped_by(error)
+        return Reason.PAUSE if self._cursor.pausing else None

@@ -1,0 +1,46 @@
+"""Breakpoints inside loops, found for each loop when it is first asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.debug.breakpoints import Breakpoint, BreakpointKind
+from core.debug.stops import StopPoints
+from core.engine.plan import Plan, Step
+
+
+class LoopPoints:
+    """Of a set of breakpoints those places that are in iterations. One on a phase has none there:
+    a loop is all of one."""
+
+    def __init__(self, breakpoints: Sequence[Breakpoint] = ()) -> None:
+        self._breakpoints = [b for b in breakpoints if b.kind is not BreakpointKind.PHASE]
+        self._of: dict[str, StopPoints] = {}
+
+    def of(self, loop: str, plan: Plan) -> StopPoints:
+        """The places in the iterations of `loop`, which run `plan`."""
+        found = self._of.get(loop)
+        if found is None or found.plan is not plan:
+            found = self._of[loop] = StopPoints(plan, self._breakpoints)
+        return found
+
+    def loops(self, plan: Plan) -> list[int]:
+        """Steps of `plan` that are loops with a breakpoint inside, however deep."""
+        if not self._breakpoints:
+            return []
+        return [i for i, step in enumerate(plan.steps) if self._stops_in(step)]
+
+    def also(self, operation: str) -> LoopPoints:
+        """These, and one before `operation`."""
+        return LoopPoints([*self._breakpoints, Breakpoint(operation)])
+
+    def forget(self) -> None:
+        """Count hits from nothing again."""
+        for points in self._of.values():
+            points.forget()
+
+    def _stops_in(self, step: Step) -> bool:
+        if step.iteration is None:
+            return False
+        plan = step.iteration.plan
+        return bool(self.of(step.op.name, plan).at or self.loops(plan))

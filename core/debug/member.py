@@ -1,0 +1,97 @@
+"""One thread among others: its session, what it waits for, and whether it has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.debug.session import DebugSession
+from core.debug.sharing import Shared
+from core.debug.stop import Reason, Stop
+from core.debug.thread import MAIN, Thread
+from core.engine.waiting import who_helps
+from core.errors import GradstepError
+from core.ops.queue import WouldBlockError
+
+_ENDS = ("OutOfRangeError", "CancelledError")  # of a thread beside the main one
+
+
+class Member:
+    """waits: what its next step waits for; ended: what ended it."""
+
+    def __init__(self, thread: Thread, session: DebugSession, shared: Shared) -> None:
+        self.thread = thread
+        self.session = session
+        self._shared = shared
+        self.forget()
+
+    def forget(self) -> None:
+        """Before anything ran."""
+        self.waits: WouldBlockError | None = None
+        self.queue = ""  # where it waits
+        self._changes = 0  # of that queue, when it came to wait
+        self.ended: GradstepError | None = None
+
+    @property
+    def name(self) -> str:
+        return self.thread.name
+
+    @property
+    def is_main(self) -> bool:
+        return self.name == MAIN
+
+    @property
+    def blocked(self) -> bool:
+        """Whether it waits, and nothing has changed where it does."""
+        return self.waits is not None and self._shared.changes[self.queue] == self._changes
+
+    @property
+    def failed(self) -> bool:
+        return self.session.stop.reason is Reason.EXCEPTION
+
+    @property
+    def has_more(self) -> bool:
+        """Whether it has anything to do, at least wait."""
+        return self.ended is None and bool(self.session.plan.steps)
+
+    def note(self, stop: Stop) -> bool:
+        """Take notice of where a move led; whether that has ended the thread."""
+        error, self.waits = stop.error, None
+        if isinstance(error, WouldBlockError):
+            self.waits, self.queue = error, error.left.storage
+            self._changes = self._shared.changes[self.queue]
+        elif error is not None and not self.is_main and error.kind in _ENDS:
+            before, self.ended = self.ended, error
+            return before is None
+        return False
+
+    def go_on(self) -> Stop:
+        """To behind the next step that has to do with what is shared, or to the end of the run;
+        from there into the next run first."""
+        here = self.session.stop.step
+        after = [p for p in self._meetings() if p > (0 if here == self._length else here)]
+        return self.session.go_on(after[0] if after else self._length)
+
+    def helps(self, other: Member) -> bool:
+        """Whether it can end what `other` waits for."""
+        if other.waits is None or other is self or self.ended is not None:
+            return False
+        names = who_helps(self.session.plan.graph, other.queue, other.waits.waits_for)
+        return any(name in self.session.plan.step_of for name in names)
+
+    @property
+    def wish(self) -> str:
+        """What it waits for, in words: "to enqueue: queue 'q' is full (3 of 3)"."""
+        assert self.waits is not None
+        act = "enqueue" if self.waits.waits_for == "take" else "dequeue"
+        return f"{self.name} waits to {act}: {self.waits.lack}"
+
+    @property
+    def _length(self) -> int:
+        return self.session.timeline.length
+
+    def _meetings(self) -> Iterator[int]:
+        plan = self.session.plan
+        for index, step in enumerate(plan.steps):
+            touched = (plan.values[v].variable for v in (*step.reads, *step.writes))
+            if not self._shared.met.isdisjoint(touched):
+                yield index + 1

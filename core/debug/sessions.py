@@ -1,0 +1,131 @@
+"""Several sessions side by side, each with its own variables, queues, threads, runs and position.
+
+They may run one program or several. What one session does changes nothing in the others; values
+are copied between them, never referred to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from core.debug.breakpoints import Breakpoint
+from core.debug.changes import concerned
+from core.debug.threads import Threads
+from core.engine.copying import copied, variables
+from core.errors import GradstepError
+
+FIRST = "main"
+
+
+class Sessions:
+    """By name; `current` is the name of the one that commands mean. Never empty. Together they keep
+    as many bytes of recorded runs as one of them was made for."""
+
+    def __init__(self, by_name: Mapping[str, Threads], current: str = FIRST) -> None:
+        self._by_name = dict(by_name)
+        self._breakpoints: tuple[Breakpoint, ...] = ()
+        self.current = current
+        self._limit = sum(thread.timeline.limit_bytes for thread in self.session.sessions)
+        self._share()
+
+    @property
+    def by_name(self) -> Mapping[str, Threads]:
+        return self._by_name
+
+    @property
+    def session(self) -> Threads:
+        """The current one."""
+        return self._by_name[self.current]
+
+    def __getitem__(self, name: str) -> Threads:
+        if name not in self._by_name:
+            hint = f"the sessions are {', '.join(self._by_name)}"
+            raise GradstepError(f"there is no session '{name}'", kind="KeyError", hint=hint)
+        return self._by_name[name]
+
+    def set_breakpoints(self, breakpoints: Sequence[Breakpoint]) -> None:
+        """The same for all of them. Raises GradstepError for a condition that cannot be read."""
+        for session in self._by_name.values():
+            session.set_breakpoints(breakpoints)
+        self._breakpoints = tuple(breakpoints)
+
+    def new(self, name: str, make: Callable[[], Threads]) -> None:
+        """A session before its first run, which is current then. Raises GradstepError for a name
+        that is taken."""
+        self._require_free(name)
+        session = make()
+        session.set_breakpoints(self._breakpoints)
+        self._by_name[name] = session
+        self.current = name
+        self._share()
+
+    def duplicate(self, name: str, make: Callable[[], Threads]) -> None:
+        """A new session that starts from what the current one's variables hold now."""
+        values = held(self.session)
+        self.new(name, make)
+        self.session.assign(values)
+
+    def delete(self, name: str) -> None:
+        """End a session; the first of the others is current if it was."""
+        self[name]
+        if len(self._by_name) == 1:
+            raise GradstepError(
+                f"'{name}' is the only session", kind="ValueError", hint="make another one first"
+            )
+        del self._by_name[name]
+        if self.current == name:
+            self.current = next(iter(self._by_name))
+        self._share()
+
+    def switch(self, name: str) -> None:
+        """Make a session the current one; the others stay where they stand."""
+        self[name]
+        self.current = name
+
+    def copy(self, source: str, target: str, wanted: Sequence[str] = ()) -> dict[str, str]:
+        """Copy variables as they are now in session `source` to session `target`, which may be the
+        same one: see `core.engine.copying.copied` for `wanted`. Returns variable of the target ->
+        of the source. Raises GradstepError where one that is named has no value, or one does not
+        fit; then nothing is copied."""
+        start, end = self[source], self[target]
+        pairs = copied(start.program.graph, end.program.graph, wanted)
+        values = held(start)
+        named = {text.partition("=")[0] for text in wanted}
+        for name in pairs.values():
+            if name not in values and name in named:
+                raise GradstepError(
+                    f"Attempting to use uninitialized value {name}",
+                    kind="FailedPreconditionError",
+                    node=name,
+                    hint=f"in session '{source}' it has no value: give it an initial one, or run "
+                    "its initializer first",
+                )
+        pairs = {new: old for new, old in pairs.items() if old in values}
+        end.assign({new: values[old] for new, old in pairs.items()})
+        return pairs
+
+    def _share(self) -> None:
+        threads = [thread for session in self._by_name.values() for thread in session.sessions]
+        for thread in threads:
+            thread.timeline.limit_bytes = self._limit // len(threads)
+
+    def _require_free(self, name: str) -> None:
+        if not name:
+            raise GradstepError("a session needs a name", kind="ValueError")
+        if name in self._by_name:
+            raise GradstepError(
+                f"there is a session '{name}' already",
+                kind="ValueError",
+                hint="choose another name, or switch to it",
+            )
+
+
+def held(session: Threads) -> dict[str, np.ndarray]:
+    """What the variables of a session hold where it stands, on the host; those without a value are
+    absent."""
+    there = variables(session.program.graph)
+    threads = session.sessions
+    found = {n: concerned(threads, op).frame().value(n) for n, op in there.items()}
+    return {name: value for name, value in found.items() if value is not None}

@@ -1,0 +1,50 @@
+"""What runs beside the main program, and in which state it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from core.graph.model import TensorRef
+
+MAIN = "main"  # the name of the program's own thread
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """Runs again and again, as a thread of TensorFlow's QueueRunner does, until its run fails with
+    OutOfRangeError or CancelledError.
+
+    targets, fetches: operations and tensors that each of its runs computes.
+    closes: operation that runs once when the thread has ended: what closes the queue.
+    """
+
+    name: str
+    targets: tuple[str, ...] = ()
+    fetches: tuple[TensorRef, ...] = ()
+    closes: str = ""
+
+
+class Condition(StrEnum):
+    """What a thread could do now."""
+
+    READY = "ready"
+    BLOCKED = "blocked"  # until others have changed the queue
+    DEADLOCK = "deadlock"  # blocked, and so are all others
+    FINISHED = "finished"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadState:
+    """text: what it waits for, or why it ended. run, step: where it stands, of so many steps; op:
+    what it does next; current: it is the one that commands move."""
+
+    name: str
+    condition: Condition
+    text: str
+    run: int
+    step: int
+    steps: int
+    op: str
+    current: bool

@@ -1,0 +1,281 @@
+"""The main program and the threads beside it, each with a timeline of its own, on one session's
+variables and queues.
+
+Commands move the current thread; the others stand still. Only `continue_` lets all of them go on,
+in turn, and in the same order every time: the same commands give the same values.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from core.debug.breakpoints import Breakpoint
+from core.debug.changes import assign, fitting
+from core.debug.member import Member
+from core.debug.moves import Command
+from core.debug.program import Program
+from core.debug.session import DebugSession, first_variables
+from core.debug.sharing import Shared
+from core.debug.stop import Reason, Stop
+from core.debug.thread import MAIN, Condition, Thread, ThreadState
+from core.engine.backend import Backend
+from core.engine.numpy_backend import NumpyBackend
+from core.engine.session import Session
+from core.engine.waiting import alone, way_out
+from core.errors import GradstepError
+from core.graph.model import unknown_name
+
+_ASSIGN = "assign"  # in the history
+_STOPS = (Reason.BREAKPOINT, Reason.PAUSE)
+
+
+class Threads:
+    """Drives a program that may have threads. Not thread-safe, but for `pause`.
+
+    limit_bytes: how much memory recorded runs may keep, those of all threads together. before: the
+    threads of the program before an edit, whose memory goes over to these.
+    Raises GradstepError as DebugSession does, and for a name that two threads have.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        backend: Backend | None = None,
+        limit_bytes: int = 2 << 30,
+        before: Threads | None = None,
+    ) -> None:
+        self.program = program
+        backend = backend or NumpyBackend()
+        self._shared = Shared(first_variables(program, backend))
+        main = Thread(MAIN, program.targets, program.fetches)
+        old = {} if before is None else {m.name: m.session for m in before._members.values()}
+        limit = limit_bytes // (1 + len(program.threads))
+        self._members: dict[str, Member] = {}
+        for thread in (main, *program.threads):
+            if thread.name in self._members:
+                raise GradstepError(
+                    f"there are two threads '{thread.name}'", kind="ValueError", hint="rename one"
+                )
+            own = program
+            if thread is not main:
+                own = replace(program, targets=thread.targets, fetches=thread.fetches)
+            session = DebugSession(own, backend, limit, old.get(thread.name), self._shared)
+            self._members[thread.name] = Member(thread, session, self._shared)
+        self._shared.between([m.session.plan for m in self._members.values()])
+        self._current = self._members[MAIN]
+        self._pausing = threading.Event()
+        self._history: list[tuple[str, Any]] = []
+
+    # -- looking -------------------------------------------------------------------------------
+
+    @property
+    def session(self) -> DebugSession:
+        """The current thread's."""
+        return self._current.session
+
+    @property
+    def sessions(self) -> list[DebugSession]:
+        """Every thread's, the main one's first."""
+        return [member.session for member in self._members.values()]
+
+    @property
+    def current(self) -> str:
+        """The current thread's name."""
+        return self._current.name
+
+    @property
+    def stop(self) -> Stop:
+        """Where the current thread stands."""
+        stop = self.session.stop
+        if stop.reason is not Reason.BLOCKED or self._current.waits is None:
+            return stop
+        if not self._current.blocked:  # any more: others have changed the queue
+            return replace(stop, reason=Reason.STEP, error=None)
+        return replace(stop, error=self._said(self._current))
+
+    @property
+    def states(self) -> list[ThreadState]:
+        """Every thread, the main one first."""
+        return [self._state(member) for member in self._members.values()]
+
+    @property
+    def history(self) -> Sequence[tuple[str, Any]]:
+        """The commands since the start, with their targets; of switching the target alone; and the
+        values that variables were given."""
+        return tuple(self._history)
+
+    @property
+    def deadlock(self) -> str:
+        """Who waits for what, where every thread waits; else ""."""
+        waiting = [m for m in self._members.values() if m.has_more and not m.failed]
+        if len(waiting) < 2 or not all(m.blocked for m in waiting):
+            return ""
+        return "deadlock: " + "; ".join(m.wish for m in waiting)
+
+    # -- moving --------------------------------------------------------------------------------
+
+    def switch(self, name: str) -> Stop:
+        """Let commands move thread `name` from now on."""
+        if name not in self._members:
+            raise GradstepError(
+                f"there is no thread '{name}'",
+                kind="KeyError",
+                hint=unknown_name(name, self._members).hint or f"there are {self._names}",
+            )
+        self._current = self._members[name]
+        self._remember("", name)
+        return self.stop
+
+    def command(self, name: str, target: str = "") -> Stop:
+        """The move of that name, of the current thread; `continue_` of all, `restart` of all."""
+        self._pausing.clear()
+        self._remember(name, target)
+        if name == Command.RESTART:
+            self._history.clear()
+            self._restart()
+        elif name == Command.CONTINUE and len(self._members) > 1:
+            self._continue_all()
+        else:
+            self._note(self._current, self.session.command(name, target))
+        return self.stop
+
+    def assign(self, values: Mapping[str, np.ndarray]) -> None:
+        """Give variables other values here, between two steps; see `core.debug.changes`."""
+        assign(self.sessions, values)
+        self._remember(_ASSIGN, values)
+
+    def repeat(self, history: Sequence[tuple[str, Any]]) -> None:
+        """Do these commands, as far as they can be done."""
+        with contextlib.suppress(GradstepError):
+            for name, target in history:
+                if name == _ASSIGN:
+                    self.assign(fitting(self.program.graph, target))
+                elif name:
+                    self.command(name, target)
+                else:
+                    self.switch(target)
+
+    def pause(self) -> None:
+        """Stop a command that another thread of Python is executing, at the next opportunity."""
+        self._pausing.set()
+        for member in self._members.values():
+            member.session.pause()
+
+    def set_breakpoints(self, breakpoints: Sequence[Breakpoint]) -> None:
+        """Replace all, in every thread. Raises GradstepError for one that cannot be read."""
+        for member in self._members.values():
+            member.session.set_breakpoints(breakpoints)
+
+    def _remember(self, command: str, target: object) -> None:
+        if len(self._members) > 1:  # where positions alone do not lead back
+            self._history.append((command, target))
+
+    def _restart(self) -> None:
+        self._shared.reset()
+        for member in self._members.values():
+            member.session.restart()
+            member.forget()
+
+    def _continue_all(self) -> None:
+        """Let the threads go on in turn, from one meeting with what is shared to the next, until
+        one stops, the main one's run ends, or all wait."""
+        turns = self._in_turn()
+        while any(self._goes(member) for member in turns):
+            for member in filter(self._goes, turns):
+                stop = self._note(member, member.go_on())
+                if self._stops(member, stop):
+                    self._current = member
+                    return
+        if self._members[MAIN].has_more:
+            self._current = self._members[MAIN]
+
+    def _in_turn(self) -> list[Member]:
+        """All threads, the current one first."""
+        members = [*self._members.values()]
+        at = members.index(self._current)
+        return members[at:] + members[:at]
+
+    def _goes(self, member: Member) -> bool:
+        return member.has_more and not member.blocked
+
+    def _stops(self, member: Member, stop: Stop) -> bool:
+        """Whether all threads stop because of where this one stands."""
+        if stop.reason is Reason.EXCEPTION:
+            return member.ended is None
+        ends = member.is_main and stop.step == member.session.timeline.length
+        return ends or stop.reason in _STOPS or self._pausing.is_set()
+
+    def _note(self, member: Member, stop: Stop) -> Stop:
+        if member.note(stop) and member.thread.closes:
+            self._close(member.thread.closes)
+        return stop
+
+    def _close(self, operation: str) -> None:
+        """Run what a thread runs when it has ended. That its queue is closed already is all
+        right."""
+        program, names = self.program, self._shared.names
+        session = Session(program.graph, self.session.backend, program.functions)
+        for name in names:
+            if (now := self.session.timeline.outside(name)) is not None:
+                session.store.set(name, now)
+        before = {name: session.store.get(name) for name in names}
+        try:
+            session.run([], program.feeds, [operation])
+        except GradstepError as error:
+            if error.kind != "CancelledError":
+                raise
+        for name in names:
+            if session.store.get(name) is not before[name]:
+                self._shared.set(name, session.store[name])
+
+    # -- saying --------------------------------------------------------------------------------
+
+    @property
+    def _names(self) -> str:
+        return ", ".join(self._members)
+
+    def _said(self, member: Member) -> GradstepError:
+        """What `member` waits for, and what can be done."""
+        error = member.waits
+        assert error is not None
+        step = member.session.plan.steps[member.session.stop.step]
+        if text := self.deadlock:
+            hint = "restart, and let one of them put in or take out less, or give a queue more room"
+            return GradstepError(text, kind=error.kind, node=step.op.name, hint=hint)
+        helpers = [m.name for m in self._members.values() if m.helps(member)]
+        if not helpers:
+            graph = self.program.graph
+            hint = way_out(graph, member.queue, error, step)
+            return GradstepError(alone(error), kind=error.kind, node=step.op.name, hint=hint)
+        hint = f"continue: all threads go on in turn; or step {' or '.join(helpers)}"
+        return GradstepError(error.message, kind=error.kind, node=step.op.name, hint=hint)
+
+    def _state(self, member: Member) -> ThreadState:
+        stop = member.session.stop
+        condition, text = self._condition(member)
+        return ThreadState(
+            name=member.name,
+            condition=condition,
+            text=text,
+            run=stop.run,
+            step=stop.step,
+            steps=member.session.timeline.length,
+            op=stop.op,
+            current=member is self._current,
+        )
+
+    def _condition(self, member: Member) -> tuple[Condition, str]:
+        if member.ended is not None:
+            return Condition.FINISHED, member.ended.message
+        if member.failed and member.session.stop.error is not None:
+            return Condition.FAILED, member.session.stop.error.message
+        if member.blocked and member.waits is not None:
+            stuck = Condition.DEADLOCK if self.deadlock else Condition.BLOCKED
+            return stuck, member.waits.lack
+        return Condition.READY, ""

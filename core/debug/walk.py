@@ -1,0 +1,161 @@
+"""The moves along a program's steps: by groups, by scopes, into loops and out of them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+
+from core.debug.cursor import Cursor
+from core.debug.descent import Descent
+from core.debug.loop_points import LoopPoints
+from core.debug.stop import Reason
+from core.debug.stops import in_scope
+from core.engine.groups import Group
+from core.engine.plan import Plan
+from core.errors import GradstepError
+
+
+class Walk:
+    """Moves `cursor`, and the position in the loops that it stands before. A move returns what
+    stopped it early."""
+
+    def __init__(self, cursor: Cursor) -> None:
+        self.cursor = cursor
+        self.descent = Descent(cursor)
+        self._plan: Plan = cursor.timeline.plan
+        self._length = cursor.timeline.length
+        self._boundaries = [*(group.start for group in self._plan.groups), self._length]
+
+    def over_group(self) -> Reason | None:
+        """To the end of the current group; from the end of a run, to the start of the next."""
+        if self.descent:
+            return self._after(self.descent.step())
+        if self.cursor.at_end:
+            return self.cursor.next_run()
+        return self.forward(self._boundaries[bisect_right(self._boundaries, self.cursor.step)])
+
+    def over_step(self) -> Reason | None:
+        """Over one step, or into the loop that it is; from the end of a run, to the start of the
+        next."""
+        if self.descent:
+            return self._after(self.descent.step_into())
+        if self.cursor.at_end:
+            return self.cursor.next_run()
+        if self._plan.steps[self.cursor.step].iteration is None:
+            return self.cursor.forward(self.cursor.step + 1)
+        self.descent.enter()
+        return None
+
+    def out(self) -> Reason | None:
+        """Past the loop, or to the end of the group or scope, that the cursor is inside of."""
+        if self.descent:
+            return self._after(self.descent.step_out())
+        return self.forward(self._end_of_scope())
+
+    def back(self) -> None:
+        """To the start of the group before; from the start of a run, to the end of the one before;
+        from that of a loop, to before it."""
+        cursor = self.cursor
+        if self.descent:
+            self.descent.step_back()
+        elif cursor.step == 0:
+            cursor.place(cursor.run - 1, self._length)
+        else:
+            before = bisect_left(self._boundaries, cursor.step) - 1
+            cursor.place(cursor.run, self._boundaries[before])
+
+    def on(self, limit: int) -> Reason | None:
+        """To step `limit` of this run, or of the next from the end of this."""
+        if self.descent:
+            stopped = self._out_of_loops()
+        else:
+            stopped = self.cursor.next_run() if self.cursor.at_end else None
+        return stopped or self.forward(limit)
+
+    def forward(self, limit: int) -> Reason | None:
+        """To step `limit` of this run, through the loops on the way that breakpoints are in."""
+        cursor = self.cursor
+        for loop in self.descent.points.loops(self._plan):
+            if cursor.step <= loop < limit:
+                stopped = cursor.forward(loop) if loop > cursor.step else None
+                if stopped is None:
+                    self.descent.enter()
+                    stopped = self._out_of_loops()
+                if stopped is not None:
+                    return stopped
+        return cursor.forward(limit)
+
+    def exactly(self, run: int, step: int, inside: Sequence[tuple[int, int]] = ()) -> Reason | None:
+        """To `step` of `run`, and in the loop that comes next there to that iteration and step, and
+        so on, executing what is missing, past all breakpoints."""
+        if step > self._length:
+            raise GradstepError(
+                f"a run of this program has {self._length} steps, not {step}", kind="ValueError"
+            )
+        cursor = self.cursor
+        cursor.place(min(run, cursor.timeline.runs - 1), 0)
+        while cursor.run < run:
+            stopped = cursor.forward(self._length, heed=False)
+            if stopped is not None:
+                return stopped
+            cursor.next_run(heed=False)
+        stopped = cursor.forward(step, heed=False) if step else None
+        for place in inside:
+            stopped = stopped or self.descent.exactly(*place)
+        return stopped
+
+    def to_inside(self, operation: str) -> Reason | None:
+        """To just before `operation` of a loop, unless a breakpoint or the run's end comes first.
+        Raises GradstepError when no loop of the program has it."""
+        if not LoopPoints().also(operation).loops(self._plan):
+            raise _not_executed(operation)
+        own = self.descent.points
+        self.descent.points = own.also(operation)
+        try:
+            stopped = self.on(self._length)
+        finally:
+            self.descent.points = own
+        return None if self.cursor.hit == operation else stopped
+
+    def before(self, index: int) -> Reason | None:
+        """Forward to step `index`, in the next run if it is past in this one."""
+        cursor = self.cursor
+        if index <= cursor.step:
+            stopped = self.forward(self._length) if not cursor.at_end else None
+            stopped = stopped or cursor.next_run()
+            if stopped is not None or index == 0:
+                return stopped
+        return self.forward(index)
+
+    def _after(self, stopped: Reason | None) -> Reason | None:
+        """After a move in loops: out of the outermost, that is the step to be done."""
+        if not self.descent.left:
+            return stopped
+        self.descent.clear()
+        return self.cursor.forward(self.cursor.step + 1)
+
+    def _out_of_loops(self) -> Reason | None:
+        stopped = self.descent.continue_()
+        return self._after(None) if self.descent.left else stopped
+
+    def _end_of_scope(self) -> int:
+        step = self.cursor.step
+        group = self._group_at(step)
+        if step > group.start:
+            return group.stop
+        scope = group.origin.rpartition("/")[0]
+        rest = (g for g in self._plan.groups if g.start > step)
+        outside = (g.start for g in rest if g.phase != group.phase or not in_scope(g.origin, scope))
+        return next(outside, self._length)
+
+    def _group_at(self, step: int) -> Group:
+        return self._plan.groups[bisect_right(self._boundaries, step) - 1]
+
+
+def _not_executed(operation: str) -> GradstepError:
+    return GradstepError(
+        f"'{operation}' is not executed by this program",
+        kind="KeyError",
+        node=operation,
+        hint="only what the fetches, gradients and updates need is executed",
+    )

@@ -1,0 +1,174 @@
+"""Whether an expectation holds of a finished run, and in words what came."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from core.debug.expression import Scope, parse
+from core.debug.frame import Frame
+from core.debug.mentions import mentioned
+from core.debug.program import Program
+from core.errors import GradstepError
+from core.graph.loop import anywhere
+from core.graph.model import TensorRef
+from core.io.expectation import Expectation, ExpectationKind
+
+NO_GRADIENT, NOT_COMPUTED, NO_FAILURE = "no gradient", "not computed", "no failure"
+_WHOLE = 12  # elements that are written out
+_WRITTEN: Any = {
+    "float_kind": lambda x: f"{x:.6g}",
+    "bool": str,
+    "object": lambda x: repr(x.decode(errors="replace") if isinstance(x, bytes) else x),
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A program after one of its runs. frame: the values, None where it could not start;
+    failure: what stopped the run; found: what was wrong before it began."""
+
+    program: Program
+    frame: Frame | None
+    failure: GradstepError | None = None
+    found: tuple[GradstepError, ...] = ()
+
+    @property
+    def failures(self) -> Sequence[GradstepError]:
+        return self.found if self.failure is None else (self.failure, *self.found)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`came`: the value, the failure, or why there is neither."""
+
+    ok: bool
+    came: str
+
+
+def verdict(e: Expectation, outcome: Outcome) -> Verdict:
+    """Never raises for what a document may say."""
+    try:
+        return _JUDGES[e.kind](e, outcome)
+    except _MissingError as missing:
+        nothing_failed = not outcome.failures
+        return Verdict(e.kind is ExpectationKind.NONE and nothing_failed, missing.why(outcome))
+    except GradstepError as error:
+        return Verdict(False, error.message)
+
+
+def shown(value: Any) -> str:
+    """A value in one line; of a large one the outer elements."""
+    if not isinstance(value, np.ndarray | np.generic):
+        return str(value)
+    text = np.array2string(
+        np.asarray(value), separator=", ", threshold=_WHOLE, edgeitems=1, formatter=_WRITTEN
+    )
+    return " ".join(text.split())
+
+
+def _equals(e: Expectation, outcome: Outcome) -> Verdict:
+    value, expected = _sides(e, outcome)
+    off = _differences(value, expected, e)
+    if off is None:
+        return Verdict(False, f"shape {list(value.shape)}, not {list(expected.shape)}")
+    return Verdict(not off.any(), _worst(value, expected, off))
+
+
+def _differs(e: Expectation, outcome: Outcome) -> Verdict:
+    value, expected = _sides(e, outcome)
+    off = _differences(value, expected, e)
+    return Verdict(off is None or bool(off.any()), shown(value))
+
+
+def _none(e: Expectation, outcome: Outcome) -> Verdict:
+    return Verdict(False, shown(_value(e.what, outcome)))
+
+
+def _holds(e: Expectation, outcome: Outcome) -> Verdict:
+    value = _value(e.what, outcome)
+    return Verdict(bool(np.all(value)), shown(value))
+
+
+def _fails(e: Expectation, outcome: Outcome) -> Verdict:
+    said = [f"{error.kind}: {error.message}" for error in outcome.failures]
+    for error, text in zip(outcome.failures, said, strict=True):
+        right_place = not e.what or e.what == error.node
+        if right_place and e.error in ("", error.kind) and e.message in error.message:
+            return Verdict(True, text)
+    return Verdict(False, said[0] if said else NO_FAILURE)
+
+
+_JUDGES = {
+    ExpectationKind.EQUALS: _equals,
+    ExpectationKind.DIFFERS: _differs,
+    ExpectationKind.NONE: _none,
+    ExpectationKind.HOLDS: _holds,
+    ExpectationKind.FAILS: _fails,
+}
+
+
+class _MissingError(Exception):
+    """There is no such value."""
+
+    def why(self, outcome: Outcome) -> str:
+        """In words; a failed run, or what was wrong before it, is the reason of all that lacks."""
+        reason = str(self)
+        return f"{reason}: {outcome.failures[0].message}" if outcome.failures else reason
+
+
+def _sides(e: Expectation, outcome: Outcome) -> tuple[np.ndarray, np.ndarray]:
+    """The value, and what it is held against. Raises as `_value`."""
+    value = _value(e.what, outcome)
+    expected = _value(e.other, outcome) if e.value is None else e.value.array
+    return np.asarray(value), np.asarray(expected)
+
+
+def _value(expression: str, outcome: Outcome) -> Any:
+    """What the expression gives. Raises GradstepError for names that do not exist, and
+    _MissingError where there is no value."""
+    names = mentioned(expression)
+    for _, ref in names:
+        anywhere(outcome.program.graph, ref.op)  # raises, with near misses
+    frame = outcome.frame
+    value = None if frame is None else parse(expression).evaluate(Scope(frame))
+    if value is None:
+        raise _MissingError(_reason(names, outcome))
+    return value
+
+
+def _reason(names: Sequence[tuple[str, TensorRef]], outcome: Outcome) -> str:
+    """Why one of the tensors that an expression reads has no value."""
+    for table, ref in names:
+        if table == "grad" and ref not in outcome.program.gradients:
+            return NO_GRADIENT
+        dead = None if outcome.frame is None else outcome.frame.dead(ref)
+        if table == "x" and dead is not None:
+            return dead.text
+    return NOT_COMPUTED
+
+
+def _differences(value: np.ndarray, expected: np.ndarray, e: Expectation) -> np.ndarray | None:
+    """At which elements the two differ by more than the tolerances; None for other shapes."""
+    if expected.ndim and value.shape != expected.shape:
+        return None
+    if value.dtype.kind in "fc" or expected.dtype.kind in "fc":
+        left, right = (x.astype(np.result_type(x, np.float64)) for x in (value, expected))
+        return np.asarray(~np.isclose(left, right, e.rtol, e.atol, equal_nan=True))
+    return np.asarray(value != expected, dtype=bool)
+
+
+def _worst(value: np.ndarray, expected: np.ndarray, off: np.ndarray) -> str:
+    """The value; of a large one that differs, the element that does most."""
+    if value.size <= _WHOLE or not off.any():
+        return shown(value)
+    expected = np.broadcast_to(expected, value.shape)
+    at = tuple(int(i) for i in np.argwhere(off)[0])
+    if value.dtype.kind in "fiu":
+        distance = np.where(off, np.abs(value.astype(np.float64) - expected), -1.0)
+        worst = np.argmax(np.where(np.isnan(distance), np.inf, distance))
+        at = tuple(int(i) for i in np.unravel_index(worst, value.shape))
+    return f"{shown(value[at])} at {list(at)}, not {shown(expected[at])}"

@@ -1,0 +1,172 @@
+"""What messages say of checks, comparisons and measurements: rows of tables."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class GradientRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One element of one gradient; None where there is none."""
+
+    name: str
+    index: list[int]
+    native: float | None
+    override: float | None
+    numeric: float | None
+    agrees: bool  # of the gradient in force (the override when there is one)
+    analytic: float | None = None  # the gradient in force
+    difference: float | None = None
+    method: str = ""  # of the numbers: "central differences" or "complex step"
+    verdict: str = ""  # "ok", "kink", "float32 limit" or "wrong"
+
+
+class CheckedTensor(msgspec.Struct, frozen=True, kw_only=True):
+    """One gradient at its worst element; `verdict` is of all of them.
+
+    name: of the tensor whose gradient it is; node: the operation checked by itself ("" for a
+    gradient through the whole graph), of type `type`, which takes the tensor as its input number
+    `input`; order: 2 for a gradient of the gradient. looked_at: of `size` elements.
+    """
+
+    name: str
+    index: list[int]
+    analytic: float | None
+    numeric: float
+    difference: float
+    method: str
+    verdict: str
+    text: str
+    node: str = ""
+    type: str = ""
+    input: int = -1
+    gradient: str = ""  # name of the gradient in force
+    order: int = 1
+    looked_at: int = 0
+    size: int = 0
+
+
+class NodeCheck(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether an operation's gradient in force agrees with finite differences of it alone."""
+
+    node: str
+    gradient: str
+    agrees: bool
+    text: str
+    fix: str = ""
+    verdict: str = ""  # the most concerning one of `tensors`
+    tensors: list[CheckedTensor] = []
+
+
+class CheckedExpectation(msgspec.Struct, frozen=True, kw_only=True):
+    """What the document says of a run (see core.io.expectation), and what came, in words."""
+
+    text: str
+    what: str
+    kind: str
+    run: int
+    ok: bool
+    came: str
+
+
+class Explanation(msgspec.Struct, frozen=True, kw_only=True):
+    """As in `gradstep why --json`."""
+
+    state: str  # "none", "zero", "nan", "inf" or "ok"
+    cause: str
+    node: str | None
+    index: list[int] | None
+    path: list[str]
+    text: str
+
+
+class SideResult(msgspec.Struct, frozen=True, kw_only=True):
+    """One device's result at one node. status: "ok", "raised", "unavailable" (an input was)
+    or "dead" (in a branch that is not taken).
+
+    values: up to 64 elements, NaN and infinities as strings; text: the error's, or a remark.
+    """
+
+    status: str
+    dtype: str = ""
+    shape: list[int] = []
+    values: list[float | int | bool | str] = []
+    text: str = ""
+
+
+class ComparedNode(msgspec.Struct, frozen=True, kw_only=True):
+    """One node on two devices.
+
+    verdict: "equal", "close", "differs", "raises" (one side, or both), "unavailable",
+             "dead" (both sides are).
+    created: relative L2 error this node makes on equal inputs; inherited: what its inputs brought.
+    metrics: equal (share of elements), max_abs, rel_p99, ulp_p99, rel_l2, cosine, scaled (of sums:
+             over ε times the magnitudes), nan_mismatches, error_left, error_right (against
+             float64), amplification; those that apply.
+    """
+
+    name: str
+    type: str
+    phase: str
+    verdict: str
+    left: SideResult
+    right: SideResult
+    created: float | None = None
+    inherited: float | None = None
+    rule: str = ""  # the documented rule that explains a difference, and its source
+    metrics: dict[str, float] = {}
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    left: str
+    right: str
+    measured: bool
+    source: str
+    nodes: list[ComparedNode]
+    first_divergence: str | None = None
+    hazards: list[str] = []
+
+
+class ProfileRow(msgspec.Struct, frozen=True, kw_only=True):
+    """What one operation costs in one run.
+
+    type: of the operation; phase, origin: as in StepInfo; seconds: the median over the runs,
+    without the cost of looking at the clock; bytes_made, bytes_read: of its results and of its
+    inputs; calls: how many bound calls it is per run (0: nothing is left to do, as for constants
+    and other names of the same memory; it takes no time and makes no bytes); kernel: "" for the
+    NumPy reference, else its name, as "SciPy", and differs: how results may differ from the
+    reference's; also: other operations whose work this is (equal ones, merged updates).
+    """
+
+    op: str
+    type: str
+    phase: str
+    origin: str
+    seconds: float
+    bytes_made: int = 0
+    bytes_read: int = 0
+    calls: int = 1
+    kernel: str = ""
+    differs: str = ""
+    also: list[str] = []
+
+
+class PassInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A rewriting of fast plans, and what it did to this one.
+
+    text: what it does, in one sentence; on: whether it ran; steps_before, steps_after: of the
+    plan (0 when it was left out); same_bits: whether every value of this plan keeps its bits;
+    differs: if it ever may not, how results may differ; gone: operations that have no step of
+    their own any more -> what became of them ("is a constant now", "is the same as d", "is part
+    of e", "nobody looks at it"), and those that run in another way ("runs block by block"): the
+    first few; gone_count: of all of them.
+    """
+
+    name: str
+    text: str
+    on: bool = True
+    steps_before: int = 0
+    steps_after: int = 0
+    same_bits: bool = True
+    differs: str = ""
+    gone: dict[str, str] = {}
+    gone_count: int = 0

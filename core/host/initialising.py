@@ -1,0 +1,67 @@
+"""Variables that a run reads although nothing has given them a value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.debug.program import Program
+from core.engine.state import TAKE_EMPTY
+from core.graph.model import Graph, Operation
+from core.graph.problems import Problem
+from core.ops.table import find
+from core.ops.variable import VARIABLES
+
+
+def uninitialised(program: Program) -> list[Problem]:
+    """A warning at each variable that has no value before the first run, and is read in it by an
+    operation that wants one. With TensorFlow's words, and what initialises it."""
+    graph = program.graph
+    empty = [op for op in graph if op.type in VARIABLES and op.name not in program.initial]
+    if not empty:
+        return []
+    needed = graph.ancestors([*(ref.op for ref in program.fetches), *program.targets])
+    given = {*_assigned(graph, program.init)}
+    return [
+        _problem(program, op)
+        for op in empty
+        if op.name in needed and op.name not in given and _is_read_first(graph, op, needed)
+    ]
+
+
+def _assigned(graph: Graph, init: str) -> Iterator[str]:
+    """What the operation `init` gives a value."""
+    for name in graph.ancestors([init]) if init else ():
+        op = graph[name]
+        if _assigns(op) and (target := op.inputs[0]) is not None:
+            yield target.op
+
+
+def _is_read_first(graph: Graph, variable: Operation, needed: set[str]) -> bool:
+    """Whether some operation of the run reads it, and none assigns to it."""
+    readers = [graph[edge.op] for edge in graph.consumers[variable.name] if edge.op in needed]
+    return any(op.type not in TAKE_EMPTY for op in readers) and not any(map(_assigns, readers))
+
+
+def _assigns(op: Operation) -> bool:
+    definition = find(op.type)
+    return op.type in TAKE_EMPTY and definition is not None and bool(definition.writes)
+
+
+def _problem(program: Program, variable: Operation) -> Problem:
+    name = variable.name
+    text = f"Attempting to use uninitialized value {name}"
+    assigning = [
+        edge.op
+        for edge in program.graph.consumers[name]
+        if edge.index == 0 and _assigns(program.graph[edge.op])
+    ]
+    fix = f"give {name} an initial value"
+    if assigning:
+        fix = f"run {assigning[0]} first, or give {name} an initial value"
+    if assigning and program.init:
+        text += (
+            f": '{program.init}' does not run {assigning[0]}, as an init operation does that was "
+            "made before the variable (before an optimizer's slots, perhaps)"
+        )
+        fix = f"{fix}; in the program, make the init operation after the optimizer"
+    return Problem(name, "uninitialised", text, fix, severity="warning")

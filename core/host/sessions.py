@@ -1,0 +1,86 @@
+"""What the window asks of several sessions: a list of them, another one, values copied."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from msgspec import structs
+
+from core.debug.sessions import Sessions, held
+from core.debug.threads import Threads
+from core.errors import GradstepError
+from core.host.messages import ManageSessions, SessionInfo, SessionList
+from core.host.reports import program_info, stopped
+
+_SHOWN = 4  # elements of a variable
+
+Make = Callable[[], Threads]
+
+
+def managed(sessions: Sessions, request: ManageSessions, make: Make) -> SessionList:
+    """Do what is asked, and say what there is then. make: a session before its first run."""
+    text = _manage(sessions, request, make)
+    threads = sessions.session
+    stop = stopped(threads)
+    if len(threads.states) > 1:  # another session, and another thread perhaps
+        stop = structs.replace(stop, program=program_info(threads.session))
+    return SessionList(sessions=infos(sessions), current=sessions.current, stopped=stop, text=text)
+
+
+def _manage(sessions: Sessions, request: ManageSessions, make: Make) -> str:
+    if request.at:
+        _place(sessions.session, request.at)
+    if request.command == "copy":
+        return copied_text(sessions, request.source, request.target, request.wanted)
+    commands: Mapping[str, Callable[[], None]] = {
+        "list": lambda: None,
+        "new": lambda: sessions.new(request.name, make),
+        "duplicate": lambda: sessions.duplicate(request.name, make),
+        "delete": lambda: sessions.delete(request.name),
+        "switch": lambda: sessions.switch(request.name),
+    }
+    if request.command not in commands:
+        raise GradstepError(f"sessions have no command '{request.command}'", kind="ProtocolError")
+    commands[request.command]()
+    return ""
+
+
+def copied_text(sessions: Sessions, source: str, target: str, wanted: list[str]) -> str:
+    """Copy variables, and say which."""
+    pairs = sessions.copy(source, target, wanted)
+    names = [new if new == old else f"{old} to {new}" for new, old in pairs.items()]
+    return f"copied from {source} to {target}: {', '.join(names)}"
+
+
+def infos(sessions: Sessions) -> list[SessionInfo]:
+    """Each session: where it stands, and what its variables hold there."""
+    return [
+        SessionInfo(
+            name=name,
+            run=threads.stop.run,
+            step=threads.stop.step,
+            runs=threads.stop.runs,
+            held={name: brief(value) for name, value in held(threads).items()},
+        )
+        for name, threads in sessions.by_name.items()
+    ]
+
+
+def brief(value: np.ndarray) -> str:
+    """The first elements of a value, and its shape if there are more."""
+    first = np.array2string(value.ravel()[:_SHOWN], precision=5)[1:-1].split()
+    if value.ndim == 0:
+        return first[0]
+    if value.size <= _SHOWN:
+        return f"[{' '.join(first)}]"
+    return f"[{' '.join(first)} …] {'×'.join(map(str, value.shape))}"
+
+
+def _place(threads: Threads, at: str) -> None:
+    run, _, rest = at.partition(":")
+    step, slash, inside = rest.partition("/")
+    length = threads.session.timeline.length
+    there = length if step == "end" else min(int(step), length)
+    if inside or (int(run), there) != (threads.stop.run, threads.stop.step):
+        threads.command("run_to", f"{run}:{there}{slash}{inside}")

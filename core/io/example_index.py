@@ -1,0 +1,74 @@
+"""What is known of the examples without opening them: assets/examples/index.json."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from core.errors import GradstepError
+from core.io.document import Document
+from core.io.json_text import pretty
+
+INDEX = "index.json"
+
+_WORD = re.compile(r"[^\W_]{2,}")
+_MARKED = re.compile(r"(\*\*|\*|`)(?=\S)(.+?)(?<=\S)\1")
+
+
+class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """name: the file's, without its ending; sentence: the first of its note; disputed: whether a
+    popular claim is held against the truth; code: the hash of its Python, if it has any; words: all
+    that it can be found by, small letters."""
+
+    name: str
+    title: str
+    sentence: str
+    group: str
+    disputed: bool = False
+    code: str = ""
+    words: str = ""
+
+
+def entry_of(name: str, document: Document) -> Entry:
+    """The entry of the document in the file `name`.gradstep."""
+    return Entry(
+        name=name,
+        title=document.title,
+        sentence=first_sentence(document.note),
+        group=document.group,
+        disputed=bool(document.truth),
+        code=document.code_hash,
+        words=" ".join(sorted(_words(document))),
+    )
+
+
+def to_bytes(entries: Sequence[Entry]) -> bytes:
+    """The file of `entries`, in the order in which they are to be read."""
+    return pretty(msgspec.to_builtins(list(entries))).encode()
+
+
+def load(folder: Path) -> list[Entry]:
+    """The index of the examples in `folder`. Raises GradstepError."""
+    try:
+        return msgspec.json.decode((folder / INDEX).read_bytes(), type=list[Entry])
+    except (OSError, msgspec.DecodeError) as error:
+        raise GradstepError(f"{folder / INDEX}: {error}", kind="FileError") from None
+
+
+def first_sentence(note: str) -> str:
+    """The first sentence of a note, without its marks."""
+    paragraph = " ".join(note.strip().partition("\n\n")[0].split())
+    head, dot, _ = _MARKED.sub(r"\2", paragraph).partition(". ")
+    return head + ("." if dot else "")
+
+
+def _words(document: Document) -> set[str]:
+    texts = [document.title, document.note, document.claim, document.truth, document.group]
+    texts += {op.type for op in document.graph}
+    texts += [override.gradient for override in document.request.overrides]
+    texts += [expectation.text for expectation in document.expectations]
+    texts += [optimizer.type for optimizer in document.optimizers]
+    return {word for text in texts for word in _WORD.findall(text.lower())}

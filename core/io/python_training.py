@@ -1,0 +1,76 @@
+"""An optimizer of a document as lines of a TensorFlow script."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from core.errors import GradstepError
+from core.graph.model import TensorRef
+from core.io.document import Document, Optimizer
+from core.io.requests import loss_of, trained
+
+_FLAGS = ("use_nesterov", "centered")  # hyper-parameters that TensorFlow takes as True or False
+
+
+@dataclass(frozen=True)
+class TrainingStep:
+    """lines: what makes the operation; name: the Python variable that holds it; enabled: whether a
+    run is to execute it."""
+
+    lines: tuple[str, ...]
+    name: str
+    enabled: bool
+
+
+def training_steps(document: Document) -> list[TrainingStep]:
+    """One for each optimizer. Raises GradstepError for a variable that the script does not make,
+    having no value to start with."""
+    return [_step(document, number, each) for number, each in enumerate(document.optimizers)]
+
+
+def _step(document: Document, number: int, optimizer: Optimizer) -> TrainingStep:
+    name = "train" if number == 0 else f"train_{number}"
+    wanted = optimizer.name or "train"
+    made = f"{name} = tf1.train.{optimizer.type}Optimizer({', '.join(_arguments(optimizer))})"
+    of = [f"tensor({ref.short!r})" for ref in loss_of(document, optimizer)]
+    wrt = [_variable(document, ref) for ref in trained(document, optimizer)]
+    stops = sorted(ref.short for ref in document.request.stops)
+    if len(of) == 1 and not stops and not optimizer.scales:
+        call = f"{made}.minimize({of[0]}, var_list=[{', '.join(wrt)}], name={wanted!r})"
+        return TrainingStep((call,), name, optimizer.enabled)
+    found = f"{name}_gradients"
+    scaled = [
+        f"{name}_scales = {dict(optimizer.scales)!r}",
+        f"{found} = [g if g is None else "
+        f"tf.math.scalar_mul({name}_scales.get(v.op.name, 1.0), g) "
+        f"for g, v in zip({found}, {name}_variables)]",
+    ]
+    lines = (
+        f"{name}_variables = [{', '.join(wrt)}]",
+        f"{found} = tf1.gradients([{', '.join(of)}], {name}_variables{_stopping(stops)})",
+        *(scaled if optimizer.scales else ()),
+        f"{made}.apply_gradients(zip({found}, {name}_variables), name={wanted!r})",
+    )
+    return TrainingStep(lines, name, optimizer.enabled)
+
+
+def _stopping(stops: Iterable[str]) -> str:
+    listed = ", ".join(f"tensor({name!r})" for name in stops)
+    return f", stop_gradients=[{listed}]" if listed else ""
+
+
+def _arguments(optimizer: Optimizer) -> Iterator[str]:
+    for name, value in optimizer.hyper.items():
+        yield f"{name}={bool(value) if name in _FLAGS else value!r}"
+
+
+def _variable(document: Document, ref: TensorRef) -> str:
+    if ref.op not in document.initial:
+        raise GradstepError(
+            f"'{ref.op}' has no initial value, so a script cannot train it",
+            kind="ValueError",
+            node=ref.op,
+            hint="give it one",
+        )
+    return f"variable({ref.op!r})"

@@ -1,0 +1,58 @@
+"""What a document differentiates: its own request, and each further loss of its optimizers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from core.autodiff.request import GradientRequest
+from core.graph.model import TensorRef
+from core.io.document import Document, Optimizer
+from core.ops.variable import VARIABLES, is_trainable
+
+
+def requests(document: Document) -> tuple[GradientRequest, ...]:
+    """One for each thing that is differentiated, the document's own first; with respect to what
+    it asks for and all that optimizers of the same loss train. Stops and overrides, which are
+    drawn at wires and operations, hold for all of them."""
+    own = document.request
+    wanted: dict[tuple[TensorRef, ...], list[TensorRef]] = {own.of: [*own.wrt]} if own.of else {}
+    for optimizer in document.optimizers:
+        of = loss_of(document, optimizer)
+        if of:
+            wanted.setdefault(of, []).extend(trained(document, optimizer))
+    return tuple(
+        replace(own, of=of, wrt=tuple(dict.fromkeys(wrt)))
+        if of == own.of
+        else replace(own, of=of, wrt=tuple(dict.fromkeys(wrt)), grad_ys=())
+        for of, wrt in wanted.items()
+    )
+
+
+def main_request(document: Document) -> GradientRequest:
+    """The document's own as it stands; where that does not say enough, the first of them."""
+    own = document.request
+    return own if own.of and own.wrt else next(iter(requests(document)), own)
+
+
+def whole_request(document: Document) -> GradientRequest:
+    """All of them in one, for who only shows what is asked for; the document's own if that is
+    all."""
+    asked = requests(document)
+    if not asked or asked == (document.request,):
+        return document.request
+    of, wrt = ([ref for each in asked for ref in getattr(each, end)] for end in ("of", "wrt"))
+    return replace(asked[0], of=tuple(dict.fromkeys(of)), wrt=tuple(dict.fromkeys(wrt)))
+
+
+def loss_of(document: Document, optimizer: Optimizer) -> tuple[TensorRef, ...]:
+    """What `optimizer` minimizes; () for nothing."""
+    return optimizer.of or document.request.of
+
+
+def trained(document: Document, optimizer: Optimizer) -> tuple[TensorRef, ...]:
+    """The variables of `optimizer`, whether or not they will have a gradient."""
+    graph = document.graph
+    if optimizer.wrt:
+        return optimizer.wrt
+    asked = [r for r in document.request.wrt if r.op in graph and graph[r.op].type in VARIABLES]
+    return tuple(asked) or tuple(op.output() for op in graph if is_trainable(op))
