@@ -9,6 +9,7 @@ from PySide6.QtGui import QKeySequence
 
 from core.autodiff.request import gradient_name, native_name
 from core.graph.model import Operation
+from core.io.requests import requests
 from gui.workspace import Workspace
 
 Test = Callable[[Workspace], bool]
@@ -94,15 +95,17 @@ def any_selected(workspace: Workspace) -> bool:
 
 
 def selected_operation(workspace: Workspace) -> Operation | None:
-    """The one selected operation of the document; None for none, several or a derived one."""
-    graph = workspace.document.graph
+    """The one selected operation, in a loop perhaps; None for none, several or a derived one."""
+    graph = workspace.shown
     if len(workspace.selection) != 1 or workspace.selection[0] not in graph:
         return None
     return graph[workspace.selection[0]]
 
 
-def one_selected(workspace: Workspace) -> bool:
-    return selected_operation(workspace) is not None
+def one_editable(workspace: Workspace) -> bool:
+    """Whether one operation is selected that is not in a loop."""
+    op = selected_operation(workspace)
+    return op is not None and op.name in workspace.document.graph
 
 
 def one_with_inputs(workspace: Workspace) -> bool:
@@ -110,10 +113,14 @@ def one_with_inputs(workspace: Workspace) -> bool:
     return op is not None and bool(op.inputs)
 
 
+def one_editable_with_inputs(workspace: Workspace) -> bool:
+    return one_editable(workspace) and one_with_inputs(workspace)
+
+
 def one_with_value(workspace: Workspace) -> bool:
     """Whether the selected operation's value is the user's to give."""
     op = selected_operation(workspace)
-    return op is not None and op.type in VALUED
+    return op is not None and op.type in VALUED and one_editable(workspace)
 
 
 def one_overridden(workspace: Workspace) -> bool:
@@ -128,7 +135,7 @@ def wire_or_node_selected(workspace: Workspace) -> bool:
 
 def can_stop_gradient(workspace: Workspace) -> bool:
     """Whether a wire is selected, or a node that wires lead to."""
-    graph = workspace.document.graph
+    graph = workspace.shown
     selected = [graph[name] for name in workspace.selection if name in graph]
     return workspace.selected_edge is not None or any(
         ref is not None for op in selected for ref in op.inputs
@@ -136,7 +143,7 @@ def can_stop_gradient(workspace: Workspace) -> bool:
 
 
 def has_request(workspace: Workspace) -> bool:
-    return bool(workspace.document.request.of)
+    return bool(requests(workspace.document))
 
 
 def can_measure(workspace: Workspace) -> bool:
@@ -144,12 +151,17 @@ def can_measure(workspace: Workspace) -> bool:
     return workspace.program is not None and not workspace.profiler.busy
 
 
+def has_one_optimizer(workspace: Workspace) -> bool:
+    """Whether choosing another one would lose no more than one."""
+    return workspace.is_open and len(workspace.document.optimizers) < 2
+
+
 def optimizer_is(type: str) -> Test:
-    """Whether the document's optimizer is of `type`; "" for none."""
+    """Whether the document's one optimizer is of `type`; "" for none."""
 
     def test(workspace: Workspace) -> bool:
-        optimizer = workspace.document.optimizer
-        return workspace.is_open and (optimizer.type if optimizer else "") == type
+        types = [optimizer.type for optimizer in workspace.document.optimizers]
+        return workspace.is_open and types == ([type] if type else [])
 
     return test
 

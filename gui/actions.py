@@ -24,8 +24,8 @@ def _theme(choice: str) -> Run:
 
 
 def _optimizer(type: str, **hyper: float) -> Run:
-    chosen = Optimizer(type, MappingProxyType(hyper)) if type else None
-    return lambda workspace: commands.set_optimizer(workspace, chosen)
+    chosen = [Optimizer(type, MappingProxyType(hyper))] if type else []
+    return lambda workspace: commands.set_optimizers(workspace, chosen)
 
 
 def _colours_by(what: str) -> Test:
@@ -71,7 +71,7 @@ EDIT = (
            "Copy the selected nodes beside themselves", ("Ctrl+D", "Shift+D"), "duplicate",
            when.any_selected, "Edit", 1, canvas=True),
     Action("edit.rename", "Rename…", window("rename"), "Give the selected node another name",
-           ("F2",), "", when.one_selected, "Edit", 1),
+           ("F2",), "", when.one_editable, "Edit", 1),
     Action("edit.delete", "Delete", commands.delete_selection,
            "Delete the selected nodes, or the selected wire", ("Del", "Backspace", "X"), "delete",
            when.wire_or_node_selected, "Edit", 1, canvas=True),
@@ -80,6 +80,9 @@ EDIT = (
     Action("edit.select_inputs", "Select what it depends on", commands.select_inputs,
            "Add everything upstream to the selection", ("U",), "", when.any_selected, "Edit", 2,
            canvas=True),
+    Action("edit.note", "Note…", window("note"),
+           "Write what the document is about, and what to look at", ("Ctrl+Shift+N",), "",
+           when.is_open, "Edit", 3),
     Action("edit.find", "Find node…", window("find"), "Find a node by name or type",
            ("Ctrl+F",), "find", when.is_open, "Edit", 3),
 )  # fmt: skip
@@ -138,7 +141,7 @@ GRAPH = (
            ("Shift+A",), "add", when.is_open, "Graph", 0, canvas=True),
     Action("graph.wire", "Connect to…", window("wire"),
            "Choose by name an input for the selected node's output", ("W",), "",
-           when.one_selected, "Graph", 0, canvas=True),
+           when.one_editable, "Graph", 0, canvas=True),
     Action("graph.next_wire", "Next wire", window("next_wire"),
            "Select the wires into the selected node, one after the other", ("E",), "",
            when.wire_or_node_selected, "Graph", 0, canvas=True),
@@ -157,7 +160,7 @@ GRAPH = (
            when.one_overridden, "Graph", 1),
     Action("graph.pyfunc", "Make it a Python function…", window("pyfunc"),
            "Replace the selected node by a function that computes the same", (), "code",
-           when.one_with_inputs, "Graph", 2),
+           when.one_editable_with_inputs, "Graph", 2),
     Action("graph.code", "Edit Python…", window("code"), "Edit the document's functions", (),
            "code", when.has_code, "Graph", 2),
     Action("graph.trust", "Review and trust…", window("trust"),
@@ -169,21 +172,18 @@ GRAPH = (
     Action("graph.no_optimizer", "No optimizer", _optimizer(""), "End each run after the gradients",
            (), "", when.is_open, "Graph", 4, checked=when.optimizer_is("")),
     Action("graph.adam", "Adam", _optimizer("Adam", learning_rate=0.001, beta1=0.9, beta2=0.999,
-           epsilon=1e-8), "Update the variables by Adam", (), "", when.is_open, "Graph", 4,
-           checked=when.optimizer_is("Adam")),
+           epsilon=1e-8), "Update the variables by Adam", (), "", when.has_one_optimizer,
+           "Graph", 4, checked=when.optimizer_is("Adam")),
     Action("graph.gradient_descent", "Gradient descent",
            _optimizer("GradientDescent", learning_rate=0.1),
-           "Update the variables by gradient descent", (), "", when.is_open, "Graph", 4,
+           "Update the variables by gradient descent", (), "", when.has_one_optimizer, "Graph", 4,
            checked=when.optimizer_is("GradientDescent")),
     Action("graph.momentum", "Momentum", _optimizer("Momentum", learning_rate=0.01, momentum=0.9),
-           "Update the variables by gradient descent with momentum", (), "", when.is_open,
-           "Graph", 4, checked=when.optimizer_is("Momentum")),
-    Action("graph.rms_prop", "RMSProp", _optimizer("RMSProp", learning_rate=0.001),
-           "Update the variables by RMSProp", (), "", when.is_open, "Graph", 4,
-           checked=when.optimizer_is("RMSProp")),
-    Action("graph.adagrad", "Adagrad", _optimizer("Adagrad", learning_rate=0.1),
-           "Update the variables by Adagrad", (), "", when.is_open, "Graph", 4,
-           checked=when.optimizer_is("Adagrad")),
+           "Update the variables by gradient descent with momentum", (), "",
+           when.has_one_optimizer, "Graph", 4, checked=when.optimizer_is("Momentum")),
+    Action("graph.optimizers", "Optimizers…", window("optimizers"),
+           "Every kind, each with its rate, loss and variables; several in one graph", (), "",
+           when.is_open, "Graph", 4),
 )  # fmt: skip
 
 RUN = (
@@ -200,7 +200,7 @@ RUN = (
     Action("run.step_into", "Step into", controls("step_into"),
            "Over a single operation of a gradient or an update", ("F11",), "step_into",
            legal("step_into"), "Run", 0, toolbar=True),
-    Action("run.step_out", "Step out", controls("step_out"), "To the end of this gradient",
+    Action("run.step_out", "Step out", controls("step_out"), "To the end of this gradient or loop",
            ("Shift+F11",), "step_out", legal("step_out"), "Run", 0),
     Action("run.continue", "Continue", controls("continue_"),
            "To the next breakpoint, or to the end", ("F5",), "continue", legal("continue_"), "Run",
@@ -223,6 +223,9 @@ RUN = (
     Action("run.measure", "Measure", commands.measure,
            "Time every operation of some runs, on copies of the variables", ("Ctrl+T",), "profile",
            when.can_measure, "Run", 3),
+    Action("run.sessions", "Sessions", window("show", "sessions"),
+           "Several sessions of this graph, each with its own variables and runs", (), "",
+           when.is_open, "Run", 4),
     Action("run.restart_engine", "Restart engine", commands.restart_engine,
            "End the engine process, and come back to the same step in a new one", (),
            "restart_engine", when.always, "Run", 4, toolbar=True),

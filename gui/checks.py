@@ -1,10 +1,12 @@
-"""What is known of the gradients from several checks: of all, and of single nodes since."""
+"""Checks of gradients: when one is made unasked, and what is known from several of them."""
 
 from __future__ import annotations
 
 from msgspec import structs
 
-from core.host.messages import GradientTable
+from core.host.messages import GradientTable, ProgramInfo, Stopped
+
+QUICK = 0.5  # seconds; a program with slower steps is not checked unasked
 
 
 def with_nodes(known: GradientTable | None, found: GradientTable) -> GradientTable:
@@ -14,3 +16,17 @@ def with_nodes(known: GradientTable | None, found: GradientTable) -> GradientTab
     names = {node.node for node in found.nodes}
     others = [node for node in known.nodes if node.node not in names]
     return structs.replace(known, nodes=[*others, *found.nodes])
+
+
+def should_check(
+    table: GradientTable | None, program: ProgramInfo | None, stop: Stopped, slowest: float
+) -> bool:
+    """Whether an override in force is worth checking unasked: it ran, and it is quick. slowest:
+    seconds that the slowest command took."""
+    return (
+        (table is None or not table.rows)
+        and program is not None
+        and bool(program.custom)
+        and (stop.phase != "forward" or stop.run > 0)
+        and slowest < QUICK
+    )

@@ -24,19 +24,19 @@ from core.host.messages import (
     Open,
     Opened,
     ProgramInfo,
+    SessionList,
     Stopped,
 )
 from core.host.wire import Buffer
 from core.io.document import Document
 from gui.bridge import EngineBridge
-from gui.checks import with_nodes
+from gui.checks import should_check, with_nodes
 from gui.run_by import breakpoints_of, same_but_breakpoints, same_run
 from gui.settings import settings
 from gui.values import TensorValue, ValueCache, tensors_of
 
 SETTLE = 120  # milliseconds without an edit before the engine gets the document
 DEATH = "EngineDied"
-QUICK = 0.5  # seconds; a program with slower steps is not checked unasked
 
 Answer = Callable[[Message, tuple[Buffer, ...]], None]
 
@@ -146,7 +146,7 @@ class Debugger(QObject):
         elif isinstance(reply, Failed):
             self.program = self.stop = None
             self._values.clear()
-        self._take(reply)
+        self.take(reply)
 
     def _forget(self) -> None:
         self._settle.stop()
@@ -179,7 +179,7 @@ class Debugger(QObject):
 
         def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
             self._slowest = max(self._slowest, time.monotonic() - asked)
-            self._take(reply)
+            self.take(reply)
 
         self._bridge.send(Control(command=command, target=target), (), answered)
 
@@ -198,7 +198,7 @@ class Debugger(QObject):
 
     def restart(self) -> None:
         """Replace the engine process; the session comes back at the same step."""
-        self._bridge.restart(self._take)
+        self._bridge.restart(self.take)
         self.ask_devices()
         if self._document is not self._shown or self.program is None:
             self._open(keep_position=True)
@@ -227,36 +227,34 @@ class Debugger(QObject):
 
     # -- replies ----------------------------------------------------------------------------
 
-    def _take(self, reply: Message, buffers: tuple[Buffer, ...] = ()) -> None:
+    def take(self, reply: Message, buffers: tuple[Buffer, ...] = ()) -> None:
+        """The engine has opened a document, stands elsewhere, shows another session, or failed."""
         if isinstance(reply, Opened):
-            self.program, self.failure = reply.program, None
-            if self._shown is not None:
-                self._tensors = tensors_of(reply.program, self._shown)
             self._invalidate()
-            self.program_changed.emit()
+            self._show_program(reply.program)
             self._stand(reply.stopped)
         elif isinstance(reply, Stopped):
+            if reply.program is not None:  # that of another thread
+                self._show_program(reply.program)
             self._stand(reply)
+        elif isinstance(reply, SessionList):
+            self._values.clear()
+            self.take(reply.stopped)
         elif isinstance(reply, Failed):
             self._fail(reply.error)
+
+    def _show_program(self, program: ProgramInfo) -> None:
+        self.program, self.failure = program, None
+        if self._shown is not None:
+            self._tensors = tensors_of(program, self._shown)
+        self.program_changed.emit()
 
     def _stand(self, stop: Stopped) -> None:
         self.stop = stop
         self.stopped.emit()
         self._read_all()
-        if self._should_check():
+        if should_check(self.table, self.program, stop, self._slowest):
             self.check()
-
-    def _should_check(self) -> bool:
-        """Whether an override in force is worth checking unasked: it ran, and it is quick."""
-        return (
-            (self.table is None or not self.table.rows)
-            and self.program is not None
-            and bool(self.program.custom)
-            and self.stop is not None
-            and (self.stop.phase != "forward" or self.stop.run > 0)
-            and self._slowest < QUICK
-        )
 
     def _fail(self, error: ErrorInfo) -> None:
         if error.type == DEATH:

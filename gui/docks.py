@@ -24,27 +24,31 @@ from gui.workspace import Workspace
 LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
 RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
 BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
-STATE_VERSION = 1  # of the saved layout; another one is not restored
+STATE_VERSION = 2  # of the saved layout; another one is not restored
 PLACES = {LEFT: "left", RIGHT: "right", BOTTOM: "bottom"}
 
 
-SIZES = {LEFT: (220, 400), RIGHT: (328, 400), BOTTOM: (600, 224)}  # at first, in pixels
+SIZES = {LEFT: (220, 400), RIGHT: (344, 400), BOTTOM: (600, 224)}  # at first, in pixels
+HEIGHTS = (384, 520)  # at first, of a dock that stands apart and of the tabs below
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a panel is found and where its dock stands at first."""
+    """Where a panel is found and where its dock stands at first: a tab among those of its area, or
+    `apart`, over them."""
 
     id: str
     title: str
     area: Qt.DockWidgetArea
     module: str
     panel: str
+    apart: bool = False
 
 
 PANELS = (
     Place("outline", "Outline", LEFT, "gui.panels.outline", "OutlinePanel"),
     Place("palette", "Palette", LEFT, "gui.panels.palette", "PalettePanel"),
+    Place("note", "Note", RIGHT, "gui.panels.note", "NotePanel", apart=True),
     Place("inspector", "Inspector", RIGHT, "gui.panels.inspector", "InspectorPanel"),
     Place("gradients", "Gradients", RIGHT, "gui.panels.gradients", "GradientsPanel"),
     Place("problems", "Problems", RIGHT, "gui.panels.problems", "ProblemsPanel"),
@@ -52,7 +56,9 @@ PANELS = (
     Place("tensor", "Tensor", BOTTOM, "gui.panels.tensor", "TensorPanel"),
     Place("device_diff", "Device diff", BOTTOM, "gui.panels.device_diff", "DeviceDiffPanel"),
     Place("breakpoints", "Breakpoints", BOTTOM, "gui.panels.breakpoints", "BreakpointsPanel"),
+    Place("threads", "Threads", BOTTOM, "gui.panels.threads", "ThreadsPanel"),
     Place("profile", "Profile", BOTTOM, "gui.panels.profile", "ProfilePanel"),
+    Place("sessions", "Sessions", BOTTOM, "gui.panels.sessions", "SessionsPanel"),
     Place("output", "Output", BOTTOM, "gui.panels.output", "OutputPanel"),
 )
 
@@ -140,6 +146,7 @@ class Docks(QObject):
         window.setCorner(Qt.Corner.BottomLeftCorner, BOTTOM)
         self.layout: QByteArray | None = None  # to come back to when the docks show again
         self._shown = False
+        self._withdrawn: set[str] = set()  # hidden for want of content, not by the user
         self._place()
         for dock in self.by_id.values():
             dock.hide()
@@ -151,11 +158,23 @@ class Docks(QObject):
         if not shown:
             self.layout = self.current_layout()
         self._shown = shown
+        self._withdrawn.clear()
         for dock in self.by_id.values():
             dock.setVisible(shown)
         if shown and not (self.layout and self._window.restoreState(self.layout, STATE_VERSION)):
             self._place()
         self.tidy()
+
+    def offer(self, id: str, there: bool) -> None:
+        """Show a dock that has something to show again, or take it away while it has nothing. One
+        that the user closed stays closed."""
+        dock = self.by_id[id]
+        if there and id in self._withdrawn:
+            self._withdrawn.discard(id)
+            dock.show()
+        elif not there and self._shown and dock.toggleViewAction().isChecked():
+            self._withdrawn.add(id)
+            dock.hide()
 
     def prepare_one(self) -> bool:
         """Make one panel that is not made yet; whether there was one."""
@@ -166,8 +185,17 @@ class Docks(QObject):
         return False
 
     def current_layout(self) -> QByteArray | None:
-        """Where everything stands, to be restored at the next start."""
-        return self._window.saveState(STATE_VERSION) if self._shown else self.layout
+        """Where everything stands, to be restored at the next start; what has nothing to show now
+        stands where it would."""
+        if not self._shown:
+            return self.layout
+        withdrawn = [self.by_id[id] for id in self._withdrawn]
+        for dock in withdrawn:
+            dock.show()
+        state = self._window.saveState(STATE_VERSION)
+        for dock in withdrawn:
+            dock.hide()
+        return state
 
     def reset(self) -> None:
         """Every dock where it stood at first."""
@@ -178,17 +206,11 @@ class Docks(QObject):
 
     def _place(self) -> None:
         """The first dock of each area on top."""
-        first: dict[Qt.DockWidgetArea, Dock] = {}
+        self._withdrawn.clear()
         for dock in self.by_id.values():
             dock.setFloating(False)
             self._window.removeDockWidget(dock)
-        for dock in self.by_id.values():
-            area = dock.place.area
-            self._window.addDockWidget(area, dock)
-            if area in first:
-                self._window.tabifyDockWidget(first[area], dock)
-            first.setdefault(area, dock)
-            dock.show()
+        first = self._fill_areas()
         for dock in first.values():
             dock.raise_()
         self._window.resizeDocks(
@@ -199,9 +221,30 @@ class Docks(QObject):
         self._window.resizeDocks([first[BOTTOM]], [SIZES[BOTTOM][1]], Qt.Orientation.Vertical)
         self.tidy()
 
+    def _fill_areas(self) -> dict[Qt.DockWidgetArea, Dock]:
+        """Every dock into its area; the first tab of each."""
+        first: dict[Qt.DockWidgetArea, Dock] = {}
+        apart: dict[Qt.DockWidgetArea, Dock] = {}
+        for dock in self.by_id.values():
+            area = dock.place.area
+            if area in first:
+                self._window.addDockWidget(area, dock)
+                self._window.tabifyDockWidget(first[area], dock)
+            elif area in apart:
+                self._window.splitDockWidget(apart[area], dock, Qt.Orientation.Vertical)
+                first[area] = dock
+            else:
+                self._window.addDockWidget(area, dock)
+                (apart if dock.place.apart else first)[area] = dock
+            dock.show()
+        for area, dock in apart.items():
+            self._window.resizeDocks([dock, first[area]], list(HEIGHTS), Qt.Orientation.Vertical)
+        return first
+
     def show(self, id: str) -> None:
         """Bring a panel to the front."""
         dock = self.by_id[id]
+        self._withdrawn.discard(id)
         dock.show()
         dock.raise_()
 

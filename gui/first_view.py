@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from core.graph.loop import within
 from core.graph.scopes import parents
 from core.io.document import Document, View
 
@@ -13,7 +14,7 @@ MANY = 60  # operations; up to so many can be taken in at once
 def folded(document: Document) -> Document:
     """The document with every scope as one box, if it is large and never was arranged. Opening a
     box shows what is directly inside: the scopes in it are still folded."""
-    if document.view != View() or len(document.graph) <= MANY:
+    if document.view != View() or sum(1 for _ in within(document.graph)) <= MANY:
         return document
-    scopes = frozenset(scope for op in document.graph for scope in parents(op.name))
+    scopes = frozenset(scope for op in within(document.graph) for scope in parents(op.name))
     return document.with_(view=replace(document.view, collapsed=scopes))

@@ -113,6 +113,7 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         workspace, self.views = self.workspace, Views(self)
         workspace.view_requested.connect(self.views.run)
+        workspace.block_requested.connect(self.views.ask_block)
         workspace.document_opened.connect(self._show_document)
         workspace.file_changed.connect(self._show_name)
         workspace.theme_changed.connect(self._dress)
@@ -124,6 +125,7 @@ class MainWindow(QMainWindow):
             workspace.table_changed,
         ):
             signal.connect(self._count_problems)
+        workspace.document_changed.connect(self._offer_note)
         self._tidy_soon = QTimer(self, singleShot=True, interval=0)
         self._tidy_soon.timeout.connect(self.docks.tidy)
         for dock in self.docks.by_id.values():
@@ -137,6 +139,7 @@ class MainWindow(QMainWindow):
         is_open = self.workspace.is_open
         self._pages.setCurrentWidget(self.canvas if is_open else self.welcome)
         self.docks.set_shown(is_open)
+        self._offer_note()
         self.toolbar.setVisible(is_open)
         if is_open:
             self.canvas.setFocus()
@@ -162,6 +165,10 @@ class MainWindow(QMainWindow):
     def _count_problems(self) -> None:
         count = len(current_problems(self.workspace))
         self.docks.by_id["problems"].say(f"Problems {count}" if count else "Problems")
+
+    def _offer_note(self) -> None:
+        """Show the note of a document that has one, or that is getting one."""
+        self.docks.offer("note", self.workspace.document.has_note)
 
     def _say(self, level: str, text: str) -> None:
         if level == "info":
@@ -200,6 +207,7 @@ class MainWindow(QMainWindow):
     def reset_layout(self) -> None:
         """Every panel where it was at first."""
         self.docks.reset()
+        self._offer_note()
         self._tidy_soon.start()
 
     def _restore(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from core.host.messages import Stats
-from gui.values import TensorValue
+from gui.values import TensorValue, Words
 
 Array = np.ndarray[Any, Any]
 DECIMALS = 3
@@ -17,6 +17,8 @@ SMALLEST, LARGEST = 1e-3, 1e5  # outside, elements are written with an exponent
 
 def scalar(value: Any) -> str:
     """One number by itself, to six significant digits: "0.663694", "1", "NaN", "-Inf"."""
+    if isinstance(value, Words):
+        return str(value)
     if isinstance(value, bytes | str):
         return quoted(value)
     if isinstance(value, bool | np.bool_):

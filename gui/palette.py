@@ -46,7 +46,7 @@ def node_finder(workspace: Workspace, window: QWidget) -> Finder:
 
     entries = [
         Entry(op.name, lambda name=op.name: show(name), op.type)  # type: ignore[misc]
-        for op in workspace.document.graph
+        for op in workspace.shown
     ]
     return Finder(workspace.theme, entries, "Find a node", "node_finder", window)
 

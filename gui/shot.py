@@ -20,6 +20,7 @@ def shot(
     document: str | Path | None,
     picture: str | Path,
     step: int = 0,
+    inside: str = "",
     theme: str = "dark",
     size: tuple[int, int] = SIZE,
     scale: float = 1.0,
@@ -33,7 +34,8 @@ def shot(
     """Write a PNG of the window.
 
     document: the file to open; None for the start page. step: plan steps to execute first; a
-    breakpoint on the way does not stop it. theme: "dark", "light" or "system". scale: pixels per
+    breakpoint on the way does not stop it; inside: "/iteration:step" of the loop that comes next
+    then, and of one in it. theme: "dark", "light" or "system". scale: pixels per
     logical pixel; it can be chosen once per process. select: operations. show: panels to bring to
     the front, by their ids. compare: devices to compare with. profile: runs to measure,
     "recorded" or "fast"; colour: what to tint the nodes by, "time" or "bytes" (of recorded runs
@@ -49,7 +51,7 @@ def shot(
     try:
         if document is not None:
             _open(driver, Path(document), failures)
-            _go_to(driver, step)
+            _go_to(driver, step, inside)
             _compare(driver, compare, failures)
             _profile(driver, profile, colour)
         driver.workspace.select(select)
@@ -104,8 +106,12 @@ def _show(driver: Driver, panels: Sequence[str]) -> None:
         docks.show(panel)
 
 
-def _go_to(driver: Driver, step: int) -> None:
+def _go_to(driver: Driver, step: int, inside: str = "") -> None:
     """Run to a step, past breakpoints; an error or the end of the run is as far as it goes."""
+    if inside:
+        driver.workspace.control("run_to", f"0:{step}{inside}")
+        driver.settle()
+        return
     while (stop := driver.workspace.stop) is not None and stop.step < step:
         driver.workspace.control("run_to", f"0:{step}")
         driver.settle()

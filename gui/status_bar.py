@@ -15,6 +15,7 @@ REASONS = {
     "step": "Stopped after step",
     "breakpoint": "Stopped at breakpoint",
     "exception": "Stopped at an error",
+    "blocked": "Blocked",
     "pause": "Paused",
     "goto": "Stopped",
     "end": "Run finished",
@@ -111,12 +112,17 @@ class StatusBar(QStatusBar):
 
 def place_words(stop: Stopped, steps: int) -> str:
     """ "next step 13 / 22 · backward ↑": the number that the timeline gives the step which runs
-    next. With the run once there are several."""
+    next. With the run once there are several, and in a loop with the iteration."""
     arrow = {"forward": " ↓", "backward": " ↑"}.get(stop.phase, "")
     run = f"run {stop.run + 1} · " if stop.runs > 1 or stop.run else ""
     phase = f" · {stop.phase}{arrow}" if stop.phase else ""
     if not steps:
         return "nothing to run yet"
+    if stop.inside:
+        place = stop.inside[-1]
+        there = f"next step {place.step + 1} / {place.length}"
+        ended = "end of the iteration" if place.step == place.length else there
+        return f"{run}in {place.text} · {ended}{phase}"
     if stop.step >= steps:
         return f"{run}all {steps} steps done"
     return f"{run}next step {stop.step + 1} / {steps}{phase}"

@@ -7,10 +7,13 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPixmap
 
 from core.io.document import Document
+from core.io.requests import whole_request
 from core.ops.infer import infer
 from gui.canvas.arrays import SceneArrays
+from gui.canvas.facts import Facts
 from gui.canvas.painter import GraphPainter
 from gui.canvas.placement import complete, known
+from gui.canvas.runtime import RuntimePainter
 from gui.canvas.visible import VisibleGraph
 from gui.theme import Theme, sans
 
@@ -23,12 +26,19 @@ LARGEST = 0.8  # pixels per scene unit, for graphs of a few nodes
 def thumbnail(document: Document, size: QSize, theme: Theme, ratio: float = 1.0) -> QPixmap:
     """The whole graph in the middle of `size` logical pixels."""
     visible = VisibleGraph.of(
-        document.graph, infer(document.graph), document.request, document.view.collapsed
+        document.graph, infer(document.graph), whole_request(document), document.view.collapsed
     )
     centres = complete(visible, known(visible, document.view.positions))
+    return painted(SceneArrays.of(visible, centres), size, theme, ratio)
+
+
+def painted(
+    arrays: SceneArrays, size: QSize, theme: Theme, ratio: float = 1.0, facts: Facts | None = None
+) -> QPixmap:
+    """What stands on a canvas, small. facts: with the gradients that flow there."""
     structure = GraphPainter(theme)
-    structure.arrays = SceneArrays.of(visible, centres)
-    left, top, right, bottom = structure.arrays.extent
+    structure.arrays = arrays
+    left, top, right, bottom = arrays.extent
     area = QRectF(left, top, right - left, bottom - top).adjusted(-MARGIN, -MARGIN, MARGIN, MARGIN)
     scale = min(size.width() / area.width(), size.height() / area.height(), LARGEST)
     result = QPixmap(size * ratio)
@@ -39,18 +49,21 @@ def thumbnail(document: Document, size: QSize, theme: Theme, ratio: float = 1.0)
         painter.translate(size.width() / 2, size.height() / 2)
         painter.scale(scale, scale)
         painter.translate(-area.center())
-        _paint(painter, structure)
-        _write_names(painter, structure.arrays, theme)
+        _paint(painter, structure, facts)
+        _write_names(painter, arrays, theme)
     finally:
         painter.end()
     return result
 
 
-def _paint(painter: QPainter, structure: GraphPainter) -> None:
+def _paint(painter: QPainter, structure: GraphPainter, facts: Facts | None) -> None:
     """Smooth curves, and boxes in the colours of their families."""
     boxes = np.ones(len(structure.arrays), dtype=bool)
     links = np.ones(len(structure.arrays.points), dtype=bool)
     structure.paint_some(painter, np.zeros_like(boxes), links, NEAR)
+    if facts is not None:
+        runtime = RuntimePainter(structure.theme, structure.labels)
+        runtime.paint(painter, structure.arrays, facts, np.zeros_like(boxes), links, NEAR)
     structure.paint_some(painter, boxes, np.zeros_like(links), FAR)
 
 

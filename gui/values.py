@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from core.graph.dtypes import DType
 from core.graph.model import TensorRef
 from core.host.messages import Failed, Message, ProgramInfo, Read, Stats, TensorPart, Values
 from core.host.tensor_bytes import unpack
@@ -22,10 +23,17 @@ Answer = Callable[[Message, tuple[Buffer, ...]], None]
 Request = Callable[[Message, Sequence[Buffer], Answer], None]
 
 
+class Words(str):
+    """What is said of a value that is no tensor: a queue, a tensor array."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TensorValue:
-    """state: "known", "waiting" (not computed at this step) or "none" (a gradient that does not
-    exist); shape and stats: of the whole tensor; head: its first elements, flat, row-major."""
+    """state: "known", "waiting" (not computed at this step), "none" (a gradient that does not
+    exist) or "dead" (in a branch that was not taken: why); shape and stats: of the whole tensor;
+    head: its first elements, flat, row-major."""
 
     ref: str
     state: str
@@ -33,6 +41,7 @@ class TensorValue:
     shape: tuple[int, ...] = ()
     head: np.ndarray[Any, Any] = field(default_factory=lambda: np.empty(0, np.float32))
     stats: Stats | None = None
+    why: str = ""
 
     @property
     def size(self) -> int:
@@ -50,12 +59,16 @@ class TensorValue:
     def of(cls, part: TensorPart, buffers: tuple[Buffer, ...]) -> TensorValue:
         """A value from the engine's reply."""
         head = unpack(part, buffers)
-        return cls(part.ref, part.state, part.dtype, tuple(part.shape), head, part.stats)
+        if part.dtype == DType.RESOURCE:
+            head = np.array([Words(text.decode()) for text in head], object)
+        shape = tuple(part.shape)
+        return cls(part.ref, part.state, part.dtype, shape, head, part.stats, part.why)
 
     def says_the_same_as(self, other: TensorValue) -> bool:
         """Whether nobody can tell the two apart."""
-        mine = (self.ref, self.state, self.dtype, self.shape, self.head.tobytes())
-        theirs = (other.ref, other.state, other.dtype, other.shape, other.head.tobytes())
+        mine = (self.ref, self.state, self.why, self.dtype, self.shape, self.head.tobytes())
+        theirs = (other.ref, other.state, other.why)
+        theirs += (other.dtype, other.shape, other.head.tobytes())
         return mine == theirs and repr(self.stats) == repr(other.stats)
 
 

@@ -10,7 +10,8 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 
 from core.autodiff.request import OverrideKind
-from core.graph.model import Operation
+from core.graph.model import Operation, TensorRef
+from core.layers.block import Block
 from gui import commands
 from gui.action import selected_operation
 from gui.settings import state_folder
@@ -60,6 +61,9 @@ class Views:
             "pyfunc": lambda _: self._with_operation(self._pyfunc),
             "code": self._code,
             "request": lambda _: self._request(),
+            "note": lambda _: self._note(),
+            "optimizers": lambda _: self._optimizers(),
+            "copy_values": lambda _: self._copy_values(),
             "trust": lambda _: self._trust(),
             "shortcuts": lambda _: self._shortcuts(),
             "log": lambda _: self._log(),
@@ -68,6 +72,12 @@ class Views:
 
     def run(self, what: str, target: str) -> None:
         self.by_name[what](target)
+
+    def ask_block(self, block: Block, at: tuple[float, float], source: TensorRef | None) -> QDialog:
+        """Ask for the settings of a block, and add it."""
+        from gui.dialogs.block import BlockDialog
+
+        return _opened(BlockDialog(self._workspace, block, at, source, self._window))
 
     def _with_operation(self, then: Callable[[Operation], object]) -> None:
         op = selected_operation(self._workspace)
@@ -146,6 +156,21 @@ class Views:
         from gui.dialogs.request import RequestDialog
 
         return _opened(RequestDialog(self._workspace, self._window))
+
+    def _optimizers(self) -> QDialog:
+        from gui.dialogs.optimizers import OptimizersDialog
+
+        return _opened(OptimizersDialog(self._workspace, self._window))
+
+    def _note(self) -> QDialog:
+        from gui.dialogs.note import NoteDialog
+
+        return _opened(NoteDialog(self._workspace, self._window))
+
+    def _copy_values(self) -> QDialog:
+        from gui.dialogs.copy_values import CopyValuesDialog
+
+        return _opened(CopyValuesDialog(self._workspace, self._window))
 
     def _trust(self) -> QDialog:
         from gui.dialogs.trust import TrustDialog

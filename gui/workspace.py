@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,25 +19,27 @@ from core.host.messages import (
     ErrorInfo,
     GradientTable,
     Message,
-    Output,
     ProgramInfo,
     Stopped,
 )
 from core.host.wire import Buffer
 from core.io.document import Document
 from core.ops.infer import Inference, infer
+from core.ops.opened import opened, opened_types
 from core.ops.tensor_types import TensorTypes
 from gui.background import Background
 from gui.bridge import EngineBridge
 from gui.debugger import Debugger
+from gui.expected import Expected
 from gui.first_view import folded
+from gui.printed import Printed
 from gui.profiler import Profiler
+from gui.sessions import SessionModel
 from gui.theme import DARK, Theme
 from gui.undo import Edit
 from gui.values import TensorValue
 
 NOTHING = Inference(TensorTypes({}), {}, ())
-PIECES = 5_000  # of printed text that are kept
 
 
 def _ignore(*args: object) -> None:
@@ -58,11 +59,14 @@ class Workspace(QObject):
                     imported or came with the program, which saving must not overwrite.
     name:           what the document is called, by its file.
     is_open:        whether there is a document; without one, `document` is an empty one.
-    inference:      static types and problems of `document.graph`.
+    shown:          the graph that is looked at: the document's, and what is in its loops.
+    inference:      static types of `shown`, and problems of `document.graph`.
     selection:      names of the selected operations; selected_edge: the selected wire, or None.
     trusted:        whether the document's Python may run (True when it has none).
-    output:         what its Python printed since it was opened, piece by piece.
+    printed:        what its Python printed.
     profiler:       what was measured of it, and how that is looked at.
+    expected:       what it expects of its runs, and what came.
+    sessions:       its sessions, and which of them is shown.
     undo_stack:     Qt's stack of edits; its clean state is the saved one.
     """
 
@@ -77,10 +81,10 @@ class Workspace(QObject):
     table_changed = Signal()
     compared = Signal()
     devices_changed = Signal()
-    printed = Signal(str)  # what the document's Python printed now
     theme_changed = Signal()
     message = Signal(str, str)  # level ("info", "warning" or "error"), one line of text
     view_requested = Signal(str, str)  # something only the window can do, to what
+    block_requested = Signal(object, object, object)  # Block to be added, point, source or None
 
     def __init__(
         self, argv: Sequence[str] | None = None, theme: Theme = DARK, parent: QObject | None = None
@@ -91,6 +95,7 @@ class Workspace(QObject):
         self.path: Path | None = None
         self.name = ""
         self.is_open = False
+        self.shown = self.document.graph
         self.inference = NOTHING
         self.selection: tuple[str, ...] = ()
         self.selected_edge: Edge | None = None
@@ -99,8 +104,10 @@ class Workspace(QObject):
         self.undo_stack = QUndoStack(self)
         self.bridge = EngineBridge(argv, self)
         self.debugger = Debugger(self.bridge, self)
-        self.output = deque[str](maxlen=PIECES)
+        self.printed = Printed(self)
         self.profiler = Profiler(self)
+        self.expected = Expected(self)
+        self.sessions = SessionModel(self)
         self._background = Background(self)
         self._round = 0  # edits are merged only within one round; see `edit`
         self._forward_signals()
@@ -221,9 +228,12 @@ class Workspace(QObject):
             self.theme = theme
             self.theme_changed.emit()
 
-    def complain(self, error: GradstepError) -> None:
+    def complain(self, error: GradstepError | ErrorInfo) -> None:
         """Show a failure, in one line, with what to do."""
-        self._say(error.message, error.hint)
+        text, hint = error.message, error.hint
+        if hint:
+            text = f"{text.rstrip('.')}. {hint[0].upper()}{hint[1:]}"
+        self.message.emit("error", text)
 
     def start(self) -> None:
         """Start the engine process; engine_changed follows."""
@@ -241,9 +251,8 @@ class Workspace(QObject):
     ) -> None:
         gone, came = frozenset(self.document.graph.operations), frozenset(document.graph.operations)
         self.undo_stack.clear()
-        self.output.clear()
         self.document, self.path, self.is_open = document, path, is_open
-        self.inference = inference
+        self._read_graph(inference)
         self.trusted = trust.is_trusted(document)
         self.selection, self.selected_edge = (), None
         self.debugger.show(document if is_open else None, self.trusted, soon=False)
@@ -256,7 +265,7 @@ class Workspace(QObject):
         """An edit, its undo or its redo."""
         before, self.document = self.document, document
         if document.graph is not before.graph:
-            self.inference = infer(document.graph)
+            self._read_graph(infer(document.graph))
         if document.code_hash != before.code_hash:
             self.trusted = trust.is_trusted(document)
             self.file_changed.emit()
@@ -264,8 +273,12 @@ class Workspace(QObject):
         self.debugger.show(document, self.trusted)
         self.document_changed.emit(diff(before.graph, document.graph))
 
+    def _read_graph(self, inference: Inference) -> None:
+        graph = self.document.graph
+        self.shown, self.inference = opened(graph), opened_types(graph, inference)
+
     def _drop_selection_of_removed(self) -> None:
-        graph, edge = self.document.graph, self.selected_edge
+        graph, edge = self.shown, self.selected_edge
         if edge is not None and (edge.op not in graph or edge.index >= len(graph[edge.op].inputs)):
             edge = None
         self.select((name for name in self.selection if name in graph), edge)
@@ -279,22 +292,9 @@ class Workspace(QObject):
                 self.complain(error)
 
     def _forward_signals(self) -> None:
-        mine = self.debugger
         for name in ("program_changed", "stopped", "values_changed", "table_changed", "compared",
                      "devices_changed"):  # fmt: skip
-            getattr(mine, name).connect(getattr(self, name))
-        mine.failed.connect(self._say_failure)
+            getattr(self.debugger, name).connect(getattr(self, name))
+        self.debugger.failed.connect(self.complain)
         self.bridge.state_changed.connect(self.engine_changed)
-        self.bridge.event.connect(self._take_event)
         self.undo_stack.cleanChanged.connect(self.file_changed)
-
-    def _take_event(self, event: object) -> None:
-        if isinstance(event, Output):
-            self.output.append(event.text)
-            self.printed.emit(event.text)
-
-    def _say_failure(self, error: ErrorInfo) -> None:
-        self._say(error.message, error.hint)
-
-    def _say(self, text: str, hint: str) -> None:
-        self.message.emit("error", f"{text}. {hint[0].upper()}{hint[1:]}" if hint else text)

@@ -81,7 +81,7 @@ def _blocks(workspace: Workspace, at: Point, source: TensorRef | None = None) ->
             b.name,
             "block",
             b.doc,
-            lambda b=b: commands.add_block(workspace, b.name, at, source),
+            lambda b=b: commands.begin_block(workspace, b.name, at, source),
             ("blocks", family_title(b.family)),
         )
         for b in all_blocks()

@@ -17,7 +17,7 @@ def element(workspace: Workspace, op: Operation) -> int | None:
     error = None if workspace.stop is None else workspace.stop.error
     if error is None or error.node is None or error.index is None or len(error.index) != 1:
         return None
-    named, graph = _NAMED.match(error.message), workspace.document.graph
+    named, graph = _NAMED.match(error.message), workspace.shown
     if named is None or error.node not in graph:
         return None
     for index, ref in enumerate(graph[error.node].inputs):

@@ -19,10 +19,13 @@ class Wiring:
         self.source = source
         self._graph = graph
         self._inference = inference
-        self._upstream = graph.ancestors([source.op])
+        self._upstream = graph.ancestors([source.op]) if source.op in graph else set()
 
     def refusal(self, edge: Edge) -> str:
         """Why the wire must not go into `edge`; empty if it may."""
+        for name in (self.source.op, edge.op):
+            if name not in self._graph:
+                return f"{name} is in a loop, which can be looked into but not edited"
         if edge.op == self.source.op:
             return "an operation cannot read its own output"
         if edge.op in self._upstream:

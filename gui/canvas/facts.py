@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from core.debug.breakpoints import BreakpointKind
-from core.graph.model import Edge, Operation
+from core.graph.model import Edge, Operation, TensorRef
+from core.ops.opened import closed
+from core.ops.tensor_types import outputs_of
 from gui.canvas.readings import Reading, gradient, value
 from gui.canvas.shares import Shares, shares_of
 from gui.canvas.visible import VisibleGraph
@@ -28,7 +30,7 @@ class Facts:
     def __init__(self, workspace: Workspace, visible: VisibleGraph) -> None:
         self._workspace = workspace
         self._visible = visible
-        self._graph = workspace.document.graph
+        self._graph = workspace.shown
         self._readings: dict[tuple[int, bool], Reading] = {}
 
     # -- boxes ---------------------------------------------------------------------------------
@@ -50,7 +52,8 @@ class Facts:
         if workspace.program is not None:
             said += [(p.node or "", p.message) for p in workspace.program.problems]
         stop = workspace.stop
-        for error in (workspace.failure, None if stop is None else stop.error):
+        waits = stop is not None and stop.reason == "blocked"  # which may pass
+        for error in (workspace.failure, None if stop is None or waits else stop.error):
             if error is not None and error.node:
                 said.append((error.node, error.message))
         return {self._visible.box_of[n]: text for n, text in said if n in self._visible.box_of}
@@ -78,6 +81,27 @@ class Facts:
         if not profiler.colouring or profiler.measured is None:
             return None
         return shares_of(profiler.measured, self._visible, profiler.colouring)
+
+    @cached_property
+    def untaken(self) -> frozenset[int]:
+        """Boxes of operations in a branch that was not taken: their values are dead."""
+        return frozenset(self._visible.box_of[ref.op] for ref in self._dead if self._is_whole(ref))
+
+    @cached_property
+    def _dead(self) -> frozenset[TensorRef]:
+        program = self._workspace.program
+        refs = map(TensorRef.parse, [] if program is None else program.branches)
+        shown = [ref for ref in refs if ref.op in self._visible.box_of]
+        values = [self._workspace.value(str(ref)) for ref in shown]
+        pairs = zip(shown, values, strict=True)
+        return frozenset(ref for ref, found in pairs if found is not None and found.state == "dead")
+
+    def _is_whole(self, ref: TensorRef) -> bool:
+        """Whether the box shows this operation alone, and no output of it is alive."""
+        if self._visible.boxes[self._visible.box_of[ref.op]].is_scope:
+            return False
+        types = self._workspace.inference.types
+        return all(x in self._dead for x in outputs_of(self._graph, types, ref.op))
 
     @cached_property
     def selected(self) -> frozenset[int]:
@@ -113,7 +137,8 @@ class Facts:
             return frozenset()
 
         def stopped(edge: Edge) -> bool:
-            return edge in request.stopped_edges or self._graph.source(edge) in request.stops
+            wire = closed(self._workspace.document.graph, edge)
+            return wire in request.stopped_edges or self._graph.source(edge) in request.stops
 
         links = enumerate(self._visible.links)
         return frozenset(i for i, k in links if any(stopped(e) for e in k.wires))
@@ -134,6 +159,17 @@ class Facts:
             return frozenset()
         links = enumerate(self._visible.links)
         return frozenset(i for i, k in links if k.wires and all(e in dead for e in k.wires))
+
+    @cached_property
+    def untaken_links(self) -> frozenset[int]:
+        """Links that carry what is dead, or wait for it."""
+        found = set()
+        for number, link in enumerate(self._visible.links if self._dead else ()):
+            sources = [self._graph.source(edge) for edge in link.wires]
+            dead = sources and all(source in self._dead for source in sources)
+            if dead or (link.is_control and link.source in self.untaken):
+                found.add(number)
+        return frozenset(found)
 
     def why_dead(self, link: int) -> str:
         """The reason that the engine gives, for this wire or for one that it depends on."""

@@ -34,14 +34,14 @@ def nudge(view: GraphView, dx: int, dy: int) -> None:
 def wire_by_name(view: GraphView) -> None:
     """Choose an input for the selected node's first output by typing."""
     if len(view.workspace.selection) == 1:
-        op = view.workspace.document.graph[view.workspace.selection[0]]
+        op = view.workspace.shown[view.workspace.selection[0]]
         entries = adding.ends(view.workspace, op.output())
         view.open_menu(entries, _beside_selection(view), f"Connect {op.name} to…")
 
 
 def next_wire(view: GraphView) -> None:
     """Select the wires into the selected node, or beside the selected wire, one after another."""
-    edge, graph = view.workspace.selected_edge, view.workspace.document.graph
+    edge, graph = view.workspace.selected_edge, view.workspace.shown
     name = edge.op if edge is not None else next(iter(view.workspace.selection), None)
     if name is None:
         return

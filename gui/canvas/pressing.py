@@ -55,7 +55,7 @@ def _from_port(view: GraphView, port: Port) -> DrawWire:
     if port.is_output:
         return DrawWire(view, port)
     edge = view.stage.wire(port)
-    inputs = view.workspace.document.graph[edge.op].inputs
+    inputs = view.workspace.shown[edge.op].inputs
     source = inputs[edge.index] if edge.index < len(inputs) else None
     if source is None:
         return DrawWire(view, port)

@@ -31,16 +31,20 @@ class Reading:
 
 WAITING = Reading("waiting", "faint")
 NONE = Reading("none", "faint")
+DEAD = Reading("dead", "faint")  # in a branch that was not taken
 
 
 def value(workspace: Workspace, op: Operation) -> Reading:
     """The first output's value; before it is computed what is known of it without running."""
-    error = None if workspace.stop is None else workspace.stop.error
-    if error is not None and error.node == op.name:
-        return Reading(error.message, "problem")
+    stop = workspace.stop
+    error = None if stop is None else stop.error
+    if stop is not None and error is not None and error.node == op.name:
+        return Reading(error.message, "current" if stop.reason == "blocked" else "problem")
     found = workspace.value(str(op.output()))
     if found is not None and found.state == "known":
         return _marked(workspace, op, found)
+    if found is not None and found.state == "dead":
+        return DEAD
     given = _given(workspace, op)
     if given is not None:
         return of(_known(given.array), "muted")
@@ -55,7 +59,7 @@ def gradient(workspace: Workspace, op: Operation) -> Reading:
     found = _first_gradient(workspace, op)
     if found is None or found.state == "waiting":
         return _partial(workspace, op) or WAITING
-    return NONE if found.state == "none" else of(found, "backward")
+    return {"none": NONE, "dead": DEAD}.get(found.state) or of(found, "backward")
 
 
 @lru_cache(maxsize=4096)  # what is in view is painted again and again
@@ -110,7 +114,7 @@ def _first_gradient(workspace: Workspace, op: Operation) -> TensorValue | None:
 def _partial(workspace: Workspace, op: Operation) -> Reading | None:
     """The first summand that is here, of a gradient whose sum is not."""
     assert workspace.program is not None
-    wires = set(workspace.document.graph.consumers[op.name])
+    wires = set(workspace.shown.consumers[op.name])
     for edge in workspace.program.edges:
         if Edge(edge.op, edge.index) in wires:
             found = workspace.value(edge.gradient)

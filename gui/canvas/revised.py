@@ -29,7 +29,7 @@ def revised(
     """As VisibleGraph.of with no scope collapsed; None where all has to be made anew: boxes have
     other numbers now, wires found or lost their source, or most is another graph."""
     made = before.source
-    if made is None or made.collapsed or not made.whole or request is not made.request:
+    if made is None or made.collapsed or not made.whole or request != made.request:
         return None
     names, old = list(graph.operations), list(made.graph.operations)
     kept = min(len(names), len(old))

@@ -97,7 +97,7 @@ class RuntimePainter:
         chosen = facts.selected_link
         for number in np.flatnonzero(links).tolist():
             points = arrays.points[number]
-            if number in facts.dead_links:
+            if number in facts.dead_links or number in facts.untaken_links:
                 flows.draw_dead(painter, points, self.theme)
             if number == chosen:
                 flows.draw_selected(painter, points, self.theme)
@@ -113,6 +113,8 @@ class RuntimePainter:
         self, painter: QPainter, rect: QRectF, number: int, facts: Facts, scale: float
     ) -> None:
         theme = self.theme
+        if number in facts.untaken:
+            _fade_out(painter, rect, theme)
         if number in facts.problems:
             painter.setBrush(faded(theme.problem, 0.10))
             _outline(painter, rect, theme.problem, 1.5)
@@ -215,6 +217,15 @@ def _at_least(rects: np.ndarray, least: float) -> np.ndarray:
 
 def _outline(painter: QPainter, rect: QRectF, color: QColor, width: float) -> None:
     painter.setPen(QPen(color, width))
+    painter.drawRoundedRect(rect, RADIUS, RADIUS)
+
+
+def _fade_out(painter: QPainter, rect: QRectF, theme: Theme) -> None:
+    """The card nearly in the background's colour, with a dashed edge."""
+    painter.setBrush(faded(theme.background, 0.6))
+    pen = QPen(theme.faint, 1)
+    pen.setDashPattern([4, 4])
+    painter.setPen(pen)
     painter.drawRoundedRect(rect, RADIUS, RADIUS)
 
 

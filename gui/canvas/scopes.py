@@ -32,7 +32,7 @@ def open_all(workspace: Workspace) -> None:
 
 def collapse_all(workspace: Workspace) -> None:
     """Every scope is one box; those inside others wait until the outer ones are opened."""
-    graph = workspace.document.graph
+    graph = workspace.shown
     scopes = frozenset(scope for op in graph for scope in parents(op.name))
     _show(workspace, scopes, "Collapse every scope")
 

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Signal
 from core.errors import GradstepError
 from core.graph.model import Edge, Graph, TensorRef
 from core.io.document import Document
+from core.io.requests import whole_request
 from core.layout import worker
 from gui import commands
 from gui.background import Background
@@ -131,9 +132,10 @@ class Stage(QObject):
     # -- inside ---------------------------------------------------------------------------------
 
     def _visible(self, old: Document, new: Document) -> VisibleGraph:
+        request = whole_request(new)
         kept = (
             old.graph is new.graph
-            and old.request is new.request
+            and whole_request(old) == request
             and old.view.collapsed == new.view.collapsed
             and self.arrays is not EMPTY
         )
@@ -142,8 +144,8 @@ class Stage(QObject):
         known = self.workspace.inference
         again = None
         if not new.view.collapsed:
-            again = revised(self.arrays.visible, new.graph, known, new.request)
-        return again or VisibleGraph.of(new.graph, known, new.request, new.view.collapsed)
+            again = revised(self.arrays.visible, self.workspace.shown, known, request)
+        return again or VisibleGraph.of(self.workspace.shown, known, request, new.view.collapsed)
 
     def _new_facts(self) -> None:
         self.facts = Facts(self.workspace, self.arrays.visible)
@@ -176,7 +178,7 @@ class Stage(QObject):
 
     def _storable(self, positions: dict[str, Point]) -> dict[str, Point]:
         """Places of what the document has: operations, and scopes with their slash."""
-        graph = self.workspace.document.graph
+        graph = self.workspace.shown
         return {n: p for n, p in positions.items() if n.endswith("/") or n in graph}
 
 

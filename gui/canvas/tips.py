@@ -26,8 +26,8 @@ def _port(stage: Stage, port: Port) -> str:
         ref = stage.tensor(port)
         return "\n".join([f"output {ref}", *_tensor(stage, ref)])
     edge = stage.wire(port)
-    op = stage.workspace.document.graph[edge.op]
-    name = f"input '{input_name(stage.workspace.document.graph, edge)}' of {edge.op}"
+    op = stage.workspace.shown[edge.op]
+    name = f"input '{input_name(stage.workspace.shown, edge)}' of {edge.op}"
     source = op.inputs[edge.index] if edge.index < len(op.inputs) else None
     if source is None:
         return f"{name}\nnot connected: drag a wire here"
@@ -58,7 +58,7 @@ def _share(stage: Stage, number: int) -> list[str]:
 
 def _link(stage: Stage, number: int) -> str:
     link = stage.arrays.visible.links[number]
-    boxes, graph = stage.arrays.visible.boxes, stage.workspace.document.graph
+    boxes, graph = stage.arrays.visible.boxes, stage.workspace.shown
     if link.is_control:
         return f"{boxes[link.target].id} runs after {boxes[link.source].id}"
     if len(link.wires) > 1:
@@ -66,7 +66,7 @@ def _link(stage: Stage, number: int) -> str:
     source = graph.source(link.wires[0])
     if source is None:
         return ""
-    name = input_name(stage.workspace.document.graph, link.wires[0])
+    name = input_name(stage.workspace.shown, link.wires[0])
     lines = [f"{source.short} → {link.wires[0].op} · {name}", *_tensor(stage, source)]
     return "\n".join([*lines, *_backward(stage, number)])
 
@@ -98,4 +98,6 @@ def _tensor(stage: Stage, ref: TensorRef) -> list[str]:
 def _value(found: TensorValue | None) -> str:
     if found is None or found.state == "waiting":
         return "not computed yet"
+    if found.state == "dead":
+        return f"dead: {found.why}"
     return "none" if found.state == "none" else brief(found, ROOM)

@@ -242,7 +242,7 @@ class GraphView(QGraphicsView):
         self.layers.draw(painter, self.devicePixelRatioF())
         if self.stage.laying_out:
             painter.setPen(self.workspace.theme.muted)
-            text = f"Laying out {len(self.workspace.document.graph)} nodes…"
+            text = f"Laying out {len(self.workspace.shown)} nodes…"
             painter.drawText(self.viewport().rect(), Qt.AlignmentFlag.AlignCenter, text)
         painter.restore()
 

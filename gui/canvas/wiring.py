@@ -125,7 +125,7 @@ class DrawWire:
         if self._target is None:
             return ""
         source, edge = self._pair(self._target)
-        name = input_name(self._view.workspace.document.graph, edge)
+        name = input_name(self._view.workspace.shown, edge)
         return f"{source.short} → {edge.op} · {name}"
 
     # -- how it looks ----------------------------------------------------------------------------

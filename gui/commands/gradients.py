@@ -26,7 +26,7 @@ def toggle_stop(workspace: Workspace, edge: Edge | None = None) -> None:
 def _selected_wires(workspace: Workspace) -> list[Edge]:
     if workspace.selected_edge is not None:
         return [workspace.selected_edge]
-    graph = workspace.document.graph
+    graph = workspace.shown
     return [
         Edge(name, index)
         for name in workspace.selection
@@ -60,7 +60,7 @@ def toggle_override(workspace: Workspace, index: int) -> None:
 @says_why
 def use_native_gradient(workspace: Workspace, name: str) -> None:
     """Switch off whatever overrides the gradient of an operation."""
-    op = workspace.document.graph[name]
+    op = workspace.shown[name]
     document: Document = workspace.document
     for index, override in enumerate(document.request.overrides):
         if override.enabled and override.matches(op):
@@ -82,9 +82,11 @@ def set_request(
     workspace.edit(f"Differentiate {', '.join(of) or 'nothing'}", document)
 
 
-def set_optimizer(workspace: Workspace, optimizer: Optimizer | None) -> None:
-    label = "No optimizer" if optimizer is None else f"Optimizer {optimizer.type}"
-    workspace.edit(label, edits.set_optimizer(workspace.document, optimizer), "optimizer")
+@says_why
+def set_optimizers(workspace: Workspace, optimizers: Sequence[Optimizer]) -> None:
+    """Train by these and no others; see core.io.edits.set_optimizers."""
+    label = f"Optimizer {', '.join(o.type for o in optimizers)}" if optimizers else "No optimizer"
+    workspace.edit(label, edits.set_optimizers(workspace.document, optimizers), "optimizers")
 
 
 def check_gradients(workspace: Workspace) -> None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from core.graph.model import Edge, TensorRef
-from core.graph.scopes import is_inside
+from core.graph.edits import editable
+from core.graph.model import Edge, Graph, TensorRef
+from core.graph.scopes import is_inside, parents
 from core.io import blocks, edits
+from core.layers.block import find_block
+from core.layers.network import ends
 from core.ops.table import find
 from gui.commands.saying import says_why
 from gui.workspace import Workspace
@@ -35,24 +38,68 @@ def add_node(
 
 
 @says_why
-def add_block(workspace: Workspace, name: str, at: Point, source: TensorRef | None = None) -> str:
+def add_block(
+    workspace: Workspace,
+    name: str,
+    at: Point,
+    source: TensorRef | None = None,
+    *,
+    sources: Sequence[TensorRef] | None = None,
+    **how: Any,
+) -> str:
     """Add a composite block around a point, reading `source` or else the selected nodes, as far
-    as it has inputs, and select it. Returns its scope."""
-    graph = workspace.document.graph
-    chosen = [TensorRef(n) for n in workspace.selection if n in graph]
-    sources = [source] if source is not None else chosen
+    as it has inputs, and select it. how: settings, reuse and run_updates of core.io.blocks.
+    Returns its scope."""
+    read = block_sources(workspace, source) if sources is None else sources
     types = workspace.inference.types
-    document, scope = blocks.add_block(workspace.document, name, at, sources, types)
+    document, scope = blocks.add_block(workspace.document, name, at, read, types, **how)
     workspace.edit(f"Add {name}", document)
     workspace.select([op.name for op in document.graph if is_inside(op.name, scope)])
     return scope
 
 
-def place(workspace: Workspace, name: str, at: Point, source: TensorRef | None = None) -> str:
+def block_sources(workspace: Workspace, source: TensorRef | None = None) -> list[TensorRef]:
+    """What a block reads that is added now: `source`, or else the selected nodes; of a box that
+    is selected, what it gives."""
+    if source is not None:
+        return [source]
+    graph = workspace.document.graph
+    chosen = [graph[name] for name in workspace.selection if name in graph]
+    boxes = {op.name: _selected_box(graph, op.name, workspace.selection) for op in chosen}
+    given = {ref.op for box in {*boxes.values()} - {""} for ref in _given(graph, box)}
+    return [op.output() for op in chosen if not boxes[op.name] or op.name in given]
+
+
+def _selected_box(graph: Graph, name: str, selection: Sequence[str]) -> str:
+    """The outermost scope around `name` of which everything is selected, else ""."""
+    chosen = {*selection}
+    for scope in parents(name):
+        if all(other in chosen for other in graph.operations if is_inside(other, scope)):
+            return scope
+    return ""
+
+
+def _given(graph: Graph, scope: str) -> list[TensorRef]:
+    return list(ends(graph, [op for op in graph if is_inside(op.name, scope)]))
+
+
+def begin_block(
+    workspace: Workspace, name: str, at: Point, source: TensorRef | None = None
+) -> None:
+    """Add a composite block; first ask for its settings, where it has any."""
+    found = find_block(name)
+    if found.settings or found.has_weights:
+        workspace.block_requested.emit(found, at, source)
+    else:
+        add_block(workspace, name, at, source)
+
+
+def place(workspace: Workspace, name: str, at: Point, source: TensorRef | None = None) -> None:
     """Add what the palette calls `name`: an op type, or else a block."""
     if find(name) is None:
-        return add_block(workspace, name, at, source)
-    return add_node(workspace, name, at, source=source)
+        begin_block(workspace, name, at, source)
+    else:
+        add_node(workspace, name, at, source=source)
 
 
 @says_why
@@ -68,10 +115,20 @@ def add_source(workspace: Workspace, type: str, at: Point, edge: Edge) -> str:
 
 @says_why
 def remove_nodes(workspace: Workspace, names: Iterable[str]) -> None:
-    gone = [name for name in names if name in workspace.document.graph]
+    gone = _outside(workspace, names)
     if gone:
         label = f"Delete {gone[0]}" if len(gone) == 1 else f"Delete {len(gone)} nodes"
         workspace.edit(label, edits.remove_operations(workspace.document, gone))
+
+
+def _outside(workspace: Workspace, names: Iterable[str]) -> list[str]:
+    """Those of the nodes that are not in a loop. Raises GradstepError when all are, or are no
+    nodes of the document."""
+    names, graph = [*names], workspace.document.graph
+    found = [name for name in names if name in graph]
+    if names and not found:
+        editable(graph, names[0])
+    return found
 
 
 def delete_selection(workspace: Workspace) -> None:
@@ -85,11 +142,12 @@ def delete_selection(workspace: Workspace) -> None:
 @says_why
 def duplicate_selection(workspace: Workspace) -> None:
     """Copy the selected nodes beside themselves, and select the copies."""
-    if not workspace.selection:
+    chosen = _outside(workspace, workspace.selection)
+    if not chosen:
         return
-    document, copies = edits.duplicate_operations(workspace.document, workspace.selection)
+    document, copies = edits.duplicate_operations(workspace.document, chosen)
     workspace.edit("Duplicate", document)
-    workspace.select(copies.values())
+    workspace.select(copies[name] for name in chosen)
 
 
 @says_why
@@ -106,10 +164,18 @@ def disconnect(workspace: Workspace, edge: Edge) -> None:
 @says_why
 def rewire(workspace: Workspace, old: Edge, new: Edge) -> None:
     """Take the wire at `old` off its input and put it into `new`."""
+    editable(workspace.document.graph, old.op)
     source = workspace.document.graph.source(old)
     if source is not None:
         document = edits.connect(workspace.document, source, new)
         workspace.edit(f"Connect {source.short} to {new.op}", edits.disconnect(document, old))
+
+
+def set_note(workspace: Workspace, title: str, note: str, claim: str, truth: str) -> None:
+    """Write the document's title and note, and a claim with the truth beside it."""
+    old = workspace.document
+    if (title, note, claim, truth) != (old.title, old.note, old.claim, old.truth):
+        workspace.edit("Note", edits.set_note(old, title, note, claim, truth))
 
 
 @says_why
@@ -140,13 +206,15 @@ def to_pyfunc(workspace: Workspace, name: str, extra: Sequence[TensorRef] = ()) 
 
 
 def select_all(workspace: Workspace) -> None:
-    workspace.select(workspace.document.graph.operations)
+    workspace.select(workspace.shown.operations)
 
 
 def select_inputs(workspace: Workspace) -> None:
     """Add to the selection what its nodes are computed from."""
-    workspace.select(sorted(workspace.document.graph.ancestors(workspace.selection)))
+    graph = workspace.shown
+    chosen = [name for name in workspace.selection if name in graph]
+    workspace.select(sorted(graph.ancestors(chosen)))
 
 
 def select_scope(workspace: Workspace, scope: str) -> None:
-    workspace.select(n for n in workspace.document.graph.operations if is_inside(n, scope))
+    workspace.select(n for n in workspace.shown.operations if is_inside(n, scope))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from core.debug.breakpoints import Breakpoint
+from core.debug.thread import Thread
 from core.io import edits
 from gui import theme
 from gui.commands.saying import says_why
@@ -41,6 +42,16 @@ def toggle_breakpoint(workspace: Workspace, name: str = "") -> None:
 
 def set_breakpoints(workspace: Workspace, breakpoints: Iterable[Breakpoint]) -> None:
     workspace.edit("Breakpoints", edits.set_breakpoints(workspace.document, breakpoints))
+
+
+def set_threads(workspace: Workspace, threads: tuple[Thread, ...]) -> None:
+    """What runs beside the main program."""
+    workspace.edit("Threads", workspace.document.with_(threads=threads))
+
+
+def switch_thread(workspace: Workspace, name: str) -> None:
+    """Let the debugger's commands move another thread, and show where it stands."""
+    workspace.control("thread", name)
 
 
 def run_to(workspace: Workspace, target: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from core.errors import GradstepError
 from gui.theme import GRID
 from gui.workspace import Workspace
 
@@ -74,3 +75,8 @@ class Dialog(QDialog):
         palette = label.palette()
         palette.setColor(label.foregroundRole(), getattr(self.workspace.theme, tone))
         label.setPalette(palette)
+
+
+def words(error: GradstepError) -> str:
+    """What is wrong, and what to do, in one line."""
+    return f"{error.message}: {error.hint}" if error.hint else error.message

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QCheckBox, QFormLayout, QLineEdit, QWidget
 
 from core.errors import GradstepError
 from core.io import edits
+from core.ops.variable import is_trainable
 from gui import commands
 from gui.dialogs.dialog import Dialog
 from gui.workspace import Workspace
@@ -77,4 +78,4 @@ def names_in(text: str) -> list[str]:
 
 
 def _variables(workspace: Workspace) -> list[str]:
-    return [op.name for op in workspace.document.graph if op.type in ("VariableV2", "VarHandleOp")]
+    return [op.name for op in workspace.document.graph if is_trainable(op)]

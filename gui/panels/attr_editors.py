@@ -19,6 +19,8 @@ from gui.theme import mono
 Change = Callable[[Any], object]  # False: the value was refused
 Complain = Callable[[GradstepError], None]
 
+_NO_VALUE = (DType.RESOURCE, DType.VARIANT)  # nobody writes down what is of these
+
 
 def attr_editor(
     theme: ThemeSource,
@@ -37,7 +39,7 @@ def attr_editor(
     if choices:
         return _choice_box(name, value, choices, change)
     if isinstance(value, DType) or like is DType:
-        return _choice_box(name, value, [d for d in DType if d is not DType.RESOURCE], change)
+        return _choice_box(name, value, [d for d in DType if d not in _NO_VALUE], change)
     kind = like if value is None else value
     text = "" if value is None else attr_text(value)
     return text_editor(name, text, lambda typed: change(read_attr(typed, kind)), complain)

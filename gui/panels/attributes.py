@@ -7,6 +7,7 @@ from typing import Any
 
 from PySide6.QtWidgets import QWidget
 
+from core.graph.loop import Loop
 from core.graph.model import Constant, Operation
 from core.ops.table import OpDef, find
 from gui import commands
@@ -60,8 +61,10 @@ class Attributes(FactRows):
         value = op.attrs.get(name, None if isinstance(like, type) else like)
         if name == "token":
             return self._code_link(str(value))
-        if isinstance(value, Constant) and value.array.size > EDITABLE:
-            return self._fixed(attr_text(value))
+        in_loop = op.name not in self._workspace.document.graph
+        large = isinstance(value, Constant) and value.array.size > EDITABLE
+        if in_loop or large or isinstance(value, Loop):
+            return self._fixed("" if value is None else attr_text(value))
 
         def change(new: Any) -> bool:
             return self._edited(commands.set_attr, op.name, name, new)

@@ -144,7 +144,7 @@ class BreakpointsPanel(Panel):
             self.model.show(self.workspace.document.breakpoints)
             self.table.selectRow(min(row, self.model.count() - 1))
         self._offer()
-        if self.model.count() or len(self.workspace.document.graph):
+        if self.model.count() or len(self.workspace.shown):
             self.show_content()
         else:
             self.show_empty(self.tr("Breakpoints appear here. F9 sets one on the selected node."))
@@ -167,7 +167,7 @@ class BreakpointsPanel(Panel):
         self.delete.setEnabled(bool(self.model.count()))
 
     def _suggestions(self) -> list[Breakpoint]:
-        graph = self.workspace.document.graph
+        graph = self.workspace.shown
         chosen = [graph[name] for name in self.workspace.selection if name in graph][:1]
         found = []
         for op in chosen:
@@ -181,5 +181,5 @@ class BreakpointsPanel(Panel):
 
     def _show_target(self, row: int) -> None:
         target = self.model.breakpoints[row].target
-        if target in self.workspace.document.graph:
+        if target in self.workspace.shown:
             self.workspace.select([target])

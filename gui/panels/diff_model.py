@@ -10,9 +10,14 @@ import numpy as np
 from core.host.messages import ComparedNode, Comparison, SideResult
 from gui.panels.cells import Cell, CellModel
 
-_WORST = ("raises", "differs", "unavailable", "close", "equal")  # most telling verdict first
-_SIGNS = {"raises": "×", "differs": "≠", "unavailable": "–", "close": "≈", "equal": "="}
-_TONES = {"raises": "problem", "differs": "problem", "unavailable": "faint", "close": "text"}
+_WORST = ("raises", "differs", "unavailable", "close", "equal", "dead")  # most telling first
+_SIGNS = {
+    "raises": "×", "differs": "≠", "unavailable": "–", "close": "≈", "equal": "=", "dead": "·"
+}  # fmt: skip
+_TONES = {
+    "raises": "problem", "differs": "problem", "unavailable": "faint", "close": "text",
+    "dead": "faint",
+}  # fmt: skip
 _ROOM = 8  # elements written out
 
 
@@ -129,6 +134,8 @@ def device_title(comparison: Comparison) -> str:
 def _result(side: SideResult, reference: SideResult | None, fill: str, rule: str = "") -> Cell:
     if side.status == "unavailable":
         return Cell("–", "faint", fill=fill, tip=side.text or "an input is not available")
+    if side.status == "dead":
+        return Cell("dead", "faint", fill=fill, tip=side.text)
     if side.status == "raised":
         return Cell(side.text, "problem", fill=fill, tip=side.text)
     differs = reference is not None and _offending(side, reference)

@@ -39,15 +39,21 @@ class ErrorCard(QWidget):
         self.setVisible(error is not None)
         if error is None:
             return
-        title = self.tr("{} failed: {}").format(error.node, error.type)
+        title = self._title(error)
         self.card.say(title, error.message, self._links(error))
         self.hint.setText(error.hint)
         self.hint.setVisible(bool(error.hint))
         self._show_blamed(error)
 
+    def _title(self, error: ErrorInfo) -> str:
+        stop = self._workspace.stop
+        if stop is not None and stop.reason == "blocked":
+            return self.tr("{} waits").format(error.node)
+        return self.tr("{} failed: {}").format(error.node, error.type)
+
     def _show_blamed(self, error: ErrorInfo) -> None:
         """The input that the message names, with the element framed."""
-        ref = blamed_tensor(self._workspace.document.graph, error)
+        ref = blamed_tensor(self._workspace.shown, error)
         value = self._workspace.value(str(ref)) if ref is not None else None
         known = value is not None and value.state == "known"
         self.blamed.setVisible(known)
@@ -59,7 +65,7 @@ class ErrorCard(QWidget):
         self.tiles.show_head(value.head, value.shape, [tuple(error.index or ())])
 
     def _links(self, error: ErrorInfo) -> list[LinkSpec]:
-        graph = self._workspace.document.graph
+        graph = self._workspace.shown
         ref = blamed_tensor(graph, error)
         links: list[LinkSpec] = []
         if ref is not None:

@@ -2,72 +2,81 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import (
     QEnterEvent,
+    QFocusEvent,
     QFontMetrics,
+    QKeyEvent,
     QPainter,
     QPainterPath,
     QPaintEvent,
     QPen,
     QPixmap,
 )
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QSizePolicy,
-)
+from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
+from core.host.trust import EXAMPLES
+from core.io.example_index import Entry
 from gui import commands
-from gui.theme import BODY, GRID, SMALL, faded, mono, sans
+from gui.panels.claim import MARK, paint_mark
+from gui.theme import BODY, GRID, SMALL, Theme, faded, mix, mono, sans
 from gui.workspace import Workspace
 
 PICTURE = QSize(272, 152)
 TEXT_HEIGHT = 64
+PICTURES = EXAMPLES / "pictures"
+ARROWS = {
+    Qt.Key.Key_Left: (-1, 0),
+    Qt.Key.Key_Right: (1, 0),
+    Qt.Key.Key_Up: (0, -1),
+    Qt.Key.Key_Down: (0, 1),
+}
+
+DISPUTED = "often said"
+_MIDDLE = Qt.AlignmentFlag.AlignVCenter
+
+Wants = Callable[["Card"], None]
+Leave = Callable[["Card", int, int], None]
 
 
 class Card(QAbstractButton):
-    """An example: its graph as a picture, its title, what to see in it."""
+    """An example: its graph as a picture, its title, what to see in it.
 
-    def __init__(self, workspace: Workspace, path: Path) -> None:
+    wants: called when the card is seen without its picture; leave: when an arrow key leads away
+    from it, with where to.
+    """
+
+    def __init__(self, workspace: Workspace, entry: Entry, wants: Wants, leave: Leave) -> None:
         super().__init__()
-        self._workspace, self._path = workspace, path
+        self.entry = entry
+        self._workspace, self._wants, self._leave = workspace, wants, leave
         self._picture: QPixmap | None = None
-        self._note = ""
-        self.setText(path.stem.replace("_", " ").capitalize())
-        self.setObjectName(f"welcome.example.{path.stem}")
-        self.setAccessibleName(self.text())
+        self._path = EXAMPLES / f"{entry.name}.gradstep"
+        self.setText(entry.title)
+        self.setObjectName(f"welcome.example.{entry.name}")
+        self.setAccessibleName(f"{entry.title}. {entry.sentence}")
+        self.setToolTip(entry.sentence)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self.setMinimumWidth(PICTURE.width() // 2)
-        self.clicked.connect(lambda: commands.open_path(workspace, path))
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.clicked.connect(lambda: commands.open_path(workspace, self._path))
 
     @property
     def is_drawn(self) -> bool:
         return self._picture is not None
 
     def draw(self) -> None:
-        """Read the example and draw its graph."""
-        from core.errors import GradstepError
-        from core.io.open import read
-        from gui.thumbnails import thumbnail
-
-        try:
-            document = read(self._path)
-        except GradstepError as error:
-            self._picture, self._note = QPixmap(1, 1), error.message
-        else:
-            self.setText(document.title or self.text())
-            self._note = document.note
-            theme, ratio = self._workspace.theme, self.devicePixelRatioF()
-            self._picture = thumbnail(document, PICTURE, theme, ratio)
-        self.setAccessibleName(f"{self.text()}. {self._note}")
-        self.setToolTip(self._note)
+        """Take the picture that came with the program, or draw the graph."""
+        theme, ratio = self._workspace.theme, self.devicePixelRatioF()
+        self._picture = shipped_picture(self.entry.name, theme) or _drawn(self._path, theme, ratio)
         self.update()
 
     def forget(self) -> None:
-        """The picture is to be drawn anew."""
+        """The picture is to be made anew."""
         self._picture = None
         self.update()
 
@@ -78,22 +87,42 @@ class Card(QAbstractButton):
         self.update()
         super().enterEvent(event)
 
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        if event.reason() is not Qt.FocusReason.MouseFocusReason:
+            self._leave(self, 0, 0)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key = Qt.Key(event.key())
+        if key in ARROWS:
+            self._leave(self, *ARROWS[key])
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+        else:
+            super().keyPressEvent(event)
+
     def paintEvent(self, event: QPaintEvent) -> None:
         theme = self._workspace.theme
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
         box = QRectF(0.5, 0.5, self.width() - 1, PICTURE.height() - 1)
         shape = QPainterPath()
         shape.addRoundedRect(box, 8, 8)
         painter.fillPath(shape, theme.background)
-        if self._picture is not None:
+        if self._picture is None:
+            self._wants(self)
+        else:
             painter.setClipPath(shape)
             left = (self.width() - self._picture.deviceIndependentSize().width()) / 2
             painter.drawPixmap(QPointF(left, 0), self._picture)
             painter.setClipping(False)
         lit = self.underMouse() or self.hasFocus()
-        painter.setPen(QPen(theme.selection if lit else theme.line, 1))
+        painter.setPen(QPen(theme.selection if lit else theme.line, 2 if self.hasFocus() else 1))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawPath(shape)
+        if self.entry.disputed:
+            self._paint_badge(painter)
         self._paint_text(painter)
 
     def _paint_text(self, painter: QPainter) -> None:
@@ -101,21 +130,32 @@ class Card(QAbstractButton):
         top = PICTURE.height() + GRID
         painter.setFont(sans(strong=True))
         painter.setPen(theme.text)
-        painter.drawText(2, top + QFontMetrics(painter.font()).ascent(), self.text())
+        metrics = painter.fontMetrics()
+        title = metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width() - 4)
+        painter.drawText(2, top + metrics.ascent(), title)
         painter.setFont(sans(SMALL + 1))
         painter.setPen(theme.muted)
-        room = QRectF(2, top + 20, self.width() - 4, TEXT_HEIGHT - 24)
-        painter.drawText(room, Qt.TextFlag.TextWordWrap, self._two_lines(painter, room.width()))
+        metrics = painter.fontMetrics()
+        for number, line in enumerate(two_lines(self.entry.sentence, metrics, self.width() - 4)):
+            painter.drawText(2, top + 20 + metrics.ascent() + number * metrics.height(), line)
 
-    def _two_lines(self, painter: QPainter, width: float) -> str:
-        """As much of the note's first sentence as two lines hold."""
-        words, room = first_sentence(self._note), int(1.85 * width)
-        cut = painter.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, room)
-        return words if cut == words else cut.rpartition(" ")[0].rstrip(",;:(") + " …"
+    def _paint_badge(self, painter: QPainter) -> None:
+        """That a claim is held against the truth."""
+        theme = self._workspace.theme
+        painter.setFont(sans(SMALL))
+        width = painter.fontMetrics().horizontalAdvance(DISPUTED) + MARK + 3 * GRID // 2 + 4
+        pill = QRectF(self.width() - width - GRID, GRID, width, 20)
+        painter.setPen(QPen(mix(theme.panel, theme.problem, 0.45), 1))
+        painter.setBrush(theme.problem_fill)
+        painter.drawRoundedRect(pill, 10, 10)
+        mark = QRectF(pill.x() + 6, pill.y(), MARK, pill.height())
+        paint_mark(painter, mark, False, QPen(theme.problem, 1.4))
+        painter.setPen(theme.text)
+        painter.drawText(pill.adjusted(MARK + GRID, 0, 0, 0), _MIDDLE, DISPUTED)
 
 
 class RecentFile(QAbstractButton):
-    """A file's name, and the folder it is in."""
+    """A file's name; the folder it is in is its tool tip."""
 
     def __init__(self, workspace: Workspace, path: Path) -> None:
         super().__init__()
@@ -125,6 +165,7 @@ class RecentFile(QAbstractButton):
         self.setAccessibleName(f"Open {path.name}")
         self.setToolTip(str(path))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setFixedHeight(3 * GRID + 4)
         self.clicked.connect(lambda: commands.open_path(workspace, path))
 
@@ -139,22 +180,46 @@ class RecentFile(QAbstractButton):
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(faded(theme.hover, 1))
-            painter.drawRoundedRect(self.rect().adjusted(-GRID, 0, 0, 0), 5, 5)
+            painter.drawRoundedRect(self.rect(), 5, 5)
         painter.setFont(mono(BODY - 1))
         painter.setPen(theme.text)
-        middle = Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(self.rect(), middle, self._path.name)
-        name_width = painter.fontMetrics().horizontalAdvance(self._path.name)
-        left = max(28 * GRID, name_width + 2 * GRID)
-        painter.setFont(sans(SMALL + 1))
-        painter.setPen(theme.muted)
-        room = self.rect().adjusted(left, 0, 0, 0)
-        folder = QFontMetrics(painter.font()).elidedText(
-            str(self._path.parent), Qt.TextElideMode.ElideMiddle, room.width()
+        room = self.rect().adjusted(GRID, 0, -GRID, 0)
+        name = QFontMetrics(painter.font()).elidedText(
+            self._path.name, Qt.TextElideMode.ElideMiddle, room.width()
         )
-        painter.drawText(room, middle, folder)
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, name)
 
 
-def first_sentence(text: str) -> str:
-    head, dot, _ = text.partition(". ")
-    return head + ("." if dot else "")
+def two_lines(text: str, metrics: QFontMetrics, width: int) -> list[str]:
+    """As much of `text` as two lines hold, broken between words."""
+    words = text.split()
+    first: list[str] = []
+    while words and metrics.horizontalAdvance(" ".join([*first, words[0]])) <= width:
+        first.append(words.pop(0))
+    second = metrics.elidedText(" ".join(words), Qt.TextElideMode.ElideRight, width)
+    return [" ".join(first), second]
+
+
+def picture_file(name: str, theme: Theme) -> Path:
+    """Where the picture of an example stands, at twice its size on the page."""
+    return PICTURES / f"{name}-{theme.name}.webp"
+
+
+def shipped_picture(name: str, theme: Theme) -> QPixmap | None:
+    """The picture that came with the program; None if there is none."""
+    picture = QPixmap(str(picture_file(name, theme)))
+    if picture.isNull():
+        return None
+    picture.setDevicePixelRatio(picture.width() / PICTURE.width())
+    return picture
+
+
+def _drawn(path: Path, theme: Theme, ratio: float) -> QPixmap:
+    from core.errors import GradstepError
+    from core.io.open import read
+    from gui.thumbnails import thumbnail
+
+    try:
+        return thumbnail(read(path), PICTURE, theme, ratio)
+    except GradstepError:
+        return QPixmap(1, 1)  # opening it will say what is wrong

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from core.graph.model import Operation, TensorRef
 from core.host.messages import ProgramInfo
+from core.io.requests import requests
 from gui import numbers
 from gui.panels.labels import SectionHeader, Wrapped
 from gui.panels.looked_at import marked_indexes
@@ -84,11 +85,13 @@ class GradientFlow(Flow):
     def show_node(self, op: Operation) -> None:
         """Show dL/d(op); hidden where nobody asked for gradients."""
         program = self._workspace.program
-        if program is None or not self._workspace.document.request.of:
+        if program is None or not requests(self._workspace.document):
             self.hide()
             return
         ref = f"{op.name}:0"
-        arriving = self.tr("dL/d{} arriving").format(op.name.rpartition("/")[2])
+        several = len(requests(self._workspace.document)) > 1  # losses; the notation says which
+        words = self.tr("Gradient of {} arriving") if several else self.tr("dL/d{} arriving")
+        arriving = words.format(op.name.rpartition("/")[2])
         sources = self._sources(op.name)
         remark = self.tr("from {}").format(sources) if sources else ""
         if ref in program.rows:
@@ -98,7 +101,7 @@ class GradientFlow(Flow):
 
     def _sources(self, name: str) -> str:
         """`a (Mul), d (AddV2)`: the nodes over whose wires a gradient comes."""
-        graph, program = self._workspace.document.graph, self._workspace.program
+        graph, program = self._workspace.shown, self._workspace.program
         edges = program.edges if program is not None else []
         flowing = {(edge.op, edge.index) for edge in edges}
         ends = [edge for edge in graph.consumers.get(name, ()) if (edge.op, edge.index) in flowing]
@@ -119,4 +122,6 @@ def _step_text(program: ProgramInfo, name: str) -> str:
 def _absent(value: TensorValue, note: str) -> str:
     if value.state == "none":
         return "None: no gradient reaches this node"
+    if value.state == "dead":
+        return f"dead: {value.why}"
     return f"waiting: {note}" if note else "waiting: not computed at this step"

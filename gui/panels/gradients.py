@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout
 
 from core.host.messages import NodeCheck
+from core.io.requests import requests
 from gui import commands
 from gui.panels.gradient_model import GradientModel
 from gui.panels.labels import Link, Wrapped
@@ -61,7 +62,7 @@ class GradientsPanel(Panel):
     def refresh(self, *_: object) -> None:
         """Show the table of the last check, or how to make one."""
         space, table = self.workspace, self.workspace.table
-        if not space.document.request.of:
+        if not requests(space.document):
             self.show_empty(
                 self.tr(
                     "Gradients appear here: native, overridden and numeric side by side. "
@@ -100,5 +101,5 @@ class GradientsPanel(Panel):
 
     def _select(self, row: int) -> None:
         name = self.model.rows[row].name.partition(":")[0]
-        if name in self.workspace.document.graph:
+        if name in self.workspace.shown:
             self.workspace.select([name])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QScrollArea, QVBoxLayout, QWidget
 
 from core.graph.model import Edge, Operation
@@ -18,6 +18,7 @@ from gui.panels.node_facts import NodeFacts
 from gui.panels.node_verdict import NodeVerdict
 from gui.panels.override_check import OverrideCheck
 from gui.panels.panel import Panel
+from gui.panels.scrolling import scrolled
 from gui.panels.step_facts import StepFacts
 from gui.panels.wire_facts import WireFacts
 from gui.theme import GRID
@@ -62,12 +63,7 @@ class InspectorPanel(Panel):
         for section in self._sections:
             column.addWidget(section)
         column.addStretch(1)
-        area = QScrollArea()
-        area.setFrameShape(QScrollArea.Shape.NoFrame)
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setWidget(body)
-        return area
+        return scrolled(body)
 
     def _connect(self) -> None:
         space = self.workspace
@@ -90,7 +86,7 @@ class InspectorPanel(Panel):
     def refresh(self) -> None:
         """Show what is looked at now: rows that can be edited are rebuilt only when they change."""
         name = looked_at(self.workspace)
-        graph = self.workspace.document.graph
+        graph = self.workspace.shown
         edge = self.workspace.selected_edge
         step = self._step(name)
         if name is not None and name in graph:

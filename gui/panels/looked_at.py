@@ -15,7 +15,7 @@ def looked_at(workspace: Workspace) -> str | None:
     stop = workspace.stop
     if workspace.selection or workspace.selected_edge is not None or stop is None:
         return None
-    return stop.node if stop.node in workspace.document.graph else None
+    return stop.node if stop.node in workspace.shown else None
 
 
 def error_at(workspace: Workspace, name: str) -> ErrorInfo | None:
@@ -33,7 +33,7 @@ def marked_indexes(workspace: Workspace, name: str) -> tuple[tuple[int, ...], ..
     error = workspace.stop.error if workspace.stop is not None else None
     if error is None or not error.index:
         return ()
-    blamed = blamed_tensor(workspace.document.graph, error)
+    blamed = blamed_tensor(workspace.shown, error)
     place = blamed.op if blamed is not None else error.node
     return (tuple(error.index),) if place == name else ()
 

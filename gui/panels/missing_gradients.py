@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from core.graph.model import TensorRef
 from core.host.messages import Explained, Message, Why
 from core.host.wire import Buffer
+from core.io.requests import requests, whole_request
 from gui.panels.labels import Link, SectionHeader, Text, Wrapped
 from gui.theme import GRID, Theme, mono
 from gui.workspace import Workspace
@@ -21,7 +22,8 @@ def missing_gradients(workspace: Workspace) -> list[TensorRef]:
     program = workspace.program
     if program is None:
         return []
-    return [ref for ref in workspace.document.request.wrt if str(ref) not in program.gradients]
+    wanted = whole_request(workspace.document).wrt
+    return [ref for ref in wanted if str(ref) not in program.gradients]
 
 
 class MissingGradients(QWidget):
@@ -81,8 +83,8 @@ class MissingGradients(QWidget):
 
     def _ask(self, ref: TensorRef, say: Callable[[str], None]) -> None:
         """Ask why, say it, and draw the path by selecting it."""
-        of = self._workspace.document.request.of
-        if not of:
+        asked = [r for r in requests(self._workspace.document) if ref in r.wrt]
+        if not asked:
             return
 
         def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
@@ -90,4 +92,4 @@ class MissingGradients(QWidget):
                 say(reply.explanation.text)
                 self._workspace.select(reply.explanation.path)
 
-        self._workspace.request(Why(of=of[0].short, wrt=ref.short), (), answered)
+        self._workspace.request(Why(of=asked[0].of[0].short, wrt=ref.short), (), answered)

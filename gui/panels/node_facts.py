@@ -5,9 +5,11 @@ from __future__ import annotations
 from PySide6.QtWidgets import QMenu, QWidget
 
 from core.errors import GradstepError
+from core.graph.loop import way_to
 from core.graph.model import Edge, Operation
-from core.ops.builder import outputs_of
+from core.ops.opened import closed
 from core.ops.table import OpDef, find
+from core.ops.tensor_types import outputs_of
 from gui import commands
 from gui.panels.attr_editors import text_editor
 from gui.panels.check import Check
@@ -32,7 +34,12 @@ class NodeFacts(FactRows):
         """Build the rows for this node."""
         self.clear()
         definition = find(op.type)
-        self.add(self.tr("Name"), self._name(op))
+        around = way_to(self._workspace.document.graph, op.name)
+        if around:
+            self.add(self.tr("Name"), self._code(op.name))
+            self.add(self.tr("In loop"), self._loop(around[-1].name))
+        else:
+            self.add(self.tr("Name"), self._name(op))
         self.add(self.tr("Type"), self._code(self._type(op)), definition.doc if definition else "")
         if op.inputs:
             self.add(self.tr("Inputs"), self._inputs(op))
@@ -47,16 +54,23 @@ class NodeFacts(FactRows):
     def _name(self, op: Operation) -> QWidget:
         def rename(text: str) -> bool:
             commands.rename(self._workspace, op.name, text.strip())
-            return text.strip() in self._workspace.document.graph
+            return text.strip() in self._workspace.shown
 
         editor = text_editor("inspector.name", op.name, rename, self._complain)
         editor.setAccessibleName(self.tr("Name"))
         editor.setStyleSheet(_PLAIN)
         return editor
 
+    def _loop(self, name: str) -> QWidget:
+        link = Link(self._theme, name, "inspector.loop", "text", code=True)
+        link.clicked.connect(lambda: self._workspace.select([name]))
+        why = Text(self._theme, "muted")
+        why.set_text(self.tr("looked into, not edited"))
+        return line_of(link, why)
+
     def _type(self, op: Operation) -> str:
         types = self._workspace.inference.types
-        known = outputs_of(self._workspace.document.graph, types, op.name)
+        known = outputs_of(self._workspace.shown, types, op.name)
         outputs = [str(types[ref]) for ref in known]
         return f"{op.type} → {', '.join(outputs)}" if outputs else op.type
 
@@ -112,7 +126,8 @@ class NodeFacts(FactRows):
             box = Check(self._theme, ref.short, f"inspector.stop.{index}", mono(12))
             box.setAccessibleName(self.tr("stop_gradient on the wire from {}").format(ref.short))
             box.setToolTip(self.tr("Let no gradient flow back over this wire"))
-            box.setChecked(edge in self._workspace.document.request.stopped_edges)
+            document = self._workspace.document
+            box.setChecked(closed(document.graph, edge) in document.request.stopped_edges)
             box.toggled.connect(lambda _, edge=edge: commands.toggle_stop(self._workspace, edge))
             boxes.append(box)
         return line_of(*boxes)

@@ -78,7 +78,8 @@ class OutlinePanel(Panel):
             )
             return
         words, space = self.filter.text(), self.workspace
-        shown = (space.document.graph, space.document.request, space.program, words)
+        document = space.document
+        shown = (document.graph, document.request, document.optimizers, space.program, words)
         if any(a is not b for a, b in zip(shown, self._shown, strict=True)):
             self._shown = shown  # a move, a value or a breakpoint changes no row
             rows = outline_rows(space.document, space.inference, space.program, words)

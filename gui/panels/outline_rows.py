@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from core.graph.model import Operation, TensorRef
 from core.host.messages import ProgramInfo, StepInfo
 from core.io.document import Document
+from core.io.requests import whole_request
 from core.ops.infer import Inference
+from core.ops.opened import opened
 from gui.panels.row_tree import Row
 
 INPUTS = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefault"})
@@ -28,9 +30,9 @@ def outline_rows(
 ) -> list[Row]:
     """Groups in the order inputs, variables, network, loss, gradients, updates; empty ones are
     left out. With `words`, only operations whose name or type contains each of them."""
-    asked = {ref.op for ref in document.request.of}
+    asked = {ref.op for ref in whole_request(document).of}
     groups: dict[str, list[Operation]] = {"inputs": [], "variables": [], "network": [], "loss": []}
-    for op in document.graph:
+    for op in opened(document.graph):
         groups[_role(op, asked)].append(op)
     problems = {p.node: p.text for p in reversed(inference.problems)}
     if program is not None:
@@ -95,7 +97,8 @@ def _derived(
     """The operations that differentiation and the optimizer added, closed at first."""
     if program is None:
         return []
-    steps = [s for s in program.steps if s.op not in document.graph and wanted(s.op, s.type)]
+    graph = document.graph
+    steps = [s for s in program.steps if s.op not in graph and wanted(s.op, s.type)]
     phases: Mapping[str, list[StepInfo]] = {"backward": [], "update": []}
     for step in steps:
         if step.phase in phases:

@@ -28,10 +28,10 @@ class OutputPanel(Panel):
         self.text.setFrameShape(QPlainTextEdit.Shape.NoFrame)
         self.column.setContentsMargins(GRID, GRID // 2, 0, 0)
         self.column.addWidget(self.text)
-        workspace.printed.connect(self._add)
+        workspace.printed.added.connect(self._add)
         workspace.document_opened.connect(self._clear)
         self._clear()
-        for text in workspace.output:
+        for text in workspace.printed.pieces:
             self._add(text)
 
     def _add(self, text: str) -> None:

@@ -62,8 +62,8 @@ class OverrideCheck(QWidget):
         self.card.say(title.format(check.node), check.text, links)
 
     def _is_overridden(self, name: str) -> bool:
-        document = self._workspace.document
-        return name in document.graph and gradient_in_force(document, document.graph[name])[1]
+        document, graph = self._workspace.document, self._workspace.shown
+        return name in graph and gradient_in_force(document, graph[name])[1]
 
     def _use_native(self, name: str) -> None:
         commands.use_native_gradient(self._workspace, name)

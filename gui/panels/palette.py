@@ -33,25 +33,34 @@ def palette_rows(definitions: Iterable[OpDef], words: str = "") -> list[Row]:
 
 
 def block_rows(blocks: Iterable[Block], words: str = "") -> list[Row]:
-    """Composite blocks under one heading; with `words`, those that have each of them."""
+    """Composite blocks under one heading, by family; with `words`, those that have each of them."""
     parts = words.lower().split()
-    found = [b for b in blocks if all(p in f"block {b.name} {b.doc}".lower() for p in parts)]
-    rows = tuple(
-        Row(
-            f"block:{b.name}",
-            b.name,
-            " ".join(i.name for i in b.inputs),
-            "faint",
-            b.name,
-            tip=f"{b.doc}\nReads what is selected, in this order; else placeholders.",
-        )
-        for b in found
-    )
+    found = [b for b in blocks if all(p in _of_block(b) for p in parts)]
     if parts:
-        return list(rows)
-    return [
-        Row("subject:blocks", "blocks", str(len(rows)), heading=True, open=False, children=rows)
-    ]
+        return [_block_row(b) for b in found]
+    families: dict[str, list[Block]] = {}
+    for b in found:
+        families.setdefault(b.family, []).append(b)
+    rows = tuple(_block_family(name, family) for name, family in families.items())
+    count = str(len(found))
+    return [Row("subject:blocks", "blocks", count, heading=True, open=False, children=rows)]
+
+
+def _of_block(block: Block) -> str:
+    return f"block {block.name} {family_title(block.family)} {block.doc}".lower()
+
+
+def _block_family(name: str, blocks: Sequence[Block]) -> Row:
+    rows = tuple(map(_block_row, blocks))
+    tip = ", ".join(b.name for b in blocks)
+    title = family_title(name)
+    return Row(f"blocks:{name}", title, str(len(rows)), open=False, tip=tip, children=rows)
+
+
+def _block_row(block: Block) -> Row:
+    tip = f"{block.doc}\nReads what is selected, in this order; else placeholders."
+    inputs = " ".join(f"{i.name}{'?' if i.optional else ''}" for i in block.inputs)
+    return Row(f"block:{block.name}", block.name, inputs, "faint", block.name, tip=tip)
 
 
 def _subject(name: str, families: Mapping[str, Sequence[OpDef]]) -> Row:

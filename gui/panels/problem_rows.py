@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.graph.problems import Problem
 from core.host.messages import ErrorInfo, GradientTable, ProblemInfo, ProgramInfo
@@ -26,6 +26,8 @@ def current_problems(workspace: Workspace) -> list[ProblemRow]:
     error = workspace.stop.error if workspace.stop is not None else None
     drawn = workspace.inference.problems
     rows = problem_rows(drawn, workspace.program, error, workspace.failure)
+    if workspace.stop is not None and workspace.stop.reason == "blocked":
+        rows[0] = replace(rows[0], severity="warning")  # it can still go on
     return rows + _wrong_gradients(workspace.table)
 
 

@@ -27,7 +27,7 @@ class StepFacts(FactRows):
             label = Text(self._theme, "text", mono(12))
             label.set_text(text)
             self.add(caption, label)
-        if step.origin in self._workspace.document.graph:
+        if step.origin in self._workspace.shown:
             link = Link(self._theme, step.origin, "inspector.origin", code=True)
             link.clicked.connect(lambda: self._workspace.select([step.origin]))
             self.add(self.tr("Belongs to"), line_of(link))

@@ -36,7 +36,7 @@ def with_numbers(text: str, workspace: Workspace) -> str:
 
 def _known(workspace: Workspace, match: re.Match[str]) -> TensorValue | None:
     name = match["of"] or match["name"]
-    if name not in workspace.document.graph:
+    if name not in workspace.shown:
         return None
     found = workspace.gradient(name) if match["of"] else workspace.value(name)
     small = found is not None and found.state == "known" and found.size <= _MOST

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.graph.model import TensorRef
-from core.ops.builder import outputs_of
+from core.ops.tensor_types import outputs_of
 from gui import numbers
 from gui.panels.labels import Text
 from gui.panels.looked_at import looked_at, marked_indexes
@@ -145,6 +145,8 @@ def facts(value: TensorValue | None) -> str:
         return "…"
     if value.state == "none":
         return "there is no gradient: None, which is not zero"
+    if value.state == "dead":
+        return f"dead: {value.why}"
     if value.state != "known":
         return "not computed at this step"
     parts = [f"{value.dtype}[{', '.join(map(str, value.shape))}]"]
@@ -166,7 +168,7 @@ def _outputs(workspace: Workspace, name: str | None) -> list[str]:
     """Names of the node's tensors."""
     if name is None:
         return []
-    known = outputs_of(workspace.document.graph, workspace.inference.types, name)
+    known = outputs_of(workspace.shown, workspace.inference.types, name)
     if known:
         return [str(ref) for ref in known]
     steps = workspace.program.steps if workspace.program is not None else []

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout
+from PySide6.QtWidgets import QHBoxLayout, QLabel
 
-from core.host.messages import ProgramInfo
+from core.host.messages import ProgramInfo, Stopped
 from gui import commands
 from gui.panels.check import Check
 from gui.panels.panel import Panel
 from gui.panels.run_bars import RunBars
 from gui.panels.tables import FlatTable
 from gui.panels.timeline_model import TEXT, TimelineModel
-from gui.panels.timeline_rows import GroupRows, StepRows
+from gui.panels.timeline_rows import GroupRows, Rows, StepRows
 from gui.theme import GRID, SMALL, sans
 from gui.workspace import Workspace
 
@@ -34,13 +34,18 @@ class TimelinePanel(Panel):
         self.table.setAccessibleName(self.tr("Steps"))
         text = self.tr("every operation")
         self.every = Check(lambda: workspace.theme, text, "timeline.every", sans(SMALL))
+        self.loop = QLabel(objectName="timeline.loop", visible=False)
+        self.loop.setContentsMargins(12, 0, 12, 0)
+        self._loop = ""  # whose steps the table shows; "" for the run's own
         self._reached: list[int] = [0]
+        self._session = workspace.sessions.current
         top = QHBoxLayout()
         top.setContentsMargins(0, 0, 12, 0)
         top.setSpacing(GRID)
         top.addWidget(self.bars, 1)
         top.addWidget(self.every, 0, Qt.AlignmentFlag.AlignBottom)
         self.column.addLayout(top)
+        self.column.addWidget(self.loop)
         self.column.addWidget(self.table, 1)
         self._connect()
         self.show_program()
@@ -67,20 +72,20 @@ class TimelinePanel(Panel):
                 )
             )
             return
-        groups = GroupRows(program)
-        self.model.show(StepRows(program.steps) if self.every.isChecked() else groups)
-        self.bars.show_rows(groups, self._captions(program))
+        self._loop = ""
+        self.model.show(self._rows(program))
+        self.bars.show_rows(GroupRows(program), self._captions(program))
         self._reached = [0]
         self.show_content()
         self.show_position()
 
     def _captions(self, program: ProgramInfo) -> dict[str, str]:
         forward = sum(step.phase == "forward" for step in program.steps)
-        optimizer = self.workspace.document.optimizer
+        types = dict.fromkeys(o.type for o in self.workspace.document.optimizers if o.enabled)
         return {
             "forward": self.tr("forward {} ops").format(forward),
             "backward": self.tr("backward"),
-            "update": f"update ({optimizer.type})" if optimizer is not None else self.tr("update"),
+            "update": f"update ({', '.join(types)})" if types else self.tr("update"),
         }
 
     def show_position(self) -> None:
@@ -89,9 +94,29 @@ class TimelinePanel(Panel):
         if stop is None or self.workspace.program is None:
             return
         self._note_reached(stop.runs, stop.run, stop.step)
-        self.model.move_to(stop.step, stop.error.message if stop.error is not None else "")
+        self._show_steps(stop)
+        here = stop.inside[-1].step if stop.inside else stop.step
+        self.model.move_to(here, stop.error.message if stop.error is not None else "")
         self.bars.show_position(stop.run, stop.step, self._reached)
         self._show_current()
+
+    def _show_steps(self, stop: Stopped) -> None:
+        """Those of a run in the table, or of the iteration that the debugger is in."""
+        program, loop = self.workspace.program, stop.inside[-1].loop if stop.inside else ""
+        self.loop.setVisible(bool(loop))
+        if loop:
+            words = self.tr("Steps of {}. Shift+F11 leaves the loop.")
+            self.loop.setText(words.format(stop.inside[-1].text))
+        if program is None or loop == self._loop:
+            return
+        self._loop = loop
+        if loop:
+            self.model.show(StepRows(next(x.steps for x in program.loops if x.loop == loop)))
+        else:
+            self.model.show(self._rows(program))
+
+    def _rows(self, program: ProgramInfo) -> Rows:
+        return StepRows(program.steps) if self.every.isChecked() else GroupRows(program)
 
     def _show_current(self) -> None:
         """Bring the current row into view, and what is around it as far as there is room."""
@@ -105,6 +130,8 @@ class TimelinePanel(Panel):
 
     def _note_reached(self, runs: int, run: int, step: int) -> None:
         """All but the last run are recorded whole; of that one, as far as it was seen."""
+        if self.workspace.sessions.current != self._session:
+            self._session, self._reached = self.workspace.sessions.current, [0]
         runs = max(runs, run + 1)
         kept = self._reached[runs - 1] if len(self._reached) == runs else 0
         self._reached = [self.bars.steps] * (runs - 1) + [kept]
@@ -112,9 +139,15 @@ class TimelinePanel(Panel):
 
     def _select(self, row: int) -> None:
         name = self.model.rows[row].node
-        if self.every.isChecked() or name in self.workspace.document.graph:
+        if self.every.isChecked() or name in self.workspace.shown:
             self.workspace.select([name])
 
     def _go(self, step: int) -> None:
         stop = self.workspace.stop
-        commands.run_to(self.workspace, f"{stop.run if stop is not None else 0}:{step}")
+        if stop is None or not stop.inside:
+            commands.run_to(self.workspace, f"{stop.run if stop is not None else 0}:{step}")
+            return
+        *around, here = stop.inside
+        inside = "".join(f"/{x.iteration}:{x.step}" for x in around)
+        target = f"{stop.run}:{stop.step}{inside}/{here.iteration}:{step}"
+        commands.run_to(self.workspace, target)

@@ -74,6 +74,8 @@ class TimelineModel(CellModel):
             return self._arriving(item)
         values = [self._value(ref) for ref in item.refs]
         known = [_brief(v) for v in values if v is not None and v.state == "known"]
+        if not known and any(v is not None and v.state == "dead" for v in values):
+            return "dead", "faint"
         wrong = any(v is not None and v.state == "known" and numbers.is_wrong(v) for v in values)
         return ", ".join(known) or "–", "problem" if wrong else _phase_tone(item.phase)
 

@@ -1,40 +1,42 @@
-"""The start page: examples as pictures, recent files, New and Open."""
+"""The start page: examples as pictures in groups, recent files, New and Open."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable
 
-from PySide6.QtCore import QSize, Qt, QTimer
-from PySide6.QtGui import (
-    QShowEvent,
-)
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
-    QGridLayout,
     QHBoxLayout,
     QLabel,
+    QLineEdit,
     QPushButton,
     QScrollArea,
     QVBoxLayout,
     QWidget,
 )
 
+from core.errors import GradstepError
 from core.host.trust import EXAMPLES
+from core.io import example_index
 from gui import actions, icons
 from gui.action import shown_key
-from gui.panels.example_card import PICTURE, Card, RecentFile
+from gui.panels.example_card import RecentFile
+from gui.panels.gallery import COLUMNS, Gallery
+from gui.panels.group_list import GroupList
 from gui.settings import settings
 from gui.theme import BODY, GRID, sans
 from gui.workspace import Workspace
 
-COLUMNS = 3
-RECENT = 6
-FIRST = ("tutorial", "override_add", "stop_gradient", "gather", "nan_gradient")  # the order to read
+RECENT = 8
+SIDE = 216  # pixels
 
 CLAIM = "See every value and every gradient, one step at a time, in both directions."
 NO_FILES = "Files that you open or save appear here. Drop one on the window to open it."
+ALL, DISPUTED = "All examples", "Often said, and wrong"
 
 
-class WelcomePage(QScrollArea):
+class WelcomePage(QWidget):
     """Shown in place of the canvas while no document is open."""
 
     title = "Start page"
@@ -43,54 +45,45 @@ class WelcomePage(QScrollArea):
         super().__init__()
         self.setObjectName("welcome")
         self.setAccessibleName(self.title)
-        self.setWidgetResizable(True)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._workspace = workspace
-        self._cards: list[Card] = []
-        self._grid = QGridLayout()
-        self._grid.setSpacing(2 * GRID)
+        self._group, self._disputed = "", False
+        self.gallery = Gallery(workspace)
+        self.groups = GroupList(lambda: workspace.theme)
         self._recent = QVBoxLayout()
         self._recent.setSpacing(0)
         self._build()
-        self._pictures = QTimer(self, singleShot=True, interval=0)
-        self._pictures.timeout.connect(self._draw_next)
-        workspace.theme_changed.connect(self._restyle)
+        self.search.textChanged.connect(self._filter)
+        workspace.theme_changed.connect(self.gallery.restyle)
 
     def showEvent(self, event: QShowEvent) -> None:
         self._list_examples()
         self._list_recent()
-        self._pictures.start(60)  # after the window itself is on the screen
+        self.search.setFocus()
 
     @property
     def is_drawn(self) -> bool:
-        """Whether every example has its picture."""
-        return bool(self._cards) and all(card.is_drawn for card in self._cards)
+        """Whether every example that can be seen has its picture."""
+        return self.gallery.is_drawn
+
+    # -- parts --------------------------------------------------------------------------------
 
     def _build(self) -> None:
         page = QWidget()
-        page.setObjectName("welcome.page")
+        page.setMaximumWidth(SIDE + 4 * GRID + self.gallery.width_of(COLUMNS) + 8 * GRID)
         column = QVBoxLayout(page)
-        column.setContentsMargins(4 * GRID, 5 * GRID, 4 * GRID, 4 * GRID)
-        column.setSpacing(0)
+        column.setContentsMargins(4 * GRID, 4 * GRID, 4 * GRID, 0)
+        column.setSpacing(3 * GRID)
         column.addLayout(self._head())
-        column.addSpacing(4 * GRID)
-        column.addWidget(_caption("Examples"))
-        column.addSpacing(GRID)
-        column.addLayout(self._grid)
-        column.addSpacing(4 * GRID)
-        column.addWidget(_caption("Recent"))
-        column.addSpacing(GRID // 2)
-        column.addLayout(self._recent)
-        column.addStretch(1)
-        width = COLUMNS * PICTURE.width() + (COLUMNS - 1) * 2 * GRID + 8 * GRID
-        page.setMaximumWidth(width)
-        holder = QWidget()
-        row = QHBoxLayout(holder)
+        body = QHBoxLayout()
+        body.setSpacing(4 * GRID)
+        body.addWidget(self._side())
+        body.addWidget(self.gallery, 1)
+        column.addLayout(body, 1)
+        row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.addStretch(1)
         row.addWidget(page, 1000)
         row.addStretch(1)
-        self.setWidget(holder)
 
     def _head(self) -> QHBoxLayout:
         row = QHBoxLayout()
@@ -122,48 +115,92 @@ class WelcomePage(QScrollArea):
         button.clicked.connect(lambda: actions.run(id, self._workspace))
         return button
 
+    def _side(self) -> QScrollArea:
+        """What to look for, and the files of before."""
+        self.search = QLineEdit()
+        self.search.setObjectName("welcome.search")
+        self.search.setAccessibleName("Search the examples")
+        self.search.setPlaceholderText("Search the examples")
+        self.search.setClearButtonEnabled(True)
+        self.search.installEventFilter(self)
+        side = QWidget()
+        column = QVBoxLayout(side)
+        column.setContentsMargins(0, 0, 0, GRID)
+        column.setSpacing(GRID)
+        column.addWidget(self.search)
+        column.addWidget(self.groups)
+        column.addSpacing(2 * GRID)
+        recent = QLabel("Recent")
+        recent.setFont(sans(strong=True))
+        recent.setContentsMargins(GRID, 0, 0, 0)
+        column.addWidget(recent)
+        column.addLayout(self._recent)
+        column.addStretch(1)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setFixedWidth(SIDE)
+        area.setWidget(side)
+        return area
+
+    # -- what is listed -----------------------------------------------------------------------
+
     def _list_examples(self) -> None:
-        if self._cards:
+        if self.gallery.cards:
             return
-        for number, path in enumerate(example_files()):
-            card = Card(self._workspace, path)
-            self._cards.append(card)
-            self._grid.addWidget(card, number // COLUMNS, number % COLUMNS)
+        try:
+            entries = example_index.load(EXAMPLES)
+        except GradstepError as error:
+            self._workspace.complain(error)
+            return
+        self.gallery.fill(entries)
+        self.groups.add(ALL, len(entries), self._chooser(""))
+        disputed = sum(entry.disputed for entry in entries)
+        if disputed:
+            self.groups.add(DISPUTED, disputed, self._chooser("", disputed=True))
+        for group in self.gallery.groups:
+            self.groups.add(group.name, len(group.cards), self._chooser(group.name))
 
     def _list_recent(self) -> None:
         while (item := self._recent.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.deleteLater()
-        files = [path for path in settings().recent[:RECENT] if path.exists()]
+        files = [path for path in settings().recent if path.exists()][:RECENT]
         for path in files:
             self._recent.addWidget(RecentFile(self._workspace, path))
         if not files:
             nothing = QLabel(NO_FILES)
             nothing.setObjectName("muted")
-            nothing.setContentsMargins(0, GRID // 2, 0, 0)
+            nothing.setWordWrap(True)
+            nothing.setContentsMargins(GRID, GRID // 2, 0, 0)
             self._recent.addWidget(nothing)
 
-    def _draw_next(self) -> None:
-        """One picture at a time, so that the window answers in between."""
-        waiting = next((card for card in self._cards if not card.is_drawn), None)
-        if waiting is not None and self.isVisible():
-            waiting.draw()
-            self._pictures.start(0)
+    # -- what is looked for -------------------------------------------------------------------
 
-    def _restyle(self) -> None:
-        for card in self._cards:
-            card.forget()
-        self._pictures.start(0)
+    def _chooser(self, group: str, disputed: bool = False) -> Callable[[], None]:
+        def choose() -> None:
+            self._group, self._disputed = group, disputed
+            self._filter()
 
+        return choose
 
-def example_files() -> list[Path]:
-    """The examples that came with the program, in the order in which to read them."""
-    place = {name: number for number, name in enumerate(FIRST)}
-    files = EXAMPLES.glob("*.gradstep")
-    return sorted(files, key=lambda path: (place.get(path.stem, len(place)), path.stem))
+    def _filter(self) -> None:
+        self.gallery.show_only(self.search.text(), self._group, self._disputed)
 
-
-def _caption(text: str) -> QLabel:
-    label = QLabel(text)
-    label.setFont(sans(strong=True))
-    return label
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """In the search field: Down goes to the first example, Enter opens it, Escape clears."""
+        if watched is not self.search or not isinstance(event, QKeyEvent):
+            return super().eventFilter(watched, event)
+        if event.type() is not QEvent.Type.KeyPress:
+            return False
+        shown = self.gallery.shown
+        if event.key() == Qt.Key.Key_Escape and self.search.text():
+            self.search.clear()
+        elif event.key() == Qt.Key.Key_Down and shown:
+            shown[0].setFocus(Qt.FocusReason.OtherFocusReason)
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and shown and self.search.text():
+            shown[0].click()
+        else:
+            return False
+        return True

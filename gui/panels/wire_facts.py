@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QWidget
 
 from core.graph.model import Edge, TensorRef
+from core.ops.opened import closed
 from gui import commands, numbers
 from gui.panels.check import Check
 from gui.panels.fact_rows import FactRows, line_of
@@ -23,7 +24,7 @@ class WireFacts(FactRows):
     def show_wire(self, edge: Edge) -> None:
         """Build the rows for this wire."""
         self.clear()
-        source = self._workspace.document.graph.source(edge)
+        source = self._workspace.shown.source(edge)
         if source is None:
             return
         known = self._workspace.inference.types.get(source)
@@ -58,12 +59,15 @@ class WireFacts(FactRows):
                 value = self._workspace.value(flow.gradient)
                 known = value is not None and value.state == "known"
                 text = numbers.brief(value, 32) if value is not None and known else "waiting"
+                if value is not None and value.state == "dead":
+                    text = f"dead: {value.why}"
                 return self._code(text, "backward" if known else "faint")
         return self._code("None", "faint")
 
     def _stop(self, edge: Edge) -> QWidget:
         box = Check(self._theme, self.tr("stop_gradient"), "inspector.wire.stop")
         box.setAccessibleName(self.tr("stop_gradient on this wire"))
-        box.setChecked(edge in self._workspace.document.request.stopped_edges)
+        document = self._workspace.document
+        box.setChecked(closed(document.graph, edge) in document.request.stopped_edges)
         box.toggled.connect(lambda: commands.toggle_stop(self._workspace, edge))
         return line_of(box)

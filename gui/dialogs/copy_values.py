@@ -1,0 +1,56 @@
+"""Copying variables from one session to another, by name or by scope."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QComboBox, QFormLayout, QLineEdit, QWidget
+
+from gui import commands
+from gui.dialogs.dialog import Dialog
+from gui.dialogs.request import names_in
+from gui.theme import mono
+from gui.workspace import Workspace
+
+
+class CopyValuesDialog(Dialog):
+    """Deep, as `tf.assign` is: what the one does afterwards does not change the other."""
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(workspace, "copy_values_dialog", "Copy values", parent)
+        names = [session.name for session in workspace.sessions.found]
+        others = [name for name in names if name != workspace.sessions.current]
+        self.source = self._choice("source", "From session", names, workspace.sessions.current)
+        self.target = self._choice("target", "To session", names, (others or names)[0])
+        self.wanted = QLineEdit()
+        self.wanted.setObjectName("copy_values_dialog.wanted")
+        self.wanted.setAccessibleName("Variables")
+        self.wanted.setPlaceholderText("all of the same name")
+        self.wanted.setFont(mono())
+        form = QFormLayout()
+        form.addRow("From", self.source)
+        form.addRow("to", self.target)
+        form.addRow("Variables", self.wanted)
+        self.column.addLayout(form)
+        self.add_text(
+            "w, or w=v to copy w into v; net/ for a scope, or online/=target/ to copy one into "
+            "another. What one session does later leaves the copies as they are.",
+            "muted",
+        )
+        self.add_buttons("Copy")
+        self.resize(440, 220)
+
+    def apply(self) -> str:
+        commands.copy_variables(
+            self.workspace,
+            self.source.currentText(),
+            self.target.currentText(),
+            names_in(self.wanted.text()),
+        )
+        return ""
+
+    def _choice(self, name: str, title: str, items: list[str], chosen: str) -> QComboBox:
+        box = QComboBox()
+        box.setObjectName(f"copy_values_dialog.{name}")
+        box.setAccessibleName(title)
+        box.addItems(items)
+        box.setCurrentText(chosen)
+        return box

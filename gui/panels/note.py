@@ -1,0 +1,87 @@
+"""The note panel: what the document is about, what to look at, and what its runs give."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+
+from gui.panels.claim import Claim
+from gui.panels.expectations import ExpectationList
+from gui.panels.labels import Link, Wrapped
+from gui.panels.marked_text import MarkedText
+from gui.panels.panel import Panel
+from gui.panels.scrolling import scrolled
+from gui.theme import BODY, GRID, sans
+from gui.workspace import Workspace
+
+NOTHING = "A note says what a document is about and what to look at in it. Edit > Note… writes one."
+
+
+class NotePanel(Panel):
+    """Title and note; claim and truth; expectations. Names of operations are links."""
+
+    title = "Note"
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace, "note")
+        theme = lambda: workspace.theme  # noqa: E731
+        self.heading = Wrapped(theme, "note.title")
+        self.heading.setFont(sans(BODY + 2, strong=True))
+        self.edit = Link(theme, self.tr("Edit…"), "note.edit")
+        self.edit.clicked.connect(lambda: workspace.view_requested.emit("note", ""))
+        self.note = MarkedText(theme, "note.text", self._is_name)
+        self.claim = Claim(theme, self._is_name)
+        self.expectations = ExpectationList(workspace, self._is_name, self._select)
+        self._shown: tuple[object, ...] = ()
+        self.column.addWidget(self._scrolled())
+        for text in (self.note, self.claim.claim.text, self.claim.truth.text):
+            text.linkActivated.connect(self._select)
+        workspace.document_changed.connect(self.refresh)
+        self.refresh()
+
+    def refresh(self, *_: object) -> None:
+        """Show the document's words, where they or the names in them are others."""
+        document = self.workspace.document
+        words = (document.title, document.note, document.claim, document.truth)
+        if not document.has_note:
+            self._shown = ()
+            self.show_empty(self.tr(NOTHING))
+            return
+        shown = (words, document.expectations, frozenset(document.graph.operations))
+        if shown != self._shown:
+            self._shown = shown
+            self.heading.setText(document.title)
+            self.heading.setVisible(bool(document.title))
+            self.note.say(document.note)
+            self.note.setVisible(bool(document.note))
+            self.claim.say(document.claim, document.truth)
+            self.expectations.list_them(document.expectations)
+        self.show_content()
+
+    def restyle(self) -> None:
+        """The theme changed: the texts have its colours inside."""
+        for part in (self.note, self.claim, self.expectations):
+            part.restyle()
+        super().restyle()
+
+    def _scrolled(self) -> QScrollArea:
+        body = QWidget()
+        column = QVBoxLayout(body)
+        column.setContentsMargins(12, GRID, 12, 2 * GRID)
+        column.setSpacing(GRID)
+        head = QHBoxLayout()
+        head.addWidget(self.heading, 1)
+        head.addWidget(self.edit, 0, Qt.AlignmentFlag.AlignTop)
+        column.addLayout(head)
+        for part in (self.claim, self.note, self.expectations):
+            column.addWidget(part)
+        column.addStretch(1)
+        return scrolled(body)
+
+    def _is_name(self, name: str) -> bool:
+        return name in self.workspace.shown
+
+    def _select(self, name: str) -> None:
+        if self._is_name(name):
+            self.workspace.select([name])
+            self.workspace.view_requested.emit("fit_selection", "")
