@@ -1,0 +1,46 @@
+"""What every example says of its runs holds, and the start page knows them all."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QImageReader
+
+from core.host.expectations import check_expectations
+from core.host.user_code import functions_of
+from core.io import example_index
+from core.io.document import Document
+from core.io.store import load
+from gpu.devices import Devices
+from gui.panels.example_card import PICTURE, PICTURES
+from tests.examples.build import EXAMPLES, FOLDER
+from tests.examples.page import PAGE, page
+
+BYTES = 15_000  # of a small picture
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_what_it_says_of_its_runs_holds(name: str) -> None:
+    document = load(FOLDER / f"{name}.gradstep")
+    functions, errors = functions_of(document.code.values(), trusted=True)
+    assert not errors
+    checked = check_expectations(document, functions, Devices().open_backend)
+    assert checked, "an example says what its runs give"
+    assert [(e.text, e.what, e.came) for e in checked if not e.ok] == []
+
+
+def test_the_index_and_the_page_are_those_of_the_files() -> None:
+    built: dict[str, Document] = {name: build() for name, build in EXAMPLES.items()}
+    entries = [example_index.entry_of(name, document) for name, document in built.items()]
+    assert example_index.load(FOLDER) == entries, "run `python -m tests.examples.build`"
+    assert PAGE.read_text(encoding="utf-8") == page(built)
+    assert all(entry.sentence and entry.group and entry.title for entry in entries)
+
+
+def test_every_example_has_its_pictures_in_both_themes() -> None:
+    wanted = {f"{name}-{look}.webp" for name in EXAMPLES for look in ("dark", "light")}
+    there = {path.name: path for path in PICTURES.glob("*")}
+    assert set(there) == wanted, "run `./dev examples`"
+    for path in there.values():
+        assert path.stat().st_size < BYTES, path.name
+        assert QImageReader(str(path)).size() == QSize(PICTURE * 2)

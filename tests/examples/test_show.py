@@ -1,0 +1,49 @@
+"""`./dev examples` plays an example in the window, and fails for one that is not as it says."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtGui import QImage
+
+from core.graph.model import Constant
+from core.io import store
+from gui import theme
+from gui.panels import example_card
+from tests.examples import show
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two examples, of which one is wrong, and a place for their pictures."""
+    good = store.load(show.FOLDER / "gather.gradstep")
+    store.save(tmp_path / "gather.gradstep", good)
+    wrong = replace(good.expectations[1], value=Constant([9.0, 9, 9]))
+    bad = good.with_(expectations=(good.expectations[0], wrong))
+    store.save(tmp_path / "gather_nd.gradstep", bad)
+    monkeypatch.setattr(show, "FOLDER", tmp_path)
+    for module, name in ((show, "IMAGES"), (show, "PICTURES"), (example_card, "PICTURES")):
+        monkeypatch.setattr(module, name, tmp_path / name.lower())
+    return tmp_path
+
+
+def test_it_says_which_examples_hold(elsewhere: Path, qapp: Any, capsys: Any) -> None:
+    assert show.main(["gather", "gather_nd", "--json"]) == 1
+    good, bad = json.loads(capsys.readouterr().out)["examples"]
+    assert good == {"file": "gather.gradstep", "ok": True, "text": good["text"]}
+    assert "6 expectations" in good["text"]
+    assert (bad["file"], bad["ok"]) == ("gather_nd.gradstep", False)
+    assert "[1, 2, 0]" in bad["text"]
+    image = QImage(str(elsewhere / "images" / "gather.png"))
+    assert (image.width(), image.height()) == show.SIZE
+    assert theme.LIGHT.problem.rgb() in image.colorTable(), "colours that mean something are kept"
+    assert len(list((elsewhere / "pictures").glob("gather-*.webp"))) == 2
+
+
+def test_there_is_no_such_example(capsys: Any) -> None:
+    assert show.main(["nothing"]) == 2
+    assert "nothing" in capsys.readouterr().err
