@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QTabBar
 
 from core.graph.model import Edge
 from core.host.messages import Stopped
+from core.io.document import Document
 from gui import commands, errors, theme
 from gui.docks import PANELS
 from gui.driver import Driver
@@ -68,7 +69,30 @@ def test_tabs_are_flat_and_named(tutorial: Driver) -> None:
         if bar.count() > 1  # Qt keeps bars of one tab for later, unseen
         for i in range(bar.count())
     ]
-    assert sorted(tabs) == sorted(place.title for place in PANELS)
+    assert sorted(tabs) == sorted(place.title for place in PANELS if not place.apart)
+
+
+def test_the_note_comes_and_goes_with_what_it_has_to_say(driver: Driver, examples: Path) -> None:
+    def stands_open() -> bool:
+        return driver.window.docks.by_id["note"].toggleViewAction().isChecked()
+
+    driver.open(examples / "tutorial.gradstep")
+    assert driver.window.docks.by_id["note"].panel.isVisible()
+    driver.workspace.open_document(Document())
+    assert not stands_open()
+    layout = driver.window.docks.current_layout()
+    assert not stands_open()
+    commands.set_note(driver.workspace, "", "Now it has one.", "", "")
+    assert stands_open()
+    commands.set_note(driver.workspace, "", "", "", "")
+    assert not stands_open()
+    driver.window.docks.layout = layout
+    driver.window.files.close()
+    driver.open(examples / "gather.gradstep")
+    assert stands_open(), "the layout was saved while there was nothing to show"
+    driver.window.docks.by_id["note"].hide()
+    driver.open(examples / "tutorial.gradstep")
+    assert not stands_open(), "the user closed it"
 
 
 def test_problems_are_counted_on_their_tab(tutorial: Driver) -> None:

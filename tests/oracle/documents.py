@@ -21,6 +21,6 @@ def minimize(program: Program, loss: Tensor, variables: Sequence[Variable]) -> N
     """Train `variables` in a document. Raises what the document shows as a problem."""
     request = GradientRequest((loss.ref,), tuple(v.handle.ref for v in variables))
     optimizer = Optimizer("GradientDescent", {"learning_rate": 0.1})
-    document = Document(graph=program.builder.build(), request=request, optimizer=optimizer)
+    document = Document(graph=program.builder.build(), request=request, optimizers=(optimizer,))
     for problem in derive(document, {}).problems:
         raise GradstepError(problem.text, kind="ValueError", node=problem.node)

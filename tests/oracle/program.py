@@ -11,7 +11,7 @@ import numpy as np
 from core.autodiff.gradients import gradients
 from core.engine.session import Session
 from core.graph.dtypes import UNKNOWN, DType, Shape
-from core.graph.model import Operation, TensorRef
+from core.graph.model import Graph, Operation, TensorRef
 from core.ops.builder import GraphBuilder, Tensor
 from core.ops.indexed_slices import IndexedSlices
 from core.train.optimizers import Updates, apply_updates
@@ -78,10 +78,17 @@ def _dtype_of(op_type: str, dtype: DType) -> dict[str, DType]:
 class Program:
     """A graph under construction; inside `with`, `tf.zeros` and the like make their ops in it."""
 
-    def __init__(self, *, resource: bool = False) -> None:
-        self.builder = GraphBuilder()
+    def __init__(
+        self,
+        graph: Graph | None = None,
+        initial: Mapping[str, np.ndarray] | None = None,
+        *,
+        resource: bool = False,
+    ) -> None:
+        """graph: to begin with, and what its variables start with."""
+        self.builder = GraphBuilder(graph)
         self.resource = resource
-        self.initial: dict[str, np.ndarray] = {}
+        self.initial: dict[str, np.ndarray] = dict(initial or {})
         self.dtypes: dict[str, DType] = {}
         self.functions: dict[str, Callable[..., Any]] = {}
         self._session: Session | None = None
@@ -161,7 +168,7 @@ class Program:
         self, optimizer: str, pairs: Sequence[tuple[Variable, Any]], **hyper: float
     ) -> Updates:
         """`apply_gradients`: a variable without a gradient is left out."""
-        named = [(v.name, g) for v, g in pairs if g is not None]
+        named = [(v.handle.ref.op, g) for v, g in pairs if g is not None]
         updates = apply_updates(self.builder, optimizer, hyper, named)
         self.initial.update(updates.initial)
         return updates
@@ -174,7 +181,8 @@ class Program:
         if self._session is None or len(self._session.graph) != len(self.builder.build()):
             kept = {} if self._session is None else dict(self._session.store)
             graph = self.builder.build()
-            fresh = {k: v for k, v in self.initial.items() if k not in kept}
+            start = {**self.builder.variables.initial, **self.initial}
+            fresh = {k: v for k, v in start.items() if k not in kept}
             self._session = Session(graph, functions=self.functions, initial=fresh)
             for name, value in kept.items():
                 self._session.store.set(name, value)

@@ -4,8 +4,4 @@ from __future__ import annotations
 
 PYTHON = "Python API of TensorFlow, not graph semantics"
 OPTIMIZER_CLASS = "an error of the Optimizer class in Python; the document chooses what is trained"
-SLOT_NAMES = (
-    "names that TensorFlow's Python gives; Gradstep's own optimizers: GradientDescent, Adam"
-)
-NO_COND = "needs tf.cond (Switch and Merge): a later version"
 DEVICES = "devices named in the graph: Gradstep runs a graph on one device"

@@ -24,7 +24,13 @@ from tests.support.random_graphs import Drawn, choices, graphs
 COUNT = max(100, settings.default.max_examples)
 
 # Differentiable, but nothing that can stand in such a graph.
-NOT_DRAWN = {**NOT_AGAINST_DIFFERENCES, "Print": "it prints"}
+NOT_DRAWN = {
+    **NOT_AGAINST_DIFFERENCES,
+    "Print": "it prints",
+    "While": "runs a graph",
+    **{d.type: "of the run's arrays" for d in all_ops() if d.per_run and d.differentiable},
+    **dict.fromkeys(("Switch", "RefSwitch", "Merge", "RefMerge"), "one side of it is dead"),
+}
 
 
 _FEW = settings(max_examples=50, database=None, phases=[Phase.generate], deadline=None)

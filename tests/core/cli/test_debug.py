@@ -55,6 +55,21 @@ def test_breakpoints(cli: Cli) -> None:
     assert done[7]["stop"]["reason"] == "end"
 
 
+def test_several_sessions_of_one_graph_and_of_another(cli: Cli) -> None:
+    gather = FOLDER / "gather.gradstep"
+    script = f"c; new b; p c; copy main b c; p c; duplicate d; new g {gather}; end b; session main"
+    done = cli("debug", TUTORIAL, "--script", script, "--json").json["commands"]
+    assert done[2]["value"]["data"] == [0.06, -0.04]
+    assert done[4]["value"]["data"] not in ([0.06, -0.04], done[2]["value"]["data"])
+    held = {s["name"]: s.get("held", {}) for s in done[-1]["sessions"]}
+    assert (list(held), done[-1]["current"]) == (["main", "d", "g"], "main")
+    assert held["d"]["c"] == held["main"]["c"]
+    assert held["d"]["k"] != held["main"]["k"]
+    result = cli("debug", TUTORIAL, "--script", "new b; copy main b c=loss", "--json")
+    assert result.status == 1
+    assert result.json["error"]["message"].startswith("'loss' is not a variable")
+
+
 def test_single_operations_and_the_words_of_the_protocol(cli: Cli) -> None:
     script = "run_to 0:8; stepIn; stepOut; next; stepBack; reverseContinue; restart; list; list all"
     result = cli("debug", TUTORIAL, "--script", script, "--json")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,10 +15,10 @@ from core.io.store import load, save
 from core.ops.builder import GraphBuilder
 from tests.core.cli.conftest import Cli
 from tests.core.cli.test_run import GRAPHS
-from tests.examples.build import FOLDER
+from tests.examples.build import FOLDER, THREADED
 
 TUTORIAL = FOLDER / "tutorial.gradstep"
-EXAMPLES = sorted(Path(FOLDER).glob("*.gradstep"))
+EXAMPLES = sorted(p for p in Path(FOLDER).glob("*.gradstep") if p.stem not in THREADED)
 NAMES = [made.name for made in PASSES]
 
 
@@ -148,8 +149,21 @@ def test_fast_runs_give_the_same(cli: Cli, path: Path, device: str) -> None:
     feed = ("--feed", "indices=[0,4,1]") if path.stem == "gather" else ()
     arguments = ("run", path, "--runs", 3, "--device", device, "--trust", *feed, "--json")
     plain, fast = cli(*arguments), cli(*arguments, "--fast")
-    assert plain.status == 0, plain.out
-    assert fast.json == {**plain.json, "rounding": []}
+    assert fast.status == plain.status, fast.out
+    if plain.status:  # the failure is the lesson
+        assert fast.json == plain.json
+    elif fast.json["rounding"]:
+        assert _numbers(fast.json["runs"]) == pytest.approx(_numbers(plain.json["runs"]), rel=1e-5)
+    else:
+        assert fast.json == {**plain.json, "rounding": []}
+
+
+def _numbers(found: Any) -> list[float]:
+    """All that are in there, in order."""
+    if isinstance(found, dict | list):
+        parts = found.values() if isinstance(found, dict) else found
+        return [number for part in parts for number in _numbers(part)]
+    return [found] if isinstance(found, int | float) else []
 
 
 @pytest.mark.parametrize("name", NAMES)

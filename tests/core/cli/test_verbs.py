@@ -57,11 +57,31 @@ def test_convert(cli: Cli, tmp_path: Path, suffix: str) -> None:
 
 
 def test_convert_passes_on_what_gradstep_lacks(cli: Cli, tmp_path: Path) -> None:
-    out = tmp_path / "q.pbtxt"
-    assert cli("convert", GRAPHS / "fifo_queue.pb", out).status == 0
+    out, odd = tmp_path / "out.pbtxt", tmp_path / "odd.pbtxt"
+    odd.write_text('node { name: "odd" op: "Frobnicate" }')
+    assert cli("convert", odd, out).status == 0
     again = graphdef.from_pbtxt(out.read_bytes(), allow_unknown=True).graph
-    assert again["deq"].type == "QueueDequeueV2"
-    assert cli("run", GRAPHS / "fifo_queue.pb", "--fetch", "size").status == 1
+    assert again["odd"].type == "Frobnicate"
+    assert cli("run", odd, "--fetch", "odd").status == 1
+
+
+def test_queues_block_alone_and_are_filled_by_threads(cli: Cli) -> None:
+    queue = GRAPHS / "fifo_queue.pb"
+    alone = cli("run", queue, "--fetch", "deq", "--json")
+    assert alone.status == 1
+    assert alone.json["error"]["message"] == (
+        "would block: queue 'q' has 0 of 1 element and nothing that is running can enqueue more"
+    )
+    hint = alone.json["error"]["hint"]
+    assert "--threads; or run enq first" in hint
+    fed = "x=[1, 2, 3]"
+    runs = cli("run", queue, "--threads", "--fetch", "deq", "--runs", 4, "--feed", fed, "--json")
+    assert [run["fetches"]["deq"]["data"] for run in runs.json["runs"]] == [1, 2, 3, 1]
+    script = "step; step; thread enq; step; step; threads; print q; thread main; step; print deq"
+    debug = cli("debug", queue, "--feed", fed, "--script", script)
+    assert "waits: would block: queue 'q' has 0 of 1 element" in debug.out
+    assert "q  3 of 3: [1.0, 2.0, 3.0]" in debug.out
+    assert debug.out.rstrip().endswith("deq  float32[] 1.")
 
 
 @pytest.mark.parametrize("out", ["a.onnx", "a.xyz", "a"])

@@ -253,6 +253,7 @@ def test_an_unfed_placeholder_fails_when_it_is_reached(tutorial: Program) -> Non
     stop = session.continue_()
     assert (stop.reason, stop.op) == ("exception", "labels")
     assert "You must feed" in str(stop.error)
+    assert session.frame().value("labels") is None  # and not what lay in memory
 
 
 def test_init_runs_once_before_the_first_run() -> None:

@@ -13,28 +13,34 @@ from core.graph.model import Graph
 from core.host.derive import derive
 from core.io.store import load
 from core.ops.builder import GraphBuilder
-from tests.examples.build import FOLDER
+from tests.examples.build import FOLDER, THREADED
 
-EXAMPLES = sorted(Path(FOLDER).glob("*.gradstep"))
+EXAMPLES = sorted(p for p in Path(FOLDER).glob("*.gradstep") if p.stem not in THREADED)
 
 
 def both(graph: Graph, **options: object) -> tuple[Session, Session]:
     return Session(graph, **options), Session(graph, fast=True, **options)  # type: ignore[arg-type]
 
 
+def _bits(value: object) -> object:
+    """What two equal values have in common: text is kept by reference."""
+    array = np.array(value)
+    return array.tolist() if array.dtype.hasobject else array.tobytes()
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
 def test_examples_train_to_the_same_bits(path: Path) -> None:
     program = derive(load(path), trusted=True)
     feeds = dict(program.feeds)
-    if path.stem == "gather":  # its point is an index that is not there
+    if path.stem.startswith("gather"):  # its point is an index that is not there
         feeds = {ref: np.clip(x, 0, 4) if ref.op == "indices" else x for ref, x in feeds.items()}
     options = {"initial": program.initial, "functions": program.functions}
     plain, fast = both(program.graph, **options)
     for _ in range(3):
-        want = plain.run(program.fetches, feeds, program.targets)
-        have = fast.run(program.fetches, feeds, program.targets)
+        want = plain.values(program.fetches, feeds, program.targets)
+        have = fast.values(program.fetches, feeds, program.targets)
         for ref, a, b in zip(program.fetches, want, have, strict=True):
-            assert a.tobytes() == b.tobytes(), ref
+            assert _bits(a) == _bits(b), ref
     for name in plain.store:
         assert plain.store[name].tobytes() == fast.store[name].tobytes(), name
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from core.autodiff.differentiate import differentiate
 from core.autodiff.request import GradientRequest, Override, OverrideKind
+from core.engine.conditions import holds
 from core.engine.feeds import fed_types, feed_arrays
 from core.engine.numpy_backend import NumpyBackend
 from core.engine.plan import Plan, compile_plan
@@ -60,6 +61,7 @@ def assert_same_plan(continued: Plan, anew: Plan) -> None:
         number.update(zip(a.writes, b.writes, strict=True))
         assert [number[v] for v in a.reads] == list(b.reads)
         assert a.computes == b.computes
+        assert (a.guard and a.guard.on(number)) == b.guard
     assert len(set(number.values())) == len(number)
     for a, b in number.items():
         assert continued.values[a] == anew.values[b]
@@ -86,8 +88,9 @@ def everything(recording: Recording, feeds: Mapping[Any, Any], initial: Mapping[
         done, error = recording.run(0, len(plan.steps))
         record = recording.record()
         seen.append((done, str(error)))
-        values = (v for step in plan.steps[:done] for v in (*step.reads, *step.writes))
-        seen.append([bits(record.value(v)) for v in values])
+        alive = (s for s in plan.steps[:done] if not s.guard or holds(s.guard.when, record.value))
+        values = (v for s in alive for v in ((() if s.guard else s.reads), s.writes))
+        seen.append([bits(record.value(v)) for several in values for v in several])
         seen.append({n: bits(x) for n, x in recording.variables(done).items()})
         recording.begin(recording.variables(done))
     return seen

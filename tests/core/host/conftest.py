@@ -45,7 +45,7 @@ def pyfunc_document() -> Callable[[str], Document]:
             graph=builder.build(),
             request=GradientRequest.to("square", "w"),
             initial={"w": Constant([1.0, 2.0])},
-            optimizer=Optimizer("GradientDescent", {"learning_rate": 0.1}),
+            optimizers=(Optimizer("GradientDescent", {"learning_rate": 0.1}),),
             code={"f": CodeItem("f", CodeKind.PYFUNC, source)},
         )
 

@@ -179,7 +179,7 @@ def test_values_that_do_not_fit_are_problems(tutorial: Document) -> None:
 
 
 def test_an_unknown_optimizer_leaves_the_gradients(tutorial: Document) -> None:
-    program = derive(tutorial.with_(optimizer=Optimizer("Adamant", {})))
+    program = derive(tutorial.with_(optimizers=(Optimizer("Adamant", {}),)))
     assert codes(program) == ["optimizer"]
     assert program.gradients
 
@@ -187,8 +187,8 @@ def test_an_unknown_optimizer_leaves_the_gradients(tutorial: Document) -> None:
 def test_names_that_are_not_there(tutorial: Document) -> None:
     request = GradientRequest.to("los", "c")
     program = derive(tutorial.with_(request=request, fetches=(TensorRef("gone"),), init="also"))
-    assert codes(program) == ["gradient"]
-    assert "loss" in program.problems[0].fix
+    assert codes(program) == ["missing-name", "missing-name", "gradient"]
+    assert "loss" in program.problems[-1].fix
     assert program.fetches == ()
 
 
@@ -267,3 +267,12 @@ def test_a_number_that_equals_another_is_an_edit_too(tutorial: Document) -> None
     edited = set_attr(graph, "rows", "validate_indices", 1)
     after = derive(tutorial.with_(graph=edited), previous=before)
     assert after.forward["rows"].attrs["validate_indices"] is not True
+
+
+def test_a_target_that_does_not_exist_is_said(tutorial: Document) -> None:
+    document = tutorial.with_(targets=("train",), fetches=(TensorRef("accuracy"),))
+    texts = [p.text for p in derive(document).problems if p.code == "missing-name"]
+    assert texts == [
+        "the document's target 'train' does not exist",
+        "the document's fetch 'accuracy' does not exist",
+    ]

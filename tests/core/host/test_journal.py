@@ -5,13 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 import hypothesis.strategies as st
+import numpy as np
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
+from core.graph.loop import within
+from core.graph.model import Constant
 from core.host import messages as m
 from core.host.devices import CpuOnly
 from core.host.journal import Journal
 from core.host.service import EngineService
+from core.io import store
+from core.io.document import Document
+from core.ops import api as tf
+from core.ops.builder import GraphBuilder, Tensor
+from tests.support.queueing import queue_document
 
 EXAMPLES = Path(__file__).parents[3] / "assets" / "examples"
 
@@ -98,3 +106,67 @@ def test_a_document_that_could_not_be_opened_is_not_remembered() -> None:
     request = m.Open()
     reply, _ = service.handle(request, (b"broken",))
     assert Journal().after(request, (b"broken",), reply) == Journal()
+
+
+def test_threads_come_back_by_the_same_commands() -> None:
+    service, journal = EngineService(CpuOnly()), Journal()
+
+    def ask(message: m.Message, *buffers: bytes) -> m.Message:
+        nonlocal journal
+        reply, _ = service.handle(message, buffers)
+        journal = journal.after(message, buffers, reply)
+        return reply
+
+    ask(m.Open(), store.to_bytes(queue_document(3, 4)))
+    ask(m.Control(command="continue_"))
+    ask(m.SetBreakpoints(breakpoints=[m.BreakpointSpec(target="one_rows")]))
+    for command, target in (("thread", "two"), ("continue_", ""), ("thread", "main"), ("step", "")):
+        here = ask(m.Control(command=command, target=target))
+    other = EngineService(CpuOnly())
+    replies = [other.handle(*request)[0] for request in journal.replay()]
+    assert not any(isinstance(reply, m.Failed) for reply in replies)
+    assert other.handle(m.Control(command="pause"))[0] == here
+    read = m.Read(refs=["q:0", "take:0", "one_count:0"])
+    assert other.handle(read) == service.handle(read)
+
+
+def test_it_comes_back_into_the_same_iteration_of_the_same_loop() -> None:
+    builder = GraphBuilder()
+    with builder.as_default():
+        x = builder.placeholder("x", shape=())
+
+        def body(i: Tensor, a: Tensor) -> tuple[Tensor, Tensor]:
+            around = tf.while_loop(lambda j, b: j < 2, lambda j, b: (j + 1, b * x), (0, a))
+            return i + 1, around[1]
+
+        _, y = tf.while_loop(lambda i, a: i < 3, body, (0, x))
+    feeds = {"x:0": Constant(np.float32(2))}
+    document = Document(graph=builder.build(), fetches=(y.ref,), feeds=feeds)
+    service, journal = EngineService(CpuOnly()), Journal()
+    product = next(op.name for op in within(document.graph) if op.type == "Mul")
+
+    def ask(message: m.Message, *buffers: bytes) -> m.Message:
+        nonlocal journal
+        reply, _ = service.handle(message, buffers)
+        journal = journal.after(message, buffers, reply)
+        return reply
+
+    ask(m.Open(), store.to_bytes(document))
+    ask(m.SetBreakpoints(breakpoints=[m.BreakpointSpec(target=product, hits=4)]))
+    here = ask(m.Control(command="continue_"))
+    assert isinstance(here, m.Stopped)
+    assert [place.iteration for place in here.inside] == [1, 1]
+    for elsewhere in ("", "other"):  # or it was left standing there, for another session
+        if elsewhere:
+            ask(m.ManageSessions(command="new", name=elsewhere))
+        other = EngineService(CpuOnly())
+        replies = [other.handle(*request)[0] for request in journal.replay()]
+        assert not any(isinstance(reply, m.Failed) for reply in replies)
+        if elsewhere:
+            other.handle(m.ManageSessions(command="switch", name="main"))
+            service.handle(m.ManageSessions(command="switch", name="main"))
+        there = other.handle(m.Control(command="pause"))[0]
+        assert isinstance(there, m.Stopped)
+        assert (there.step, there.inside) == (here.step, here.inside)
+        read = m.Read(refs=["while/Merge_1:0"])
+        assert other.handle(read) == service.handle(read)

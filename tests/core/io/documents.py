@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,11 +15,12 @@ from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Edge, Graph, Operation, Phase, TensorRef
 from core.io.document import CodeItem, CodeKind, Document, Optimizer, View
+from core.io.expectation import Expectation, ExpectationKind, Variation
 from core.io.tensor_json import objects
 
 text = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
 names = st.text("abcXYZ012_/. αф", min_size=1, max_size=10)
-dtypes = st.sampled_from([d for d in DType if d is not DType.RESOURCE])
+dtypes = st.sampled_from([d for d in DType if d is DType.STRING or d.numpy.kind != "O"])
 shapes = hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=6)
 
 
@@ -92,15 +95,46 @@ code = st.lists(
     max_size=4,
     unique_by=lambda item: item.name,
 ).map(lambda items: {item.name: item for item in items})
+numbers = st.dictionaries(names, st.floats(), max_size=2)
 finite = st.floats(allow_nan=False, allow_infinity=False, width=32)
+small = st.floats().map(lambda x: Constant(np.float32(x)) if abs(x) < 9 else Constant([x]))
+variations = st.builds(
+    Variation,
+    feeds=st.dictionaries(names, small, max_size=1),
+    initial=st.dictionaries(names, small, max_size=1),
+    of=st.lists(refs, max_size=1).map(tuple),
+    overrides=st.booleans(),
+    device=st.sampled_from(("cpu", "emulate:jax")),
+)
+expectations = st.builds(
+    Expectation,
+    text,
+    st.sampled_from(('x["a:0"]', "norm(grad['b']) > 2")),
+    st.sampled_from((ExpectationKind.EQUALS, ExpectationKind.DIFFERS)),
+    small,
+    run=st.integers(0, 9),
+    atol=st.floats(0, 1),
+    when=st.just(Variation()) | variations,
+)
 documents = st.builds(
     Document,
     graph=graphs(),
     request=requests,
     initial=st.dictionaries(names, constants(), max_size=2),
     feeds=st.dictionaries(names, constants(), max_size=2),
-    optimizer=st.none()
-    | st.builds(Optimizer, text, st.dictionaries(names, st.floats(), max_size=2)),
+    optimizers=st.lists(
+        st.builds(
+            Optimizer,
+            text,
+            numbers,
+            st.lists(refs, max_size=2).map(tuple),
+            st.lists(refs, max_size=2).map(tuple),
+            numbers,
+            text,
+            st.booleans(),
+        ),
+        max_size=2,
+    ).map(tuple),
     code=code,
     breakpoints=st.lists(breakpoints, max_size=2).map(tuple),
     init=text,
@@ -108,6 +142,10 @@ documents = st.builds(
     targets=st.lists(text, max_size=2).map(tuple),
     title=text,
     note=text,
+    claim=text,
+    truth=text,
+    group=text,
+    expectations=st.lists(expectations, max_size=1).map(tuple),
     view=st.builds(
         View, st.dictionaries(names, st.tuples(finite, finite), max_size=2), st.frozensets(names)
     ),
@@ -125,16 +163,21 @@ def parts(document: Document) -> dict[str, Any]:
         "request": document.request,
         "initial": dict(document.initial),
         "feeds": dict(document.feeds),
-        "optimizer": document.optimizer and (
-            document.optimizer.type,
-            {k: _same(v) for k, v in document.optimizer.hyper.items()},
-        ),
+        "optimizers": [
+            (replace(o, hyper={}, scales={}), _all(o.hyper), _all(o.scales))
+            for o in document.optimizers
+        ],
         "code": dict(document.code),
         "rest": (
             document.breakpoints, document.init, document.fetches, document.targets,
-            document.title, document.note, document.view,
+            document.title, document.note, document.claim, document.truth, document.group,
+            document.expectations, document.view,
         ),
     }  # fmt: skip
+
+
+def _all(numbers: Mapping[str, float]) -> dict[str, Any]:
+    return {name: _same(value) for name, value in numbers.items()}
 
 
 def _same(value: Any) -> Any:

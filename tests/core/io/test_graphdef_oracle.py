@@ -16,18 +16,7 @@ from core.io.tensor_json import from_json
 
 DATA = Path(__file__).parents[2] / "data" / "oracle"
 RECORDED = json.loads((DATA / "cases" / "graph_files.json").read_text())
-# The other recorded graphs need op types that the table does not have yet.
-NAMES = [
-    "simple_network_adam",
-    "control_deps_ref_y_is_x",
-    "control_deps_ref_y_identity",
-    "control_deps_ref_y_is_x_plus_1",
-    "control_deps_resource_y_is_x",
-    "control_deps_resource_y_identity",
-    "control_deps_resource_y_is_x_plus_1",
-    "floor_stop_sign",
-    "gather_nd",
-]
+NAMES = [name for name, case in RECORDED.items() if "run_script" in case]
 
 
 @pytest.mark.parametrize("suffix", ["pb", "pbtxt"])

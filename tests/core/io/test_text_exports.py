@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,18 @@ import pytest
 
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
+from core.graph.loop import within
 from core.graph.model import Constant, Graph, Operation
 from core.io.document import Document
 from core.io.dot import to_dot
+from core.io.graphdef import from_pb
 from core.io.open import read
 from core.io.python import to_python
 from tests.examples.build import EXAMPLES, FOLDER
+from tests.support import tensorflow_graphs
+from tests.support.queueing import queue_document
+
+LOOP = ("While", "Enter", "RefEnter", "Exit")  # TensorFlow makes these by itself
 
 
 def test_dot_says_what_is_stopped_and_overridden() -> None:
@@ -34,7 +41,10 @@ def test_dot_quotes_names() -> None:
 def test_a_script_makes_every_operation_in_order(name: str) -> None:
     document = read(FOLDER / f"{name}.gradstep")
     made = _made(to_python(document).decode())
-    assert [n for n in made if n in document.graph] == list(document.graph.order)
+    own = [
+        op for op in map(document.graph.__getitem__, document.graph.order) if op.type not in LOOP
+    ]
+    assert [n for n in made if n in document.graph] == [op.name for op in own]
 
 
 def test_a_script_asks_for_the_same() -> None:
@@ -43,6 +53,30 @@ def test_a_script_asks_for_the_same() -> None:
     assert "with graph.gradient_override_map({'PyFunc': 'CustomAdd'}):" in text
     assert "gradients = tf1.gradients([tensor('loss')], [tensor('c'), tensor('k')])" in text
     assert "np.array([0.06, -0.04], np.float32)" in text
+
+
+def test_dot_draws_what_is_in_a_loop() -> None:
+    text = to_dot(from_pb(tensorflow_graphs.graph_bytes("map_fn_nested"))).decode()
+    assert text.count("{") == text.count("}") == 5  # four loops, two of them in another
+    assert text.index('"cluster map/while/While"') < text.index('"cluster map/while/map/while/W')
+    assert '"map/while/NextIteration" -> "map/while/Merge" [label="next"' in text
+    assert '"map/while/While" -> "map/while/Merge";' in text
+
+
+@pytest.mark.parametrize("name", ["map_fn_nested", "dynamic_rnn_LSTMCell", "while_control_inputs"])
+def test_a_script_has_functions_for_a_loop(name: str) -> None:
+    """What is in it is made there, or is another name of what TensorFlow makes."""
+    graph = from_pb(tensorflow_graphs.graph_bytes(name)).graph
+    source = to_python(Document(graph=graph)).decode()
+    loops = [op for op in within(graph) if op.type == "While"]
+    tree = ast.parse(source)
+    functions = {n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
+    for loop in loops:
+        assert {f"{loop.scope.replace('/', '_')}_{part}" for part in ("cond", "body")} <= functions
+    texts = {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)}
+    said = {text.rstrip("/") for text in texts if isinstance(text, str)}
+    assert {op.name for op in within(graph)} <= said
+    assert source.count("tf1.while_loop(") == len(loops)
 
 
 def test_names_cannot_break_out_of_a_script() -> None:
@@ -91,3 +125,13 @@ def test_an_operation_without_what_it_must_have_is_refused() -> None:
     for type in ("Placeholder", "Const"):
         with pytest.raises(GradstepError, match="is missing"):
             to_python(Document(graph=Graph.of([Operation("a", type)])))
+
+
+def test_a_script_starts_the_threads() -> None:
+    document = queue_document(3, 2)
+    closing = replace(document.threads[0], closes="two_put")
+    script = to_python(document.with_(threads=(closing, document.threads[1]))).decode()
+    compile(script, "script", "exec")
+    first = "args=(session, [operation('one_put')], feeds, operation('two_put')), daemon=True)"
+    assert f"    threading.Thread(target=keep_running, {first}.start()\n" in script
+    assert "keep_running" not in to_python(document.with_(threads=())).decode()

@@ -15,7 +15,7 @@ import pytest
 from core.ops import table
 from core.ops.builder import GraphBuilder
 from core.ops.table import OpDef, find, lookup
-from tests.support import op_cases, op_checks
+from tests.support import gradient_checks, op_cases, op_checks
 from tests.support.interpret import evaluate
 
 PAGE = Path(__file__).parents[3] / "docs" / "adding-an-op.md"
@@ -36,8 +36,8 @@ def squareplus() -> Iterator[OpDef]:
 def test_the_pages_op_passes_every_check(squareplus: OpDef) -> None:
     assert squareplus.family == "squareplus"
     op_checks.check_op(squareplus)
-    for known in (op_cases.SIZES_UNKNOWN, op_cases.NOTHING_KNOWN):
-        op_checks.check_gradient(squareplus, known)
+    levels = (op_cases.SIZES_UNKNOWN, op_cases.NOTHING_KNOWN)
+    gradient_checks.check_gradient(squareplus, levels)
 
 
 def test_the_pages_op_runs(squareplus: OpDef) -> None:
@@ -50,4 +50,4 @@ def test_a_wrong_gradient_is_found(squareplus: OpDef) -> None:
     """The checks would not be worth much if they let this pass."""
     table._TABLE["Squareplus"] = replace(squareplus, gradient=lambda op, g: g)
     with pytest.raises(AssertionError, match="Not equal to tolerance"):
-        op_checks.check_gradient(lookup("Squareplus"))
+        gradient_checks.check_gradient(lookup("Squareplus"))

@@ -9,6 +9,8 @@ import pytest
 
 from core.autodiff.differentiate import differentiate
 from core.autodiff.request import GradientRequest
+from core.autodiff.widen import widen
+from core.engine.session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.ops.builder import GraphBuilder
@@ -86,6 +88,20 @@ def test_truncating_casts_round_to_zero() -> None:
     )
     assert run("Cast", np.float32(2049.9), DstT=DType.FLOAT16, Truncate=True) == 2048
     assert run("Cast", np.float32(7.9), DstT=DType.INT32, Truncate=True) == 7
+
+
+def test_an_element_type_in_plain_text_is_one() -> None:
+    """So the float64 reference finds it."""
+    builder = GraphBuilder()
+    builder.one("Cast", np.int32([3]), DstT="float32", name="y")
+    builder.one("Shape", np.zeros((3,)), out_type="int64", name="size")
+    with pytest.raises(GradstepError, match="must be an element type, not 'float65'"):
+        builder.one("Cast", np.int32([3]), DstT="float65")
+    graph = builder.build()
+    assert isinstance(graph["y"].attrs["DstT"], DType)
+    assert isinstance(graph["size"].attrs["out_type"], DType)
+    wide = Session(widen(graph)).run(["y", "size"])
+    assert [value.dtype for value in wide] == [np.float64, np.int64]
 
 
 def test_gradients_through_casts() -> None:

@@ -7,16 +7,27 @@ import re
 import pytest
 
 from core.ops.table import OpDef, all_ops
-from tests.support import op_checks
+from tests.support import gradient_checks, op_checks
 from tests.support.derivative_excuses import NO_SECOND_DERIVATIVE, NOT_AGAINST_DIFFERENCES
-from tests.support.op_cases import NOTHING_KNOWN, SIZES_UNKNOWN
+from tests.support.op_cases import KNOWN, NOTHING_KNOWN, SIZES_UNKNOWN
 
 # No value of their own to sample: they stand for what is fed, held by a variable, or user code.
 WITHOUT_SAMPLES = {
     "Placeholder": "fed",
     "VariableV2": "its variable's value",
     "VarHandleOp": "a handle",
+    **{d.type: "of a queue: see test_queues" for d in all_ops() if d.subject == "queues"},
     "NoOp": "no value",
+    "Switch": "one of its outputs is dead: see engine/test_dead",
+    "RefSwitch": "one of its outputs is dead: see engine/test_dead",
+    "Merge": "it takes what is alive: see engine/test_dead",
+    "RefMerge": "it takes what is alive: see engine/test_dead",
+    "ControlTrigger": "no value",
+    **{d.type: "of the run's arrays: see test_tensor_arrays" for d in all_ops() if d.per_run},
+    "_Arg": "what comes into a loop's body",
+    "While": "a graph: see engine/test_loops",
+    "IterationCount": "of a loop that has run: see engine/test_loops",
+    "IterationValue": "of a loop that has run: see engine/test_loops",
     "EagerPyFunc": "user code: see test_python_ops",
     "PyFunc": "user code: see test_python_ops",
     "PyFuncStateless": "user code: see test_python_ops",
@@ -82,16 +93,10 @@ def test_kernel_keeps_to_its_device(definition: OpDef) -> None:
 
 @pytest.mark.parametrize("definition", DIFFERENTIABLE)
 def test_gradient_agrees_with_differences(definition: OpDef) -> None:
-    """First and second derivatives, on every sample that has floating-point inputs and outputs;
-    derivative_excuses.py says what is left out, and why."""
-    orders = op_checks.check_gradient(definition)
+    """First and second derivatives, on every sample that has floating-point inputs and outputs,
+    with and without static shapes; derivative_excuses.py says what is left out, and why."""
+    orders = gradient_checks.check_gradient(definition, (KNOWN, SIZES_UNKNOWN, NOTHING_KNOWN))
     excused = definition.type in NOT_AGAINST_DIFFERENCES
     wanted = 0 if excused else 1 if definition.type in NO_SECOND_DERIVATIVE else 2
     assert max(orders, default=0) == wanted
     assert set(orders) <= {0, wanted}
-
-
-@pytest.mark.parametrize("known", [SIZES_UNKNOWN, NOTHING_KNOWN])
-@pytest.mark.parametrize("definition", DIFFERENTIABLE)
-def test_gradient_without_static_shapes(definition: OpDef, known: str) -> None:
-    op_checks.check_gradient(definition, known)

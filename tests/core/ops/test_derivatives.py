@@ -8,7 +8,7 @@ import pytest
 
 from core.errors import GradstepError
 from core.ops.table import find, lookup
-from tests.support import derivative_excuses, op_checks
+from tests.support import derivative_excuses, gradient_checks
 
 EXCUSES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("ONLY_FIRST_OUTPUT", derivative_excuses.ONLY_FIRST_OUTPUT),
@@ -25,9 +25,9 @@ EXCUSES: tuple[tuple[str, dict[str, Any]], ...] = (
 def test_without_its_excuse_it_would_fail(
     table: str, type: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delitem(getattr(op_checks, table), type)
+    monkeypatch.delitem(getattr(gradient_checks, table), type)
     with pytest.raises((AssertionError, GradstepError)) as caught:
-        op_checks.check_gradient(lookup(type))
+        gradient_checks.check_gradient(lookup(type))
     if table == "NO_SECOND_DERIVATIVE":
         assert isinstance(caught.value, GradstepError)
         assert caught.value.kind == "LookupError"
@@ -38,4 +38,4 @@ def test_what_is_not_held_against_differences_has_no_sample_that_could_be(type: 
     definition = find(type)
     assert definition is not None
     assert definition.differentiable
-    assert set(op_checks.check_gradient(definition)) <= {0}
+    assert set(gradient_checks.check_gradient(definition)) <= {0}

@@ -1,4 +1,4 @@
-"""docs/ops.md is what the op table makes, and says what it should of each op."""
+"""docs/ops.md and docs/blocks.md are what the tables make, and say what they should."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from core.graph.dtypes import DType
 from core.ops import table
 from core.ops.builder import OpView, Tensor, call
 from core.ops.table import all_ops, lookup
-from core.reference.__main__ import PATH
+from core.reference.__main__ import DOCS, PAGES
 from core.reference.entry import entry
 from core.reference.gradient_text import gradient_lines, second_order
 from core.reference.page import page
 
 
-def test_the_committed_page_is_what_the_table_makes() -> None:
-    assert PATH.read_text(encoding="utf-8") == page(), "docs/ops.md is out of date: run ./dev docs"
+@pytest.mark.parametrize("name", PAGES)
+def test_the_committed_page_is_what_the_table_makes(name: str) -> None:
+    text = (DOCS / name).read_text(encoding="utf-8")
+    assert text == PAGES[name](), f"docs/{name} is out of date: run ./dev docs"
 
 
 def test_every_op_has_a_section_and_a_link_that_leads_there() -> None:

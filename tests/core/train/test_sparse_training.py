@@ -210,7 +210,7 @@ def test_a_document_trains_by_rows(type: str) -> None:
         graph=lookup_loss(False).build(),
         request=GradientRequest.to("loss", "w"),
         initial={"w": Constant(W)},
-        optimizer=Optimizer(type, {"learning_rate": 0.1}),
+        optimizers=(Optimizer(type, {"learning_rate": 0.1}),),
     )
     program = derive(document)
     assert program.problems == ()

@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 
 from core.autodiff.gradients import gradients
-from core.graph.dtypes import DType
+from core.graph.model import TensorRef
+from core.layers.block import find_block
+from core.layers.expansion import expand
+from core.layers.metric_losses import center_loss
 from core.ops import api as tf
 from core.ops.builder import Tensor, call
 from core.ops.indexed_slices import IndexedSlices
-from tests.oracle.program import Program, Variable
+from tests.oracle.program import Program
 from tests.oracle.reasons import DEVICES
 from tests.oracle.shorthand import ints, total
-from tests.oracle.stepping import Optimizer
 from tests.oracle.table import DOCUMENTATION, STATISTIC, Case, checks
 
 PYTHON = "lists in the program's Python, not the graph"
@@ -26,16 +28,17 @@ def centers(case: Case) -> None:
         for form in ("facenet", "paper"):
             case.value(_center_steps(case, dtype, form), dtype, form)
         with Program() as p:
-            features, labels, c, loss, _ = _center_loss(case, p, dtype, "facenet")
+            features, labels, loss, _ = _center_loss(case, p, dtype, "facenet")
+            (c,) = tf.global_variables()
             feeds = _center_feeds(case, dtype, features, labels)
             p.run(loss, feeds)
-            case.value(p.value(c), dtype, "update_not_fetched", "centers")
+            case.value(p.session.store["centers"], dtype, "update_not_fetched", "centers")
             df, dc = gradients(loss, [features, c.handle])
             case.gradient(p.run(df, feeds), dtype, "dloss_dfeatures")
             assert isinstance(dc, IndexedSlices)
             case.graph(type(dc).__name__, dtype, "dloss_dcenters_type")
             case.gradient(p.run(dc.dense(), feeds), dtype, "dloss_dcenters_dense")
-        case.skip(PYTHON, dtype, "in_trainable_variables")
+            case.graph(c in tf.trainable_variables(), dtype, "in_trainable_variables")
     _updated_first(case)
     case.skip_each(STATISTIC, "numpy_max_diff_facenet", "numpy_max_diff_paper")
     case.skip(DOCUMENTATION, "graph")
@@ -48,35 +51,20 @@ def _center_feeds(case: Case, dtype: str, features: Tensor, labels: Tensor) -> d
 
 def _center_loss(
     case: Case, p: Program, dtype: str, form: str
-) -> tuple[Tensor, Tensor, Variable, Tensor, Tensor]:
-    """Half the squared distances to the labels' centers, and the update of the centers."""
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The block's loss, and its update of the centers."""
     start = case.given("inputs", "features").astype(dtype)
     alpha = case.given("inputs", "alpha")
     features = p.like("features", start)
     labels = p.placeholder("labels", "int32", (len(start),))
-    c = p.variable("centers", np.zeros((4, 3), dtype))
-    own = call("GatherV2", c.read, labels, np.array(0, np.int32))
-    loss = 0.5 * total(call("Square", features - own))
-    apart = own - features
-    if form == "paper":
-        # each center's mean step over one more than its rows
-        pairs = tf.cast(
-            call(
-                "Equal",
-                call("ExpandDims", labels, np.array(1, np.int32)),
-                call("ExpandDims", labels, np.array(0, np.int32)),
-            ),
-            DType(dtype),
-        )
-        counts = call("Sum", pairs, ints(1), keep_dims=True)
-        apart = apart / (1.0 + counts)
-    update = c.update("ScatterSub", labels, alpha * apart)
-    return features, labels, c, loss, update
+    loss = center_loss(features, labels, classes=4, alpha=alpha, form=form)
+    (update,) = tf.get_collection(tf.GraphKeys.UPDATE_OPS)
+    return features, labels, loss, update
 
 
 def _center_steps(case: Case, dtype: str, form: str) -> dict[str, Any]:
     with Program() as p:
-        features, labels, c, loss, update = _center_loss(case, p, dtype, form)
+        features, labels, loss, update = _center_loss(case, p, dtype, form)
         feeds = _center_feeds(case, dtype, features, labels)
         steps = []
         for _ in range(3):
@@ -84,7 +72,7 @@ def _center_steps(case: Case, dtype: str, form: str) -> dict[str, Any]:
             steps.append(
                 {"loss_before": before, "returned_by_update_op": p.run(update, feeds).copy()}
             )
-        return {"steps": steps, "centers_after_3": p.value(c)}
+        return {"steps": steps, "centers_after_3": p.session.store["centers"]}
 
 
 def _updated_first(case: Case) -> None:
@@ -103,7 +91,7 @@ def _updated_first(case: Case) -> None:
 
 
 @checks("data_parallel_towers")
-def towers(case: Case) -> None:
+def data_parallel(case: Case) -> None:
     for kind, name in (("SGD", "GradientDescent"), ("Adam", "Adam")):
         merged: dict[int, Any] = {}
         moved: dict[int, np.ndarray] = {}
@@ -132,31 +120,48 @@ def towers(case: Case) -> None:
 
 def _towers(case: Case, kind: str, count: int) -> dict[str, Any]:
     """Each tower's mean loss over its share of the rows; gradients are added, and applied once."""
-    x, y, start = (case.given("inputs", key) for key in ("x", "y", "w"))
+    x, y = (case.given("inputs", key) for key in "xy")
     with Program() as p:
-        w = p.variable("net/w", start)
-        b, unused = p.variable("net/b", np.zeros(2)), p.variable("net/unused", np.zeros(2))
-        variables = [w, b, unused]
-        losses, grads = [], []
-        for rows, wanted in zip(np.split(x, count), np.split(y, count), strict=True):
-            out = call("MatMul", p.builder.constant(rows), w.read) + b.read
-            loss = total(call("Square", out - wanted), "Mean")
-            losses.append(loss)
-            grads.append(gradients(loss, [v.handle for v in variables]))
-        sums = [tf.add_n([g[i] for g in grads]) if count > 1 else grads[0][i] for i in (0, 1)]
-        rate = {"lr": 0.1}
-        optimizer = Optimizer(p, kind, list(zip((w, b), sums, strict=True)), **rate)
+        loss = _network_loss(p, x, y, case.given("inputs", "w"))
+        variables = tf.trainable_variables()
+    losses, whole = [loss], loss
+    if count > 1:
+        p, losses, whole, loss = _split(p, loss, count)
+    with p:
+        handles = [p.builder.get(v.handle.ref) for v in variables]
+        pairs = list(zip(variables, gradients(whole, handles), strict=True))
+        each = [gradients(one, handles) for one in losses]
+        updates = p.apply(kind, pairs, learning_rate=0.1)
         step = p.variable("global_step", np.int64(0))
-        with p.builder.control_dependencies([optimizer.step]):
+        with p.builder.control_dependencies(updates.targets):
             counted = step.update("AssignAdd", np.int64(1)).ref.op
-        mean = tf.add_n(losses) / float(count) if count > 1 else losses[0]
-        first = p.run({"loss": mean, "sums": sums, "per_tower": grads})
-        p.run([], targets=[counted])
-        names = [f"{v.name}:0" for v in variables]
-        after = {n: p.value(v) for n, v in zip(names, variables, strict=True)}
-        merged = dict(zip(names[:2], first["sums"], strict=True))
-        found = {"loss": first["loss"], "merged": merged, "per_tower": first["per_tower"]}
+        merged = {v.name: g for v, g in pairs if g is not None}
+        feeds = {"x:0": x, "y:0": y}
+        found = p.run({"loss": loss, "merged": merged, "per_tower": each}, feeds)
+        p.run([], feeds, targets=[counted])
+        after = {v.name: p.session.store[v.handle.ref.op] for v in variables}
         return {**found, "after": after, "global_step": p.value(step)}
+
+
+def _network_loss(p: Program, x: np.ndarray, y: np.ndarray, start: np.ndarray) -> Tensor:
+    rows, wanted = p.like("x", x), p.like("y", y)
+    with tf.variable_scope("net"):
+        w = tf.get_variable("w", initializer=start)
+        b = tf.get_variable("b", initializer=np.zeros(2))
+        tf.get_variable("unused", initializer=np.zeros(2))
+    return total(call("Square", call("MatMul", rows, w) + b - wanted), "Mean")
+
+
+def _split(p: Program, loss: Tensor, count: int) -> tuple[Program, list[Tensor], Tensor, Tensor]:
+    """The block's: a program with the towers' losses, their sum and their mean."""
+    settings = {"network": str(loss.ref), "towers": count, "combine": "mean"}
+    sources = [TensorRef("x"), TensorRef("y")]
+    made = expand(p.builder.build(), find_block("towers"), sources, settings=settings)
+    added = next(made.graph[n] for n in made.operations if made.graph[n].type == "AddN")
+    (mean,) = made.outputs
+    wide = Program(made.graph, p.builder.variables.initial)
+    losses = [wide.builder.get(ref) for ref in added.inputs if ref is not None]
+    return wide, losses, wide.builder.get(added.output()), wide.builder.get(mean)
 
 
 def _misaligned(case: Case) -> None:

@@ -15,7 +15,6 @@ from core.ops.builder import Tensor, call, call_many
 from gpu.profiles import PROFILES
 from tests.oracle.point import Build, point
 from tests.oracle.program import Program
-from tests.oracle.reasons import NO_COND
 from tests.oracle.shorthand import ints, like
 from tests.oracle.table import Case, checks
 
@@ -73,10 +72,6 @@ def choosing(case: Case) -> None:
     exact = point(root, start.astype(np.float64))["grad"]
     case.gradient(exact, "where(x>0, SQRT, 0) float64", "grad")
     _selects(case)
-    for entry in case.recorded:
-        if "cond" in entry and not entry.startswith(("where", "condition")) and "note" not in entry:
-            case.skip(NO_COND, entry)
-    case.skip_each(NO_COND, "tf.case", "graph_file")
 
 
 def _selects(case: Case) -> None:

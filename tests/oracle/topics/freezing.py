@@ -10,7 +10,6 @@ from core.autodiff.gradients import gradients
 from core.ops.builder import Tensor, call
 from tests.oracle.documents import NO_GRADIENTS, minimize
 from tests.oracle.program import Program
-from tests.oracle.reasons import OPTIMIZER_CLASS, SLOT_NAMES
 from tests.oracle.stepping import Optimizer
 from tests.oracle.table import Case, checks
 
@@ -150,12 +149,14 @@ def networks(case: Case) -> None:
             if updates is adam:
                 case.value(p.session.store[adam.slots["Net_B/w"][0]], "slots", "B/w m")
         case.graph(bool(adam.slots.get("Net_A/w")), "slots", "A has Adam slot")
-        case.skip(SLOT_NAMES, "slots", "adam slot names")
-        names = [n.removeprefix("train_1/") for n in p.initial]
-        found = sorted(f"{n}:0" for n in names)
+        case.skip("what get_slot_names says in Python", "slots", "adam slot names")
+        found = sorted(f"{n}:0" for n in p.initial)
         case.derived(
             found, sorted(case.at("slots", "vars")), "slots", "vars", how="in another order"
         )
         entry = "var_list_without_path"
         case.error(lambda: minimize(p, losses["A"], nets["B"]), entry, says=NO_GRADIENTS)
-    case.skip_each(OPTIMIZER_CLASS, "empty_var_list", "no_variables_in_graph")
+    with Program() as p:
+        lost = call("Square", p.placeholder("x", shape=()))
+        case.error(lambda: minimize(p, lost, []), "no_variables_in_graph")
+    case.skip("no var_list and an empty one are the same in a document", "empty_var_list")

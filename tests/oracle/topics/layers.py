@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 
 from core.autodiff.gradients import gradients
+from core.layers.block import find_block
+from core.layers.expansion import expand
 from core.ops import api as tf
 from core.ops.builder import Tensor, call
+from core.ops.given import as_written
+from core.ops.variable import found_variable
 from tests.oracle.program import Program
 from tests.oracle.shorthand import ints
 from tests.oracle.table import DOCUMENTATION, Case, checks
 
-LAYERS = "tf.layers in Python; Gradstep has the ops that a layer is made of"
 RUNNING = "what TensorFlow says when it runs"
 CONTRIB = "TensorFlow 1's contrib package"
 
@@ -67,8 +70,32 @@ def blocks(case: Case) -> None:
     _dropout(case)
     case.skip(DOCUMENTATION, "SAME padding rule")
     case.skip(CONTRIB, "tf.contrib")
-    for entry in ("dense unknown last dim", "default initializers"):
-        case.skip(LAYERS, entry)
+    _defaults(case)
+
+
+def _defaults(case: Case) -> None:
+    """What variables start with unless something else is said."""
+    with Program() as p:
+        x = p.placeholder("x", shape=(2, 4))
+        tf.layers.dense(x, 3, name="d")
+        tf.layers.conv2d(p.placeholder("i", shape=(1, 5, 5, 2)), 3, 3, name="c")
+        glorot = tf.glorot_uniform_initializer()
+        initial = p.builder.variables.initial
+
+        def start(name: str, initializer: Any) -> bool:
+            value = initial[name]
+            return bool(np.array_equal(value, initializer(value.shape, value.dtype, name)))
+
+        names = {True: "glorot_uniform", False: "another"}
+        zeros = {True: "zeros", False: "another"}
+        found = {
+            "dense kernel": names[start("d/kernel", glorot)],
+            "bias": zeros[start("d/bias", tf.zeros_initializer())],
+            "conv2d kernel": names[start("c/kernel", glorot)],
+        }
+        case.value(found, "default initializers")
+        unknown = p.placeholder("u", shape=(None, None))
+        case.error(lambda: tf.layers.dense(unknown, 3), "dense unknown last dim")
 
 
 def _shaped(p: Program, y: Tensor, feeds: dict[Any, Any]) -> dict[str, Any]:
@@ -111,18 +138,16 @@ def _transposed(case: Case, kernel: np.ndarray) -> None:
 def _shapes(case: Case) -> None:
     with Program() as p:
         x = p.builder.constant(np.ones((2, 4), np.float32))
-        weights = p.variable("d/kernel", np.full((4, 3), 0.5, np.float32))
-        bias = p.variable("d/bias", np.zeros(3, np.float32))
-        y = call("BiasAdd", call("MatMul", x, weights.read), bias.read)
+        half = tf.constant_initializer(0.5)
+        y = tf.layers.dense(x, 3, kernel_initializer=half, name="d")
         case.value(p.run(y), "dense", "value")
-        for key in ("vars", "bias_init"):
-            case.skip(LAYERS, "dense", key)
+        made = tf.global_variables()
+        case.graph([[v.name, as_written(v.shape)] for v in made], "dense", "vars")
+        case.value(made[1].initial_value, "dense", "bias_init")
         deep = p.builder.constant(np.ones((2, 5, 4), np.float32))
-        flat = call("MatMul", call("Reshape", deep, ints(-1, 4)), weights.read)
-        back = call("Reshape", flat, ints(2, 5, 3))
-        case.graph(str(back.shape.static()), "dense rank 3 input")
+        case.graph(str(tf.layers.dense(deep, 3).shape.static()), "dense rank 3 input")
         image = p.placeholder("image", shape=(None, 2, 2, 3))
-        rows = call("Reshape", image, ints(-1, 12))
+        rows = tf.layers.flatten(image)
         case.graph("(?, 12)" if list(rows.shape) == [None, 12] else str(rows.shape), "flatten")
         counted = p.builder.constant(np.arange(6, dtype=np.int32))
         case.value(p.run(call("Reshape", counted, ints(-1, 2))), "reshape -1")
@@ -156,10 +181,13 @@ def _dropout(case: Case) -> None:
         def kept(y: Tensor) -> bool:
             return bool(abs(np.mean(p.run(y, feeds) != 0) - 0.75) < 0.05)
 
-        case.skip(LAYERS, "layers.dropout default training=False is identity")
+        same = p.run(tf.layers.dropout(x, rate=0.25), feeds)
+        entry = "layers.dropout default training=False is identity"
+        case.value(bool(np.array_equal(same, ones)), entry)
         entry = "layers.dropout rate .25 training"
-        case.value(lambda: values(tf.nn.dropout(x, rate=0.25)), entry, "values")
-        case.value(lambda: kept(tf.nn.dropout(x, rate=0.25)), entry, "kept_fraction_within_5%")
+        dropped = tf.layers.dropout(x, rate=0.25, training=True)
+        case.value(lambda: values(dropped), entry, "values")
+        case.value(lambda: kept(dropped), entry, "kept_fraction_within_5%")
         entry = "nn.dropout keep_prob=.25 vs rate=.75"
         case.value(lambda: values(tf.nn.dropout(x, rate=0.75)), entry, "values rate")
         case.value(lambda: values(tf.nn.dropout(x, keep_prob=0.25)), entry, "values keep_prob")
@@ -187,55 +215,75 @@ def _same_mask(p: Program, x: Tensor, feeds: dict[Any, Any]) -> bool:
 def reused(case: Case) -> None:
     """One kernel and bias in two places: outputs are equal, and their gradients add up."""
     with Program() as p:
-        kernel = p.variable("test/dense/kernel", np.full((10, 10), 0.1, np.float32))
-        bias = p.variable("test/dense/bias", np.zeros(10, np.float32))
-        x = p.builder.constant(np.ones((2, 10), np.float32))
-        towers = [call("BiasAdd", call("MatMul", x, kernel.read), bias.read) for _ in range(2)]
-        first, second = p.run(towers)
+        x = p.placeholder("x", shape=(None, 10))
+        kernel = tf.constant_initializer(0.1)
+        towers = []
+        for reuse in (None, True):
+            with tf.variable_scope("test", reuse=reuse):
+                towers.append(tf.layers.dense(x, 10, kernel_initializer=kernel))
+        for entry, y in zip(("o1", "o2"), towers, strict=True):
+            said = f'Tensor("{y.name}", shape={as_written(y.shape)}, dtype={y.dtype.value})'
+            case.graph(said, entry)
+        made = tf.global_variables()
+        case.graph([[v.name, as_written(v.shape)] for v in made], "global_variables")
+        case.graph([v.name for v in tf.trainable_variables()], "trainable")
+        feeds = {x: np.ones((2, 10), np.float32)}
+        first, second = p.run(towers, feeds)
         case.value(bool(np.all(first == second)), "same_output")
         case.value(first[0], "value_row0")
         loss = call("Sum", towers[0] + towers[1], ints(0, 1))
-        found = p.run(gradients(loss, bias.handle)[0])
+        found = p.run(gradients(loss, made[1].handle)[0], feeds)
         case.gradient(found, "tied_grad_bias (2 towers x 2 rows)")
-    for entry in (
-        "o1",
-        "o2",
-        "global_variables",
-        "trainable",
-        "third_without_reuse",
-        "unscoped_twice_makes_two_sets",
-    ):
-        case.skip("names and reuse in variable scopes of TensorFlow's Python", entry)
+
+        def third() -> None:
+            with tf.variable_scope("test"):
+                tf.layers.dense(x, 10)
+
+        case.error(third, "third_without_reuse")
+        for _ in range(2):
+            tf.layers.dense(x, 10)
+        names = [v.name for v in tf.global_variables()]
+        case.graph(names, "unscoped_twice_makes_two_sets")
 
 
 @checks("perceptual_loss")
 def perceptual(case: Case) -> None:
+    """The block on a network of two convolutions: nothing but the image is trained."""
     keys = ("image", "target", "k1", "k2")
     image, target, k1, k2 = (case.given("inputs", key) for key in keys)
     with Program() as p:
-        x = p.variable("image", image)
-        first, second = p.variable("vgg_19/conv1/w", k1), p.variable("vgg_19/conv4/w", k2)
-
-        def features(pixels: Any) -> Tensor:
-            hidden = call("Relu", conv(pixels, first.read, 1, "SAME"))
-            halved = call(
-                "MaxPool", hidden, ksize=(1, 2, 2, 1), strides=(1, 2, 2, 1), padding="SAME"
-            )
-            return call("Relu", conv(halved, second.read, 1, "SAME"))
-
-        wanted = tf.stop_gradient(features(p.builder.constant(target)))
-        got = features(x.read)
-        loss = call("Mean", call("Square", got - wanted), ints(0, 1, 2, 3))
-        case.value(p.run(got), "features")
-        case.value(p.run(wanted), "target_features")
-        case.value(p.run(loss), "loss0")
-        case.gradient(p.run(gradients(loss, x.handle)[0]), "dloss_dimage", within=1e-8)
-        updates = p.minimize("GradientDescent", loss, [x], learning_rate=1.0)
+        x = tf.Variable(image, name="image")
+        seen = p.like("seen", target)
+        with tf.variable_scope("vgg_19"):
+            _features(seen, k1, k2)
+        case.graph([v.name for v in tf.trainable_variables()], "trainable")
+        network = {"network": "vgg_19/features"}
+        sources = [x.handle.ref, p.builder.constant(target).ref]
+        made = expand(p.builder.build(), find_block("perceptual_loss"), sources, settings=network)
+        trained = Program(made.graph, p.builder.variables.initial)
+        image_features, target_features = (
+            trained.builder.get(f"perceptual_loss/{name}/vgg_19/features")
+            for name in ("features", "target_features")
+        )
+        loss = trained.builder.get(next(iter(made.outputs)))
+        shown = found_variable(trained.builder, "image")
+        case.value(trained.run(image_features), "features")
+        case.value(trained.run(target_features), "target_features")
+        case.value(trained.run(loss), "loss0")
+        case.gradient(trained.run(gradients(loss, shown.handle)[0]), "dloss_dimage", within=1e-8)
+        updates = trained.minimize("GradientDescent", loss, [shown], learning_rate=1.0)
         after = []
         for _ in range(5):
-            p.run([], targets=updates.targets)
-            after.append(p.run(loss).copy())
+            trained.run([], targets=updates.targets)
+            after.append(trained.run(loss).copy())
         case.value(np.array(after), "loss_after_each_step")
-        same = np.all(p.value(first) == k1) and np.all(p.value(second) == k2)
+        weights = [trained.session.store[f"vgg_19/{n}/w"] for n in ("conv1", "conv4")]
+        same = all(np.array_equal(w, k) for w, k in zip(weights, (k1, k2), strict=True))
         case.value(bool(same), "vgg_weights_unchanged")
-    case.skip(LAYERS, "trainable")
+
+
+def _features(pixels: Tensor, k1: np.ndarray, k2: np.ndarray) -> Tensor:
+    first = tf.get_variable("conv1/w", initializer=k1)
+    second = tf.get_variable("conv4/w", initializer=k2)
+    halved = tf.layers.max_pooling2d(call("Relu", conv(pixels, first, 1, "SAME")), 2, 2, "same")
+    return call("Relu", conv(halved, second, 1, "SAME"), name="features")

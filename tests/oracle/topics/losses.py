@@ -2,125 +2,63 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from core.autodiff.gradients import gradients
-from core.graph.dtypes import DType
 from core.ops import api as tf
-from core.ops.builder import Tensor, call, call_many
+from core.ops.builder import Tensor, call
 from tests.oracle.program import Program
-from tests.oracle.shorthand import every_axis, ints, like
+from tests.oracle.shorthand import ints
 from tests.oracle.table import Case, checks
 
-ARGUMENTS = "checks of tf.losses' own arguments in Python"
-COLLECTION = "the collection of losses that TensorFlow's Python keeps"
-
-F32 = DType.FLOAT32
-
-
-def narrow(x: Any) -> Tensor:
-    return tf.cast(x, F32)
-
-
-def reduced(losses: Tensor, weights: Any = 1.0, how: str = "by_nonzero") -> Tensor:
-    """compute_weighted_loss: in float32, and back in the losses' own type."""
-    kind = losses.dtype
-    values = narrow(losses)
-    w = narrow(losses.builder.tensor(weights))
-    weighted = values * w
-    if how == "none":
-        return tf.cast(weighted, kind)
-    total = call("Sum", weighted, every_axis(weighted))
-    if how == "sum":
-        return tf.cast(total, kind)
-    return tf.cast(call("DivNoNan", total, _count(values, w, how)), kind)
-
-
-def _count(values: Tensor, weights: Tensor, how: str) -> Any:
-    everywhere = weights * tf.ones_like(values)
-    if how == "mean":
-        return call("Sum", everywhere, every_axis(everywhere))
-    if how == "over_batch":
-        return np.float32(np.prod(values.shape.static()))
-    present = narrow(call("NotEqual", everywhere, np.float32(0)))
-    return call("Sum", present, every_axis(present))
-
-
-def softmax(labels: Any, logits: Tensor, smoothing: float = 0.0, stop: bool = True) -> Tensor:
-    target = logits.builder.tensor(labels, dtype=logits.dtype)
-    if smoothing:
-        classes = logits.shape.static()[-1]
-        target = target * like(1 - smoothing, target) + like(smoothing / classes, target)
-    target = tf.stop_gradient(target) if stop else target
-    return call_many("SoftmaxCrossEntropyWithLogits", logits, target)[0]
-
-
-def sparse(labels: Any, logits: Tensor) -> Tensor:
-    return call_many("SparseSoftmaxCrossEntropyWithLogits", logits, labels)[0]
-
-
-def squared(labels: Any, predictions: Tensor) -> Tensor:
-    return call("SquaredDifference", narrow(predictions), narrow(labels))
-
-
-def huber(labels: Any, predictions: Tensor, delta: float = 1.0) -> Tensor:
-    error = call("Abs", narrow(predictions) - narrow(labels))
-    quadratic = call("Minimum", error, delta)
-    return 0.5 * (quadratic * quadratic) + delta * (error - quadratic)
-
-
-def hinge(labels: Any, logits: Tensor) -> Tensor:
-    signs = 2.0 * narrow(labels) - 1.0
-    return call("Relu", 1.0 - signs * narrow(logits))
-
-
-def logarithmic(labels: Any, predictions: Tensor) -> Tensor:
-    y, p = narrow(labels), narrow(predictions)
-    return -(y * call("Log", p + 1e-7)) - (1.0 - y) * call("Log", (1.0 - p) + 1e-7)
-
-
-def cosine(labels: Any, predictions: Tensor) -> Tensor:
-    product = narrow(tf.nn.l2_normalize(predictions, 1)) * narrow(tf.nn.l2_normalize(labels, 1))
-    return 1.0 - call("Sum", product, ints(1), keep_dims=True)
-
-
-def pairwise(labels: Any, predictions: Tensor) -> Tensor:
-    """mean_pairwise_squared_error with weights 1."""
-    apart = narrow(predictions) - narrow(labels)
-    rows, size = apart.shape.static()
-    squares = call("Sum", call("Square", apart), ints(1), keep_dims=True)
-    present = np.full((rows, 1), size, np.float32)
-    first = 2.0 * call("DivNoNan", squares, np.maximum(present - 1, 0))
-    total = call("Sum", apart, ints(1), keep_dims=True)
-    second = 2.0 * call("DivNoNan", call("Square", total), present * np.maximum(present - 1, 0))
-    return call("Sum", first - second, ints(0, 1))
+MARKS = "names that Python gives to tensors; ours are the ops' own"
 
 
 Build = Callable[[dict[str, Tensor]], tuple[Tensor, list[str]]]
 W: dict[str, str] = {
-    "mse reduction none weights [1,0,2]": "none",
-    "mse reduction weighted_sum weights [1,0,2]": "sum",
-    "mse reduction weighted_mean weights [1,0,2]": "mean",
-    "mse reduction weighted_sum_over_batch_size weights [1,0,2]": "over_batch",
-    "mse reduction weighted_sum_by_nonzero_weights weights [1,0,2]": "by_nonzero",
+    f"mse reduction {how} weights [1,0,2]": how
+    for how in (
+        "none",
+        "weighted_sum",
+        "weighted_mean",
+        "weighted_sum_over_batch_size",
+        "weighted_sum_by_nonzero_weights",
+    )
 }
 
 
 def _mse(how: str) -> Build:
-    return lambda t: (reduced(squared(t["target"], t["logits"]), t["weights"], how), ["logits"])
+    def build(t: dict[str, Tensor]) -> tuple[Tensor, list[str]]:
+        loss = tf.losses.mean_squared_error(
+            t["target"], t["logits"], weights=t["weights"], reduction=how
+        )
+        return loss, ["logits"]
+
+    return build
+
+
+def _cosine(t: dict[str, Tensor]) -> tuple[Tensor, list[str]]:
+    target, logits = tf.nn.l2_normalize(t["target"], 1), tf.nn.l2_normalize(t["logits"], 1)
+    return tf.losses.cosine_distance(target, logits, axis=1), ["logits"]
 
 
 LOSSES: dict[str, Build] = {
     "softmax_cross_entropy_with_logits (v1, labels gradient stopped)": lambda t: (
-        softmax(t["onehot"], t["logits"]), ["logits", "onehot"]
+        tf.nn.softmax_cross_entropy_with_logits(labels=t["onehot"], logits=t["logits"]),
+        ["logits", "onehot"],
     ),
     "softmax_cross_entropy_with_logits_v2 (labels get gradient)": lambda t: (
-        softmax(t["onehot"], t["logits"], stop=False), ["logits", "onehot"]
+        tf.nn.softmax_cross_entropy_with_logits_v2(labels=t["onehot"], logits=t["logits"]),
+        ["logits", "onehot"],
     ),
-    "sparse_softmax": lambda t: (sparse(t["sparse"], t["logits"]), ["logits"]),
+    "sparse_softmax": lambda t: (
+        tf.nn.sparse_softmax_cross_entropy_with_logits(labels=t["sparse"], logits=t["logits"]),
+        ["logits"],
+    ),
     "sigmoid_xent": lambda t: (
         tf.nn.sigmoid_cross_entropy_with_logits(labels=t["onehot"], logits=t["logits"]),
         ["logits", "onehot"],
@@ -129,42 +67,41 @@ LOSSES: dict[str, Build] = {
         tf.nn.weighted_cross_entropy_with_logits(t["onehot"], t["logits"], 3.0), ["logits"]
     ),
     "losses.softmax_cross_entropy": lambda t: (
-        reduced(softmax(t["onehot"], t["logits"])), ["logits", "onehot"]
+        tf.losses.softmax_cross_entropy(t["onehot"], t["logits"]), ["logits", "onehot"]
     ),
     "losses.softmax_cross_entropy smoothing .1": lambda t: (
-        reduced(softmax(t["onehot"], t["logits"], 0.1)), ["logits"]
+        tf.losses.softmax_cross_entropy(t["onehot"], t["logits"], label_smoothing=0.1), ["logits"]
     ),
     "losses.softmax weights [1,0,2]": lambda t: (
-        reduced(softmax(t["onehot"], t["logits"]), np.array([1, 0, 2], np.float32)), ["logits"]
+        tf.losses.softmax_cross_entropy(t["onehot"], t["logits"], weights=[1.0, 0.0, 2.0]),
+        ["logits"],
     ),
     "losses.sparse_softmax_cross_entropy": lambda t: (
-        reduced(sparse(t["sparse"], t["logits"])), ["logits"]
+        tf.losses.sparse_softmax_cross_entropy(t["sparse"], t["logits"]), ["logits"]
     ),
     "losses.sigmoid_cross_entropy": lambda t: (
-        reduced(
-            tf.nn.sigmoid_cross_entropy_with_logits(labels=t["onehot"], logits=t["logits"])
-        ), ["logits"]
+        tf.losses.sigmoid_cross_entropy(t["onehot"], t["logits"]), ["logits"]
     ),
     "losses.mean_squared_error": lambda t: (
-        reduced(squared(t["target"], t["logits"])), ["logits", "target"]
+        tf.losses.mean_squared_error(t["target"], t["logits"]), ["logits", "target"]
     ),
     "losses.absolute_difference": lambda t: (
-        reduced(call("Abs", narrow(t["logits"]) - narrow(t["target"]))), ["logits"]
+        tf.losses.absolute_difference(t["target"], t["logits"]), ["logits"]
     ),
-    "losses.huber_loss": lambda t: (reduced(huber(t["target"], t["logits"])), ["logits"]),
+    "losses.huber_loss": lambda t: (tf.losses.huber_loss(t["target"], t["logits"]), ["logits"]),
     "losses.huber_loss delta=.5": lambda t: (
-        reduced(huber(t["target"], t["logits"], 0.5)), ["logits"]
+        tf.losses.huber_loss(t["target"], t["logits"], delta=0.5), ["logits"]
     ),
     "losses.hinge_loss (labels 0/1)": lambda t: (
-        reduced(hinge(t["onehot"], t["logits"])), ["logits"]
+        tf.losses.hinge_loss(t["onehot"], t["logits"]), ["logits"]
     ),
-    "losses.log_loss": lambda t: (reduced(logarithmic(t["onehot"], t["probs"])), ["probs"]),
-    "losses.cosine_distance": lambda t: (reduced(cosine(t["target"], t["logits"])), ["logits"]),
+    "losses.log_loss": lambda t: (tf.losses.log_loss(t["onehot"], t["probs"]), ["probs"]),
+    "losses.cosine_distance": _cosine,
     "losses.mean_pairwise_squared_error": lambda t: (
-        pairwise(t["target"], t["logits"]), ["logits"]
+        tf.losses.mean_pairwise_squared_error(t["target"], t["logits"]), ["logits"]
     ),
     "mse all-zero weights": lambda t: (
-        reduced(squared(t["target"], t["logits"]), np.float32(0)), ["logits"]
+        tf.losses.mean_squared_error(t["target"], t["logits"], weights=0.0), ["logits"]
     ),
     **{entry: _mse(how) for entry, how in W.items()},
 }  # fmt: skip
@@ -179,9 +116,28 @@ def each_loss(case: Case) -> None:
     with Program() as p:
         empty = p.builder.constant(np.zeros(0))
         case.value(p.run(call("Mean", empty, ints(0))), "reduce_mean of empty")
-    case.skip_each(ARGUMENTS, "positional args to softmax xent", "weights bad shape")
-    case.skip(ARGUMENTS, "default reduction")
-    case.skip(COLLECTION, "collection size")
+    _arguments(case, start)
+
+
+def _arguments(case: Case, start: dict[str, np.ndarray]) -> None:
+    """What tf.losses check, and where they put what they make."""
+    with Program() as p:
+        tensors = {key: p.like(key, value) for key, value in start.items()}
+        y, x = tensors["target"], tensors["logits"]
+        case.error(
+            lambda: tf.losses.mean_squared_error(y, x, weights=p.builder.constant(np.ones(3))),
+            "weights bad shape",
+            says="weights can not be broadcast to values. values.rank=2. weights.rank=1. "
+            "values.shape=(3, 4). weights.shape=(3,). Received weights=",
+            why="then the tensors",
+        )
+        entry = "default reduction"
+        case.value(inspect.signature(tf.losses.huber_loss).parameters["reduction"].default, entry)
+        case.skip(MARKS, "positional args to softmax xent")
+        before = len(tf.losses.get_losses())
+        for build in (b for entry, b in LOSSES.items() if entry.startswith(("losses.", "mse"))):
+            build(tensors)
+        case.value(len(tf.losses.get_losses()) - before, "collection size")
 
 
 def _within(entry: str) -> float | None:
@@ -220,9 +176,7 @@ def one_row(case: Case) -> None:
     labels = np.array(case.given("inputs", "labels"), np.int32)
     with Program() as p:
         a = p.like("a", start)
-        rows = call("Reshape", tf.stop_gradient(narrow(p.builder.constant(labels))), ints(1, -1))
-        each = call_many("SoftmaxCrossEntropyWithLogits", call("Reshape", a, ints(1, -1)), rows)[0]
-        loss = reduced(call("Reshape", each, np.array([], np.int32)))
+        loss = tf.losses.softmax_cross_entropy(labels, a)
         case.value(p.run(loss, {a: start}), "loss")
         case.gradient(p.run(gradients(loss, a)[0], {a: start}), "dL_da")
         case.graph(f"({', '.join(map(str, loss.shape.static()))})", "losses_shape")

@@ -18,9 +18,6 @@ from tests.oracle.program import Program
 from tests.oracle.shorthand import vector
 from tests.oracle.table import Case, checks
 
-LOOPS = "needs tf.cond or tf.while_loop: a later version"
-
-
 REGISTRY = (
     "Python's registry of gradients: in Gradstep a gradient is a function of the document, "
     "whose names are unique"
@@ -90,8 +87,6 @@ def affected(case: Case) -> None:
         _made_inside(case, kind)
     _second_order(case)
     _imported(case, start)
-    case.skip_each(LOOPS, "cond_ops_with_attr", "grad_through_cond (5 per Identity on the path)")
-    case.skip(LOOPS, "while_mul_override")
 
 
 def _wrong_names(case: Case, x: Tensor) -> None:

@@ -1,137 +1,99 @@
-"""Recurrent cells, step after step without a loop: outputs, states and gradients."""
+"""Recurrent cells along a sequence: tf.nn.dynamic_rnn's outputs, states and gradients."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from core.autodiff.gradients import gradients
 from core.ops import api as tf
-from core.ops.builder import Tensor, call, call_many
-from tests.oracle.program import Program, Variable
+from core.ops.builder import Tensor, call
+from core.ops.given import as_written
+from tests.oracle.program import Program
 from tests.oracle.table import DOCUMENTATION, STATISTIC, Case, checks
 
-LOOPS = "dynamic_rnn itself, which is a while loop: a later version"
-LAYERS = "names and initial values that the cell's class in Python gives"
+FRAMES = "op types of TensorFlow's frames; here a loop is one operation, and a frame in a file"
 
 UNITS = 3
-Weights = dict[str, Tensor]
-State = tuple[Tensor, ...]
-Cell = Callable[[Tensor, State, Weights], tuple[Tensor, State]]
-
-
-def _linear(x: Tensor, h: Tensor, kernel: Tensor, bias: Tensor) -> Tensor:
-    joined = call("ConcatV2", x, h, np.array(1, np.int32))
-    return call("BiasAdd", call("MatMul", joined, kernel), bias)
-
-
-def _split(x: Tensor, count: int) -> list[Tensor]:
-    return list(call_many("Split", np.array(1, np.int32), x, num_split=count))
-
-
-def basic(x: Tensor, state: State, w: Weights) -> tuple[Tensor, State]:
-    h = call("Tanh", _linear(x, state[0], w["kernel"], w["bias"]))
-    return h, (h,)
-
-
-def gru(x: Tensor, state: State, w: Weights) -> tuple[Tensor, State]:
-    (h,) = state
-    gates = call("Sigmoid", _linear(x, h, w["gates/kernel"], w["gates/bias"]))
-    r, u = _split(gates, 2)
-    c = call("Tanh", _linear(x, r * h, w["candidate/kernel"], w["candidate/bias"]))
-    h = u * h + (1.0 - u) * c
-    return h, (h,)
-
-
-def lstm(x: Tensor, state: State, w: Weights) -> tuple[Tensor, State]:
-    c, h = state
-    i, j, f, o = _split(_linear(x, h, w["kernel"], w["bias"]), 4)
-    c = c * call("Sigmoid", f + 1.0) + call("Sigmoid", i) * call("Tanh", j)
-    h = call("Tanh", c) * call("Sigmoid", o)
-    return h, (c, h)
-
-
-CELLS: dict[str, tuple[Cell, int]] = {
-    "BasicRNNCell": (basic, 1),
-    "GRUCell": (gru, 1),
-    "LSTMCell": (lstm, 2),
-    "BasicLSTMCell": (lstm, 2),
-}
-
-
-def unrolled(
-    cell: Cell, states: int, x: Tensor, weights: Weights, lengths: Any = None
-) -> tuple[Tensor, State]:
-    """Outputs [batch, time, units] and the last state. Past its length a row's output is zero and
-    its state stays."""
-    batch, time, _ = x.shape.static()
-    zeros = np.zeros((batch, UNITS), np.float32)
-    state: State = tuple(x.builder.constant(zeros) for _ in range(states))
-    outputs = []
-    for t, now in enumerate(tf.unstack(x, axis=1)):
-        out, after = cell(now, state, weights)
-        if lengths is not None:
-            running = np.broadcast_to((t < lengths)[:, None], (batch, UNITS))
-            alive = x.builder.constant(running.copy())
-            out = call("Select", alive, out, zeros)
-            after = tuple(call("Select", alive, a, b) for a, b in zip(after, state, strict=True))
-        outputs.append(out)
-        state = after
-    assert len(outputs) == time
-    return tf.stack(outputs, axis=1), state
+CELLS = ("BasicRNNCell", "GRUCell", "LSTMCell", "BasicLSTMCell")
 
 
 @checks("rnn_dynamic")
 def cells(case: Case) -> None:
     start = case.given("inputs", "x")
     lengths = case.given("inputs", "sequence_length")
-    for name, (cell, states) in CELLS.items():
-        _cell(case, name, cell, states, start, lengths)
+    for name in CELLS:
+        _cell(case, name, start, lengths)
+        _variables(case, name, start)
+    _tutorial(case)
     case.skip("what `with sequence_length` checks, in words", "sequence_length_semantics")
-    for entry in case.recorded:
-        if entry.startswith("tutorial") or entry in ("op_types", "unknown feature dim"):
-            case.skip(LOOPS, entry)
-    case.skip(LOOPS, "no dtype and no initial_state")
+    case.skip(FRAMES, "op_types")
 
 
-def _cell(
-    case: Case, name: str, cell: Cell, states: int, start: np.ndarray, lengths: np.ndarray
-) -> None:
+def _made(p: Program, name: str, x: Tensor, **how: Any) -> tuple[Tensor, Any]:
+    cell = getattr(tf.nn.rnn_cell, name)(UNITS)
+    outputs, state = tf.nn.dynamic_rnn(cell, x, dtype="float32", **how)
+    return outputs, state._asdict() if hasattr(state, "_asdict") else state
+
+
+def _cell(case: Case, name: str, start: np.ndarray, lengths: np.ndarray) -> None:
     with Program() as p:
         x = p.like("x", start)
-        variables: dict[str, Variable] = {}
+        out, state = _made(p, name, x)
         for full in case.at(name, "weights"):
-            value = case.given(name, "weights", full)
-            variables[full] = p.variable(full.removesuffix(":0"), value)
-        weights = {_short(full): v.read for full, v in variables.items()}
+            p.initial[full.removesuffix(":0")] = case.given(name, "weights", full)
         feeds = {x: start}
-
-        def last(state: State) -> Any:
-            return dict(zip("ch", state, strict=True)) if states == 2 else state[0]
-
-        out, state = unrolled(cell, states, x, weights)
         within = 5e-7
         case.value(p.run(out, feeds), name, "outputs", within=within)
-        case.value(p.run(last(state), feeds), name, "final_state", within=within)
-        loss = call("Sum", call("Square", out), np.array([0, 1, 2], np.int32))
-        found = gradients(loss, [v.handle for v in variables.values()])
-        named = dict(zip(variables, p.run(found, feeds), strict=True))
+        case.value(p.run(state, feeds), name, "final_state", within=within)
+        variables = tf.trainable_variables()
+        found = p.run(gradients(_squares(out), variables), feeds)
+        named = dict(zip([v.name for v in variables], found, strict=True))
         case.gradient(named, name, "grads sum(o^2)", within=1e-5)
-        cut, state = unrolled(cell, states, x, weights, lengths)
+        with tf.variable_scope(tf.get_variable_scope(), reuse=True):
+            cut, state = _made(p, name, x, sequence_length=lengths)
         entry = "with sequence_length [4,2,0]"
-        found = p.run({"outputs": cut, "final_state": last(state)}, feeds)
+        found = p.run({"outputs": cut, "final_state": state}, feeds)
         case.value(found, name, entry, within=within)
-        loss = call("Sum", call("Square", cut), np.array([0, 1, 2], np.int32))
         entry = "grad x with sequence_length"
-        case.gradient(p.run(gradients(loss, x)[0], feeds), name, entry, within=2e-6)
-    for key in ("variables", "bias_initial_values"):
-        case.skip(LAYERS, name, key)
+        case.gradient(p.run(gradients(_squares(cut), x)[0], feeds), name, entry, within=2e-6)
     case.skip(DOCUMENTATION, name, "formula")
     case.skip(STATISTIC, name, "max_diff_numpy")
 
 
-def _short(full: str) -> str:
-    """ "gates/kernel" of "rnn/gru_cell/gates/kernel:0"."""
-    return full.removesuffix(":0").split("/", 2)[2]
+def _squares(out: Tensor) -> Tensor:
+    return call("Sum", call("Square", out), np.array([0, 1, 2], np.int32))
+
+
+def _variables(case: Case, name: str, start: np.ndarray) -> None:
+    """What the cell makes by itself."""
+    with Program() as p:
+        _made(p, name, p.like("x", start))
+        found = tf.global_variables()
+        case.graph([[v.name, as_written(v.shape)] for v in found], name, "variables")
+        biases = {v.name: v.initial_value for v in found if v.name.endswith("bias:0")}
+        case.value(biases, name, "bias_initial_values")
+
+
+def _tutorial(case: Case) -> None:
+    entry = "tutorial shapes (32,50,10)->GRU 20"
+    with Program() as p:
+        x = p.placeholder("x", shape=(32, 50, 10))
+        out, last = tf.nn.dynamic_rnn(tf.nn.rnn_cell.GRUCell(20), x, dtype="float32")
+        feeds: Mapping[Any, Any] = {x: np.ones((32, 50, 10), np.float32)}
+        outputs, final = p.run([out, last], feeds)
+        same = bool(np.array_equal(final, outputs[:, -1]))
+        shapes = {"outputs": list(outputs.shape), "final": list(final.shape)}
+        case.value({**shapes, "final == outputs[:,-1]": same}, entry)
+        cell = tf.nn.rnn_cell.GRUCell(20)
+        case.error(lambda: tf.nn.dynamic_rnn(cell, x), "no dtype and no initial_state")
+        unknown = p.placeholder("u", shape=(None, None, None))
+        case.error(
+            lambda: tf.nn.dynamic_rnn(cell, unknown, dtype="float32"),
+            "unknown feature dim",
+            says="Input size (depth of inputs) must be accessible via shape inference, but saw "
+            "value None for input=",
+            why="then the tensor",
+        )

@@ -6,7 +6,8 @@ import numpy as np
 
 from core.engine.session import Session
 from core.graph.dtypes import DType
-from core.ops.builder import call
+from core.graph.model import Graph
+from core.ops.builder import GraphBuilder, call
 from tests.oracle.program import Program
 from tests.oracle.reasons import DEVICES
 from tests.oracle.table import DOCUMENTATION, Case, checks
@@ -57,11 +58,24 @@ def _copied(case: Case, kind: str) -> None:
         double = {dst[0].name: np.zeros((2, 2))}
         Session(p.builder.build(), initial=double)
         case.value(None, kind, "load_wrong_dtype_float64")
-    for key in ("load_no_session", "eval_in_wrong_session"):
-        case.skip(SESSION, kind, key)
+    case.skip(SESSION, kind, "load_no_session")
+    other = Session(_other_graph())
+    case.error(
+        lambda: other.run(["netA/w"]),
+        kind,
+        "eval_in_wrong_session",
+        says="Argument `fetch` = netA/w:0 cannot be interpreted as a Tensor.",
+        why="a tensor is known by its name",
+    )
     case.skip(DOCUMENTATION, kind, "python_alias")
     _assigned(case, kind, weights[0])
     _sessions(case, kind)
+
+
+def _other_graph() -> Graph:
+    builder = GraphBuilder()
+    builder.variable("netC/w", shape=(2, 2))
+    return builder.build()
 
 
 def _assigned(case: Case, kind: str, start: np.ndarray) -> None:

@@ -1,4 +1,4 @@
-"""Bilinear sampling by gather_nd: the article's tf_inverse_warp."""
+"""Bilinear sampling by gather_nd: the block that does what the article's tf_inverse_warp does."""
 
 from __future__ import annotations
 
@@ -7,59 +7,10 @@ from typing import Any
 import numpy as np
 
 from core.autodiff.gradients import gradients
-from core.graph.dtypes import DType
-from core.ops import api as tf
-from core.ops.builder import Tensor, call
+from core.layers.images import inverse_warp
+from core.ops.builder import Tensor
 from tests.oracle.program import Program
-from tests.oracle.shorthand import ints, whole
 from tests.oracle.table import STATISTIC, Case, checks
-
-
-def inverse_warp(image: Tensor, flow: Tensor) -> Tensor:
-    """The article's tf_inverse_warp: bilinear samples at each pixel plus its flow, whose corners
-    are clipped to the border and whose weights are not."""
-    batch, height, width, _ = image.shape.static()
-    kind = DType(image.dtype)
-    grid = np.meshgrid(np.arange(width), np.arange(height))
-    across, down = (flow.builder.constant(a[None].astype(kind.numpy)) for a in grid)
-    x = across + _channel(flow, 0)
-    y = down + _channel(flow, 1)
-    left, top = tf.floor(x), tf.floor(y)
-    right, below = left + 1.0, top + 1.0
-    samples = np.arange(batch)[:, None, None] + np.zeros((1, height, width))
-
-    def corner(row: Tensor, column: Tensor) -> Tensor:
-        places = [
-            flow.builder.constant(samples.astype(np.int32)),
-            tf.cast(tf.clip_by_value(row, 0.0, float(height - 1)), DType.INT32),
-            tf.cast(tf.clip_by_value(column, 0.0, float(width - 1)), DType.INT32),
-        ]
-        return call("GatherNd", image, tf.stack(places, axis=3))
-
-    def weighted(w: Tensor, pixels: Tensor) -> Tensor:
-        return call("ExpandDims", w, whole(3)) * pixels
-
-    parts = [
-        weighted((right - x) * (below - y), corner(top, left)),
-        weighted((right - x) * (y - top), corner(below, left)),
-        weighted((x - left) * (below - y), corner(top, right)),
-        weighted((x - left) * (y - top), corner(below, right)),
-    ]
-    return call("AddN", *parts)
-
-
-def _channel(flow: Tensor, index: int) -> Tensor:
-    begin, end = ints(0, 0, 0, index), ints(0, 0, 0, index + 1)
-    return call(
-        "StridedSlice",
-        flow,
-        begin,
-        end,
-        ints(1, 1, 1, 1),
-        begin_mask=7,
-        end_mask=7,
-        shrink_axis_mask=8,
-    )
 
 
 @checks("inverse_warp_gather_nd")

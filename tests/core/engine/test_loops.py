@@ -1,0 +1,261 @@
+"""Loops run alike in both layouts and in the debugger: as TensorFlow, with state, step by step."""
+
+from __future__ import annotations
+
+import gc
+import json
+from collections.abc import Callable
+from pathlib import Path
+from threading import Timer
+from typing import Any
+from unittest.mock import patch
+from weakref import ref
+
+import numpy as np
+import pytest
+
+from core.autodiff.gradients import gradients
+from core.debug.program import Program
+from core.debug.session import DebugSession
+from core.debug.stop import Reason
+from core.engine.loops import trace
+from core.engine.numpy_backend import NumpyBackend
+from core.engine.plan import Plan, compile_plan
+from core.engine.record import Recording
+from core.engine.session import Session
+from core.engine.state import VariableStore
+from core.graph.dtypes import Shape
+from core.graph.loop import loop_of
+from core.graph.model import Graph, TensorRef
+from core.ops import api as tf
+from core.ops.builder import GraphBuilder, Tensor, call, call_many
+from core.ops.opened import opened
+from core.ops.trace import Trace
+from tests.support.layouts import Case, check
+from tests.support.random_loops import RandomLoops
+
+RECORDED = json.loads(Path("tests/data/tensorflow/loops.json").read_text())
+
+
+@pytest.mark.parametrize("seed", RECORDED)
+def test_random_loops_are_as_in_tensorflow(seed: str) -> None:
+    """Nested loops, conds in them, captures: values, gradients, and which of these are None."""
+    builder = GraphBuilder()
+    with builder.as_default():
+        made = RandomLoops(tf, int(seed), builder.placeholder)
+        found = gradients(made.ys, made.xs)
+    wanted = RECORDED[seed]
+    assert [g is None for g in found] == [g is None for g in wanted["grads"]]
+    fetches = [y.ref for y in made.ys] + [g.ref for g in found if isinstance(g, Tensor)]
+    feeds = {TensorRef(name): np.asarray(value) for name, value in made.feeds.items()}
+    seen = check(Case(builder.build(), tuple(fetches), feeds=feeds), runs=2)[0]
+    assert not seen.error
+    values = [np.frombuffer(x, kind).reshape(shape) for kind, shape, x in seen.fetched.values()]
+    close = 2e-6 if made.dtype == "float32" else 1e-14
+    expected = wanted["ys"] + [g for g in wanted["grads"] if g is not None]
+    for value, want in zip(values, expected, strict=True):
+        np.testing.assert_allclose(value, want, rtol=close, atol=close)
+
+
+def resource(builder: GraphBuilder) -> tuple[list[Tensor], dict[str, float]]:
+    """Read, added to, and read again in each iteration."""
+    v = builder.one("VarHandleOp", name="v", dtype="float32", shape=Shape(()))
+
+    def body(i: Tensor, a: Tensor) -> tuple[Tensor, Tensor]:
+        read = call("ReadVariableOp", v, dtype="float32")
+        call_many("AssignAddVariableOp", v, read * 2.0, name="up", dtype="float32")
+        with builder.control_dependencies([builder.latest(1)[0].name]):
+            return i + 1, a + call("ReadVariableOp", v, dtype="float32")
+
+    return [tf.while_loop(lambda i, a: i < 3, body, (0, 0.0))[1]], {"v": 39.0}
+
+
+def reference(builder: GraphBuilder) -> tuple[list[Tensor], dict[str, float]]:
+    v = builder.variable("v", shape=[])
+    _, y = tf.while_loop(
+        lambda i, a: i < 3, lambda i, a: (i + 1, call("AssignAdd", v, a) * 1.0), (0, 1.0)
+    )
+    return [y, v], {"v": 8.0}
+
+
+def drawing(builder: GraphBuilder) -> tuple[list[Tensor], dict[str, float]]:
+    """Other numbers in every iteration, in nested ones too, and in every run."""
+
+    def inner(a: Tensor) -> Tensor:
+        return tf.while_loop(
+            lambda j, a: j < 2, lambda j, a: (j + 1, a + tf.random_uniform([], seed=3)), (0, a)
+        )[1]
+
+    _, y = tf.while_loop(lambda i, a: i < 2, lambda i, a: (i + 1, inner(a) * 2.0), (0, 0.0))
+    return [y], {}
+
+
+def failing(builder: GraphBuilder) -> tuple[list[Tensor], dict[str, float]]:
+    table = builder.constant(np.ones(3, np.float32))
+
+    def body(i: Tensor, a: Tensor) -> tuple[Tensor, Tensor]:
+        found = tf.while_loop(
+            lambda j, a: j < i + 2, lambda j, a: (j + 1, a + tf.gather(table, j)), (0, a)
+        )
+        return i + 1, found[1]
+
+    return [tf.while_loop(lambda i, a: i < 5, body, (0, 1.0), name="outer")[1]], {}
+
+
+def empty(builder: GraphBuilder) -> tuple[list[Tensor], dict[str, float]]:
+    """A variable without a value is met inside; and not at all where no iteration takes place."""
+    w = builder.variable("w", shape=[])
+    _, y = tf.while_loop(lambda i, a: i < 2, lambda i, a: (i + 1, a * w), (0, 1.0))
+    return [y], {}
+
+
+def growing(builder: GraphBuilder) -> tuple[list[Tensor], dict[str, float]]:
+    """A shape that changes, and two variables that change places."""
+    x = builder.constant(np.array([1, 2], np.float32))
+    _, a, b, grown = tf.while_loop(
+        lambda i, *_: i < 3,
+        lambda i, a, b, grown: (i + 1, b, a, tf.concat([grown, a], 0)),
+        (0, x, x * 2.0, x),
+        shape_invariants=[[], [2], [2], [None]],
+    )
+    return [a, b, grown, *(g for g in gradients([grown, a], [x]) if isinstance(g, Tensor))], {}
+
+
+BEHAVIOURS: list[tuple[Callable[..., Any], str]] = [
+    (resource, ""),
+    (reference, ""),
+    (drawing, ""),
+    (growing, ""),
+    (
+        failing,
+        "InvalidArgumentError at outer/while/GatherV2: indices = 3 is not in [0, 3) "
+        "(in iteration 3) (in iteration 2)",
+    ),
+    (
+        empty,
+        "FailedPreconditionError at while/Mul: Attempting to use uninitialized value w "
+        "(in iteration 0)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("build", "error"), BEHAVIOURS)
+def test_what_iterations_do_is_the_same_everywhere(build: Callable[..., Any], error: str) -> None:
+    builder = GraphBuilder()
+    with builder.as_default():
+        fetches, first = build(builder)
+    initial = {"v": np.float32(1)} if first else {}
+    case = Case(builder.build(), tuple(f.ref for f in fetches), initial=initial)
+    seen = check(case)
+    assert [s.error for s in seen] == [error] * 3
+    if first:
+        value = seen[0].fetched[case.fetches[0]]
+        assert np.frombuffer(value[2], value[0]).item() == first["v"]
+    if build is drawing:
+        assert len({str(s.fetched) for s in seen}) == 3
+
+
+@pytest.fixture
+def recording() -> Recording:
+    """Three iterations of a * x, with a loop of two inside: 1, 4, 16, 64 where x is 2."""
+    builder = GraphBuilder()
+    with builder.as_default():
+        x = builder.constant(2.0, name="x")
+
+        def inner(a: Tensor) -> Tensor:
+            return tf.while_loop(
+                lambda j, a: j < 2, lambda j, a: (j + 1, tf.multiply(a, x, name="mul")), (0, a)
+            )[1]
+
+        _, y = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, inner(a)), (0, 1.0))
+    made = Recording(compile_plan(builder.build(), [y.ref]), NumpyBackend())
+    made.begin(VariableStore(made.backend))
+    return made
+
+
+def the_loop(plan: Plan) -> tuple[int, str]:
+    """Number and name of the step that runs one."""
+    return next((i, s.op.name) for i, s in enumerate(plan.steps) if s.iteration is not None)
+
+
+def test_a_loop_is_driven_step_by_step(recording: Recording) -> None:
+    """One step at a time, into the inner loop; the step of the loop goes on from there."""
+    step, _ = the_loop(recording.plan)
+    assert recording.run(0, step) == (step, None)
+    run, product = recording.loop(step), TensorRef("while/while/mul")
+    inner_step, name = the_loop(run.iteration.plan)
+    assert run.reach(inner_step) is None
+    assert (run.number, run.step) == (0, inner_step)
+    inner = run.recording.loop(inner_step)
+    products = []
+    while not inner.ended:
+        assert inner.reach(inner.step + 1) is None
+        products.append(inner.value(product, inner.number))
+        if not inner.ended and inner.step == inner.length:
+            inner.advance()
+    assert [None if p is None else p.item() for p in products if p is not None][-1] == 4
+    assert [inner.value(product, i).item() for i in (0, 1)] == [2, 4]
+    assert inner.value(product, 2) is None  # it did not take place
+    assert run.reach(run.length) is None
+    run.advance()
+    assert (run.number, run.step, run.ended) == (1, 0, False)
+    assert recording.run(step, len(recording.plan.steps))[1] is None
+    assert recording.value(recording.plan.tensors[TensorRef("while/Exit_1")]).item() == 64
+    assert run.trace.iterations == 3
+    nested = [run.value(TensorRef(name, 2), i) for i in range(3)]
+    assert all(isinstance(t, Trace) for t in nested)
+    assert [t.read(product, 1).item() for t in nested] == [4, 16, 64]
+
+
+def test_of_many_iterations_the_last_are_kept_whole(recording: Recording) -> None:
+    step, name = the_loop(recording.plan)
+    where = recording.plan.tensors[TensorRef(name, 2)]
+    kept = []
+    for most in (1 << 20, 2000):
+        recording.begin(VariableStore(recording.backend))
+        with patch.object(trace, "MOST_BYTES", most):
+            assert recording.run(0, len(recording.plan.steps))[1] is None
+        found = recording.value(where)
+        kept.append([found.value(TensorRef("while/Merge_1"), i) is not None for i in range(3)])
+        assert found.nbytes <= most
+        assert recording.loop(step).trace is found
+    assert kept == [[True, True, True], [False, False, True]]
+
+
+def test_a_loop_without_end_can_be_paused() -> None:
+    """Left between two iterations of the inner one, looked at, and gone on with."""
+    builder = GraphBuilder()
+    with builder.as_default():
+        inner = tf.while_loop(lambda j: j >= 0.0, lambda j: j + 0.0, [1.0], name="inner")
+        builder.one("Identity", inner, name="y")
+    graph = builder.build()
+    debugger = DebugSession(Program(graph=graph, forward=graph, fetches=(TensorRef("y"),)))
+    for _ in range(2):
+        pause = Timer(0.2, debugger.pause)
+        pause.start()
+        stop = debugger.continue_()
+        pause.join()
+        assert (stop.reason, stop.op) == (Reason.PAUSE, "inner/While")
+    run = debugger.timeline.loop(0, stop.step)
+    assert run is not None
+    assert run.number > 0
+    assert debugger.step_back().reason is Reason.STEP
+
+
+def test_nothing_of_a_loop_outlives_its_graph() -> None:
+    """Plans, types and what is opened for looking are kept with it: an edit makes new loops."""
+
+    def run() -> list[ref[Graph]]:
+        builder = GraphBuilder()
+        with builder.as_default():
+            x = builder.placeholder("x", shape=[2])
+            _, y = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * x), (0, x))
+            (grad,) = gradients(y, x)
+        assert isinstance(grad, Tensor)
+        graph = opened(builder.build())
+        Session(builder.build()).run([grad.ref], {"x": np.ones(2)})
+        return [ref(graph), *(ref(loop.graph) for op in graph if (loop := loop_of(op)))]
+
+    graphs = run()
+    gc.collect()
+    assert [made() for made in graphs] == [None] * 3

@@ -1,0 +1,40 @@
+"""Custom gradients use variables: those of the network, and some of their own."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.autodiff.request import Override, OverrideKind
+from core.engine.session import Session
+from core.graph.model import TensorRef
+from core.host.derive import derive
+from core.io import edits
+from core.io.blocks import add_block
+from core.io.document import CodeItem, CodeKind, Document
+
+CODE = """
+def own(op, grad):
+    with tf.variable_scope("dense", reuse=True):
+        bias = tf.get_variable("bias")
+    with tf.variable_scope("mine"):
+        factor = tf.get_variable("factor", initializer=2.0)
+    return grad * factor + bias, None
+"""
+
+
+def test_a_gradient_shares_the_networks_variables_and_makes_its_own() -> None:
+    document, _ = add_block(Document(), "dense", (0, 0))
+    document = edits.set_initial(document, "dense/bias", np.array([1, 2, 3], np.float32))
+    document = edits.set_request(document, ["dense/BiasAdd"], ["dense/MatMul"])
+    document = edits.set_code(document, CodeItem("own", CodeKind.GRADIENT, CODE))
+    override = Override("own", "dense/BiasAdd", OverrideKind.OP)
+    program = derive(edits.set_override(document, override), trusted=True)
+    assert program.problems == ()
+    assert [op.name for op in program.forward if op.type == "VariableV2"] == [
+        "dense/kernel",
+        "dense/bias",
+    ]
+    session = Session(program.graph, initial=program.initial)
+    gradient = program.gradients[TensorRef("dense/MatMul")]
+    (found,) = session.run([gradient], program.feeds)
+    np.testing.assert_array_equal(found, np.tile(np.float32([3, 4, 5]), (2, 1)))

@@ -1,0 +1,110 @@
+"""Several sessions through the engine's messages: each at its own place, kept over edits and over
+the death of the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from core.host import messages as m
+from core.host.devices import CpuOnly
+from core.host.journal import Journal
+from core.host.service import EngineService
+from core.io import edits, store
+from core.io.document import Document
+
+
+class Engine:
+    """A service, and the journal that a client would keep of it."""
+
+    def __init__(self, journal: Journal | None = None) -> None:
+        self.service, self.journal = EngineService(CpuOnly()), journal or Journal()
+        for message, buffers in self.journal.replay():
+            reply, _ = self.service.handle(message, buffers)
+            assert not isinstance(reply, m.Failed), reply
+
+    def ask(self, message: m.Message, *buffers: bytes) -> Any:
+        reply, _ = self.service.handle(message, buffers)
+        self.journal = self.journal.after(message, buffers, reply)
+        return reply
+
+    def open(self, document: Document, keep: bool = False) -> m.Opened:
+        return self.ask(m.Open(keep_position=keep), store.to_bytes(document))  # type: ignore[no-any-return]
+
+    def sessions(self, command: str = "list", name: str = "", **rest: Any) -> m.SessionList:
+        reply = self.ask(m.ManageSessions(command=command, name=name, **rest))
+        assert isinstance(reply, m.SessionList), reply
+        return reply
+
+    def held(self) -> dict[str, tuple[int, int, dict[str, str]]]:
+        return {s.name: (s.run, s.step, s.held) for s in self.sessions().sessions}
+
+
+@pytest.fixture
+def tutorial(example: Callable[[str], bytes]) -> Document:
+    return store.from_bytes(example("tutorial"))
+
+
+@pytest.fixture
+def engine(tutorial: Document) -> Engine:
+    """The first session at the end of run 1; the second, in the middle of run 0, has its `c`."""
+    engine = Engine()
+    engine.open(tutorial)
+    engine.ask(m.Control(command="continue_"))
+    engine.ask(m.Control(command="continue_"))
+    engine.sessions("new", "other")
+    engine.ask(m.Control(command="run_to", target="a"))
+    said = engine.sessions("copy", source="main", target="other", wanted=["c", "c=k"])
+    assert said.text == "copied from main to other: c, c to k"
+    return engine
+
+
+def test_each_stands_and_holds_for_itself(engine: Engine) -> None:
+    held = engine.held()
+    assert held["main"][0] == 1
+    assert held["other"][0] == 0
+    assert held["other"][2]["k"] == held["other"][2]["c"] == held["main"][2]["c"]
+    assert held["main"][2]["k"] != held["main"][2]["c"]
+    switched = engine.sessions("switch", "main")
+    assert (switched.current, switched.stopped.run) == ("main", 1)
+    assert engine.ask(m.Control(command="continue_")).run == 2
+    assert engine.held()["other"] == held["other"]
+
+
+def test_an_edit_keeps_all_of_them(engine: Engine, tutorial: Document) -> None:
+    before = engine.held()
+    edited = edits.rename_operation(tutorial, "e", "sum")
+    engine.open(edited, keep=True)
+    assert engine.held() == before
+    assert engine.sessions().current == "other"
+
+
+def test_a_new_engine_comes_back_to_all_of_them(engine: Engine, tutorial: Document) -> None:
+    engine.sessions("duplicate", "twin")
+    engine.ask(m.Control(command="step"))
+    engine.sessions("switch", "main")
+    engine.ask(m.Control(command="step_back"))
+    assert Engine(engine.journal).held() == engine.held()
+    engine.open(edits.rename_operation(tutorial, "e", "sum"), keep=True)
+    assert Engine(engine.journal).held() == engine.held()
+
+
+@pytest.mark.parametrize(
+    ("request_", "words"),
+    [
+        (m.ManageSessions(command="switch", name="third"), "there is no session 'third'"),
+        (m.ManageSessions(command="new", name="main"), "there is a session 'main' already"),
+        (m.ManageSessions(command="new"), "a session needs a name"),
+        (m.ManageSessions(command="copy", source="main", target="third"), "there is no session"),
+        (m.ManageSessions(command="dance"), "sessions have no command 'dance'"),
+    ],
+)
+def test_what_cannot_be_done_says_why(engine: Engine, request_: m.Message, words: str) -> None:
+    reply = engine.ask(request_)
+    assert isinstance(reply, m.Failed)
+    assert reply.error.message.startswith(words)
+    engine.sessions("delete", "other")
+    only = engine.ask(m.ManageSessions(command="delete", name="main"))
+    assert only.error.message == "'main' is the only session"

@@ -1,0 +1,116 @@
+"""Loops on a device: iterations, their gradients, and the comparison with the CPU."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.autodiff.gradients import gradients
+from core.debug.program import Program
+from core.engine.numpy_backend import NumpyBackend
+from core.engine.session import Session
+from core.graph.model import Graph, TensorRef
+from core.host.derive import derive
+from core.io.open import read
+from core.ops import api as tf
+from core.ops.builder import GraphBuilder, Tensor
+from gpu.compare import compare
+from gpu.cupy_backend import CupyBackend
+from gpu.emulation import EmulatedBackend
+from gpu.lockstep import lockstep
+from gpu.profiles import PROFILES, TF_ON_GPU
+from tests.support.fake_cupy import FakeCupy
+
+FEEDS = {TensorRef("x"): np.linspace(0.1, 1, 5).astype(np.float32)}
+
+
+@pytest.fixture
+def made() -> tuple[Graph, list[TensorRef]]:
+    """Two loops, one inside the other, with an array of tensors, and the gradient."""
+    builder = GraphBuilder()
+    with builder.as_default():
+        x = builder.placeholder("x", shape=[5])
+
+        def body(i: Tensor, a: Tensor) -> tuple[Tensor, Tensor]:
+            _, after = tf.while_loop(
+                lambda j, a: j < i, lambda j, a: (j + 1, tf.sin(a * x) + 0.1), (0, a)
+            )
+            return i + 1, after
+
+        _, y = tf.while_loop(lambda i, a: i < 3, body, (0, tf.map_fn(tf.square, x)))
+        grad = gradients(y, x)[0]
+        assert isinstance(grad, Tensor)
+    return builder.build(), [y.ref, grad.ref]
+
+
+def device() -> CupyBackend:
+    return CupyBackend(TF_ON_GPU, "gpu", "a card that does not exist", FakeCupy())
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_loops_run_there(made: tuple[Graph, list[TensorRef]], fast: bool) -> None:
+    graph, fetches = made
+    want = Session(graph).run(fetches, FEEDS)
+    there = Session(graph, device(), fast=fast)
+    for _ in range(2):
+        for a, b in zip(want, there.run(fetches, FEEDS), strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+def test_a_loop_is_compared_as_one_node(made: tuple[Graph, list[TensorRef]]) -> None:
+    graph, fetches = made
+    program = Program(graph=graph, forward=graph, fetches=tuple(fetches), feeds=FEEDS)
+    loops = [t for t in lockstep(program, NumpyBackend(), device()) if t.op.type == "While"]
+    assert len(loops) == 4  # of map_fn, of the example, and back through both
+    for turn in loops:
+        outcomes = turn.left, turn.right, turn.isolated, turn.reference
+        assert all(o.ok for o in outcomes), [o.error for o in outcomes]
+        for a, b, c, wide in zip(*(o.outputs for o in outcomes), strict=True):
+            if a.dtype.kind == "f":
+                np.testing.assert_array_equal(a, b)
+                np.testing.assert_array_equal(a, c)
+                np.testing.assert_allclose(a, wide, rtol=2e-6)
+    assert any(o.dtype == np.float64 for turn in loops for o in turn.reference.outputs)
+
+
+def test_a_product_in_a_loop_has_the_room_of_products() -> None:
+    builder = GraphBuilder()
+    with builder.as_default():
+        x = builder.constant(np.linspace(0.1, 1, 9, dtype=np.float32).reshape(3, 3), name="x")
+        _, y = tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, tf.matmul(y, x)), (0, x))
+    graph = builder.build()
+    program = Program(graph=graph, forward=graph, fetches=(y.ref,), feeds={})
+    found = compare(program, NumpyBackend(), EmulatedBackend(PROFILES["tf-gpu"]))
+    verdicts = {node.type: node.verdict for node in found.nodes}
+    assert verdicts["While"] == "close", "rounded to TF32, three times"
+    assert found.first_divergence is None
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_what_is_dead_is_not_compared(apart: bool) -> None:
+    """apart: the devices go different ways, as one of them flushes what the predicate reads."""
+    builder = GraphBuilder()
+    with builder.as_default():
+        table = builder.constant(np.array([1.0, 2], np.float32))
+        tiny = builder.constant(np.float32(1e-40))
+        p = tf.greater(tf.add(tiny, 0.0 if apart else 1.0), 0.0, name="p")
+        y = tf.cond(
+            p, lambda: tf.gather(table, [1], name="yes"), lambda: tf.negative(table, name="no")
+        )
+    graph = builder.build()
+    program = Program(graph=graph, forward=graph, fetches=(y.ref,), feeds={})
+    found = compare(program, NumpyBackend(), EmulatedBackend(PROFILES["tf-gpu"]))
+    rows = {node.name: node for node in found.nodes}
+    no = rows["cond/no"]
+    assert (no.verdict, no.left.status) == ("differs" if apart else "dead", "dead")
+    assert no.right.status == ("ok" if apart else "dead")
+    assert found.first_divergence is None, "no branch makes itself dead"
+
+
+def test_arrays_of_tensors_are_close_where_their_numbers_are() -> None:
+    rnn = derive(read(Path(__file__).parents[2] / "assets/examples/rnn.gradstep"))
+    found = compare(rnn, NumpyBackend(), EmulatedBackend(PROFILES["tf-gpu"]))
+    assert [n.verdict for n in found.nodes if n.type == "While"] == ["close", "close"]
+    assert found.first_divergence is None

@@ -1,0 +1,38 @@
+"""What a cond does not take, on the canvas."""
+
+from __future__ import annotations
+
+from core.graph.model import Edge
+from gui.canvas import hit, tips
+from tests.support import conds
+
+WHY = "dead: branch not taken because positive is False"
+
+
+def test_it_is_drawn_as_dead_and_says_why(canvas) -> None:
+    space = canvas.space
+    space.open_document(conds.document((-1, -2)))
+    space.debugger.flush()
+    facts = canvas.view.stage.facts
+    assert (facts.untaken, facts.untaken_links) == (frozenset(), frozenset())
+    space.control("continue_")
+    facts, visible = canvas.view.stage.facts, canvas.view.arrays.visible
+    assert {visible.boxes[i].id for i in facts.untaken} == {"cond/scaled", "cond/switch_t"}
+    wires = {visible.links[i].wires for i in facts.untaken_links}
+    assert {(Edge("cond/Merge", 1),), (Edge("cond/scaled", 0),)} <= wires
+    assert (Edge("cond/Merge", 0),) not in wires
+    number = canvas.number("cond/scaled")
+    assert [facts.reading(number, gradient).text for gradient in (False, True)] == ["dead"] * 2
+    said = tips.text(canvas.view.stage, hit.Hit(box=number))
+    assert said.count(WHY) == 2  # the value, the gradient
+
+
+def test_it_is_alive_when_it_is_taken(canvas) -> None:
+    canvas.space.open_document(conds.document((1, 2)))
+    canvas.space.debugger.flush()
+    canvas.space.control("continue_")
+    boxes = canvas.view.arrays.visible.boxes
+    assert {boxes[i].id for i in canvas.view.stage.facts.untaken} == {
+        "cond/turned",
+        "cond/switch_f",
+    }

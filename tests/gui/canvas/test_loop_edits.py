@@ -1,0 +1,152 @@
+"""What can and cannot be done by hand to the nodes inside a loop, and to loops as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.autodiff.request import GradientRequest
+from core.engine.session import Session
+from core.graph.loop import within
+from core.graph.model import Constant, Edge, TensorRef
+from core.io.document import Document
+from core.ops import api as tf
+from core.ops.builder import GraphBuilder
+from gui import commands
+from gui.canvas.compatible import Wiring
+from gui.palette import node_finder
+from gui.panels.inspector import InspectorPanel
+from gui.panels.outline_rows import outline_rows
+from gui.workspace import Workspace
+
+INNER = "while/times"
+
+
+def power() -> Document:
+    """x·(2x)³, and its derivative 32x³."""
+    builder = GraphBuilder()
+    with builder.as_default():
+        x = builder.placeholder("x", shape=())
+        factor = tf.multiply(x, 2.0, name="factor")
+        _, y = tf.while_loop(
+            lambda i, y: i < 3, lambda i, y: (i + 1, tf.multiply(y, factor, name="times")), [0, x]
+        )
+        loss = tf.identity(y, name="loss")
+    request = GradientRequest(of=(loss.ref,), wrt=(x.ref,))
+    return Document(graph=builder.build(), request=request, feeds={"x:0": Constant(np.float32(1))})
+
+
+@pytest.fixture
+def looped(canvas: Any) -> Any:
+    canvas.space.open_document(power())
+    canvas.space.debugger.flush()
+    return canvas
+
+
+def slope(canvas: Any) -> float:
+    canvas.space.debugger.flush()
+    canvas.space.control("continue_")
+    return float(canvas.space.gradient("x").array)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda space: commands.rename(space, INNER, "while/other"),
+        lambda space: commands.set_attr(space, INNER, "T", 1),
+        lambda space: commands.connect(space, TensorRef("x"), Edge(INNER, 0)),
+        lambda space: commands.disconnect(space, Edge(INNER, 0)),
+        lambda space: commands.rewire(space, Edge(INNER, 0), Edge("loss", 0)),
+        lambda space: commands.rewire(space, Edge("loss", 0), Edge(INNER, 0)),
+        lambda space: commands.add_source(space, "Const", (0, 0), Edge(INNER, 0)),
+        lambda space: commands.to_pyfunc(space, INNER),
+        commands.duplicate_selection,
+        commands.delete_selection,
+    ],
+)
+def test_an_edit_inside_is_refused_in_plain_words(
+    looped: Any, edit: Callable[[Workspace], None]
+) -> None:
+    space = looped.space
+    space.select([INNER])
+    before = space.document
+    edit(space)
+    assert space.document is before
+    assert looped.said == [
+        (
+            "error",
+            "'while/times' is in the loop 'while/While', which can be looked into but not edited. "
+            "Delete while/While to be rid of the loop",
+        )
+    ]
+
+
+def test_wires_are_not_drawn_across_the_border(looped: Any) -> None:
+    space = looped.space
+    for source, edge in ((INNER, Edge("loss", 0)), ("x", Edge(INNER, 0))):
+        wiring = Wiring(space.document.graph, space.inference, TensorRef(source))
+        assert "while/times is in a loop" in wiring.refusal(edge)
+
+
+def test_inner_nodes_are_found_listed_and_looked_at(looped: Any) -> None:
+    space = looped.space
+    finder = node_finder(space, looped.view)
+    finder.field.setText("times")
+    assert finder.texts()[0] == INNER
+    rows = [*outline_rows(space.document, space.inference, space.program, "times")]
+    names = [leaf.name for row in rows for leaf in _leaves(row)]
+    assert names.count(INNER) == 1
+    space.select([INNER])
+    commands.select_inputs(space)
+    assert {INNER, "while/times/Enter", "factor", "x"} <= set(space.selection)
+    panel = InspectorPanel(space)
+    space.select([INNER])
+    panel.refresh()
+    assert panel.findChild(object, "inspector.name") is None, "no name to edit"
+    panel.findChild(object, "inspector.loop").click()
+    assert space.selection == ("while/While",)
+    panel.close()
+
+
+def _leaves(row: Any) -> list[Any]:
+    return [leaf for child in row.children for leaf in _leaves(child)] if row.children else [row]
+
+
+def test_a_stop_inside_takes_effect_and_is_drawn(looped: Any) -> None:
+    space, visible = looped.space, looped.view.arrays.visible
+    assert slope(looped) == 32
+    for edge, left in ((Edge(INNER, 1), 8), (Edge("while/times/Enter", 0), 8)):
+        commands.toggle_stop(space, edge)
+        assert slope(looped) == left, "the way through x alone"
+        stopped = looped.view.stage.facts.stopped_links
+        assert edge in {wire for link in stopped for wire in visible.links[link].wires}
+        commands.toggle_stop(space, edge)
+        assert slope(looped) == 32
+
+
+def test_a_copy_of_a_loop_computes_the_same_and_undo_takes_it_away(looped: Any) -> None:
+    space = looped.space
+    before = space.document
+    commands.move_nodes(space, {INNER: (10.0, 20.0)})
+    commands.select_scope(space, "while")
+    commands.duplicate_selection(space)
+    space.debugger.flush()
+    names = [op.name for op in within(space.document.graph)]
+    assert len({name.lower() for name in names}) == len(names)
+    assert space.document.view.positions["while/times_1"] == (42.0, 52.0)
+    fetches = [TensorRef(name) for name in ("loss", "while/Exit_1_1")]
+    assert Session(space.document.graph).run(fetches, {TensorRef("x"): np.float32(1)}) == [8, 8]
+    commands.toggle_stop(space, Edge("while/times_1", 0))
+    commands.toggle_breakpoint(space, "while/times_1")
+    commands.rename(space, "factor", "twice")
+    commands.remove_nodes(space, ["while/While_1"])
+    assert not space.document.request.stopped_edges
+    assert not space.document.breakpoints
+    assert "while/times_1" not in space.document.view.positions
+    assert slope(looped) == 32
+    while space.undo_stack.canUndo():
+        space.undo_stack.undo()
+    assert space.document.graph is before.graph

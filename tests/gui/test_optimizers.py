@@ -1,0 +1,54 @@
+"""The dialog of optimizers: several, each with its kind, rate and variables, as one edit."""
+
+from __future__ import annotations
+
+from PySide6.QtTest import QTest
+
+from core.graph.model import TensorRef
+from core.io.document import Optimizer
+from gui.dialogs.optimizers import OptimizersDialog
+from gui.driver import Driver
+
+
+def typed(dialog: OptimizersDialog, name: str, text: str) -> None:
+    field = {**dialog.form.fields, **dialog.form.hyper}[name]
+    field.clear()
+    QTest.keyClicks(field, text)
+
+
+def test_add_edit_remove_and_undo(tutorial: Driver) -> None:
+    space = tutorial.workspace
+    before = space.document.optimizers
+    tutorial.window.views.run("optimizers", "")
+    (dialog,) = tutorial.window.findChildren(OptimizersDialog)
+    typed(dialog, "wrt", "c")
+    tutorial.click("optimizers_dialog.add")
+    form = dialog.form
+    form.type.setCurrentText("Momentum")
+    form.type.activated.emit(form.type.currentIndex())
+    assert form.hyper["learning_rate"].text() == "0.001"  # of the Adam that it was
+    assert form.hyper["momentum"].text() == "0.9"
+    form.hyper["use_nesterov"].click()
+    typed(dialog, "wrt", "k")
+    typed(dialog, "scales", "k=0.5")
+    typed(dialog, "learning_rate", "fast")
+    dialog.finish()
+    assert dialog.isVisible()
+    assert space.document.optimizers == before
+    typed(dialog, "learning_rate", "0.1")
+    dialog.finish()
+    momentum = {"learning_rate": 0.1, "momentum": 0.9, "use_nesterov": 1.0}
+    first, second = space.document.optimizers
+    assert (first.type, first.wrt) == ("Adam", (TensorRef("c"),))
+    assert second == Optimizer("Momentum", momentum, (), (TensorRef("k"),), {"k": 0.5})
+    tutorial.settle()
+    assert space.program is not None
+    assert set(space.program.slots) == {"c", "k"}
+    tutorial.window.views.run("optimizers", "")
+    (again,) = [d for d in tutorial.window.findChildren(OptimizersDialog) if d.isVisible()]
+    tutorial.click("optimizers_dialog.remove")
+    again.finish()
+    assert space.document.optimizers == (second,)
+    space.undo_stack.undo()
+    space.undo_stack.undo()
+    assert space.document.optimizers == before
