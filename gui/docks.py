@@ -257,7 +257,8 @@ class Docks(QObject):
             bar.setDrawBase(False)
             bar.setExpanding(False)
             bar.setElideMode(Qt.TextElideMode.ElideNone)
-            bar.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            away = not self._window.rect().intersects(bar.geometry())  # Qt's place for unused ones
+            bar.setFocusPolicy(Qt.FocusPolicy.NoFocus if away else Qt.FocusPolicy.TabFocus)
             bar.setAccessibleName("Panels")
             if bar.contextMenuPolicy() is not Qt.ContextMenuPolicy.CustomContextMenu:
                 bar.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)

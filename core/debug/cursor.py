@@ -21,6 +21,7 @@ class Cursor:
     """Stands after `step` steps of run number `run`.
 
     error: what failed on the last move; hit: the operation that met a breakpoint on it.
+    resuming: the move before this one was paused, perhaps in the middle of a loop.
     """
 
     def __init__(self, timeline: Timeline, gradients: Mapping[TensorRef, TensorRef]) -> None:
@@ -32,6 +33,7 @@ class Cursor:
         self.run = self.step = 0
         self.error: GradstepError | None = None
         self.hit = ""
+        self.resuming = False
 
     @property
     def at_end(self) -> bool:
@@ -51,6 +53,7 @@ class Cursor:
 
     def ready(self) -> None:
         """Before a move: forget what the last one met."""
+        self.resuming = self.pausing
         self._pausing.clear()
         self.error = None
         self.hit = ""

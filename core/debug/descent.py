@@ -52,17 +52,16 @@ class Descent:
         self.left = False
 
     def enter(self) -> None:
-        """Go into the loop that is the next step of the run. Raises GradstepError when it has run,
-        and nothing is kept of it."""
-        timeline, run, step = self._cursor.timeline, self._cursor.run, self._cursor.step
-        loop = timeline.plan.steps[step]
-        assert loop.iteration is not None
-        live = timeline.loop(run, step)
-        if live is None:
-            inside = looked_at(loop, timeline.held(run, trace_of(loop), step + 1))
-        else:
-            inside = Inside(loop.op.name, loop.iteration, live.trace, live)
-        self.levels.append(inside)
+        """Go into the loop that is the next step: to its start, or to where it was paused. Raises
+        GradstepError when it has run, and nothing is kept of it."""
+        self._enter_start()
+        if self._cursor.resuming:
+            self.levels[-1].resume()
+
+    def arrive(self) -> Reason | None:
+        """`enter`, heeding a breakpoint there."""
+        self.enter()
+        return Reason.BREAKPOINT if self._meets() else None
 
     def step(self) -> Reason | None:
         """Over a group of steps; from the end of an iteration to the start of the next; from the
@@ -79,7 +78,7 @@ class Descent:
             return self._past_end()
         if level.next.iteration is None:
             return self._stopped(level.forward(level.step + 1))
-        self.levels.append(level.enter())
+        self.enter()
         return None
 
     def step_out(self) -> Reason | None:
@@ -99,10 +98,7 @@ class Descent:
     def exactly(self, iteration: int, step: int) -> Reason | None:
         """Into the loop that is the next step, to `step` of its iteration; what stopped it. Where
         the loop ends before, to its end."""
-        if self.levels:
-            self.levels.append(self.levels[-1].enter())
-        else:
-            self.enter()
+        self._enter_start()
         level = self.levels[-1]
         while level.number < iteration:
             stopped = self._stopped(level.forward(level.length))
@@ -120,13 +116,25 @@ class Descent:
                 reason = Reason.BREAKPOINT
         return reason
 
+    def _enter_start(self) -> None:
+        self.levels.append(self.levels[-1].enter() if self.levels else self._outermost())
+
+    def _outermost(self) -> Inside:
+        timeline, run, step = self._cursor.timeline, self._cursor.run, self._cursor.step
+        loop = timeline.plan.steps[step]
+        assert loop.iteration is not None
+        live = timeline.loop(run, step)
+        if live is None:
+            return looked_at(loop, timeline.held(run, trace_of(loop), step + 1))
+        return Inside(loop.op.name, loop.iteration, live.trace, live)
+
     def _along(self) -> Reason | None:
         """To the next place in this iteration where a breakpoint may stop, or into a loop that
         breakpoints are in, or to the end; what stopped it."""
         level = self.levels[-1]
         loops = self.points.loops(level.plan)
         if level.step in loops:
-            self.levels.append(level.enter())
+            self.enter()
             return None
         places = self.points.of(level.name, level.plan).between(level.step, level.length)
         ahead = [*places, *(i for i in loops if i > level.step), level.length]

@@ -84,6 +84,11 @@ class Inside:
             self._run.advance()
         self.number, self.step = self.number + 1, 0
 
+    def resume(self) -> None:
+        """Stand where the run of the loop stands, if it is under way."""
+        if self._run is not None:
+            self.number, self.step = self._run.number, self._run.step
+
     def back(self) -> bool:
         """To the start of the group before, or from the start of an iteration to the end of the one
         before; False at the start of the loop."""

@@ -26,9 +26,7 @@ class LoopPoints:
 
     def loops(self, plan: Plan) -> list[int]:
         """Steps of `plan` that are loops with a breakpoint inside, however deep."""
-        if not self._breakpoints:
-            return []
-        return [i for i, step in enumerate(plan.steps) if self._stops_in(step)]
+        return [i for i in plan.loops if self._stops_in(plan.steps[i])]
 
     def also(self, operation: str) -> LoopPoints:
         """These, and one before `operation`."""
@@ -40,7 +38,8 @@ class LoopPoints:
             points.forget()
 
     def _stops_in(self, step: Step) -> bool:
-        if step.iteration is None:
+        assert step.iteration is not None
+        if not self._breakpoints:
             return False
         plan = step.iteration.plan
         return bool(self.of(step.op.name, plan).at or self.loops(plan))

@@ -79,8 +79,7 @@ class Walk:
             if cursor.step <= loop < limit:
                 stopped = cursor.forward(loop) if loop > cursor.step else None
                 if stopped is None:
-                    self.descent.enter()
-                    stopped = self._out_of_loops()
+                    stopped = self.descent.arrive() or self._out_of_loops()
                 if stopped is not None:
                     return stopped
         return cursor.forward(limit)

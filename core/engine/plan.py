@@ -94,6 +94,11 @@ class Plan:
         return {step.op.name: index for index, step in enumerate(self.steps)}
 
     @cached_property
+    def loops(self) -> tuple[int, ...]:
+        """The steps that run loops."""
+        return tuple(i for i, step in enumerate(self.steps) if step.iteration is not None)
+
+    @cached_property
     def made_by(self) -> Sequence[int]:
         """For each value, the step that makes it; -1: it is there when the run starts."""
         found = [-1] * len(self.values)

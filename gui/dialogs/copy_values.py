@@ -18,8 +18,8 @@ class CopyValuesDialog(Dialog):
         super().__init__(workspace, "copy_values_dialog", "Copy values", parent)
         names = [session.name for session in workspace.sessions.found]
         others = [name for name in names if name != workspace.sessions.current]
-        self.source = self._choice("source", "From session", names, workspace.sessions.current)
-        self.target = self._choice("target", "To session", names, (others or names)[0])
+        self.source = self._choice("source", "From session", names, (others or names)[0])
+        self.target = self._choice("target", "To session", names, workspace.sessions.current)
         self.wanted = QLineEdit()
         self.wanted.setObjectName("copy_values_dialog.wanted")
         self.wanted.setAccessibleName("Variables")

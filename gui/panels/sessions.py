@@ -153,4 +153,4 @@ class SessionsPanel(Panel):
 
 
 def _place(session: SessionInfo) -> str:
-    return f"{session.name} · run {session.run}, step {session.step}"
+    return f"{session.name} · run {session.run + 1} · step {session.step}"

@@ -29,7 +29,7 @@ class TimelinePanel(Panel):
         self.model = TimelineModel(workspace.value)
         self.model.gradient = workspace.gradient
         self.table = FlatTable(
-            lambda: workspace.theme, self.model, "timeline.table", (56, 96, 176, 320, 288), TEXT
+            lambda: workspace.theme, self.model, "timeline.table", (56, 96, 248, 320, 216), TEXT
         )
         self.table.setAccessibleName(self.tr("Steps"))
         text = self.tr("every operation")

@@ -113,8 +113,10 @@ def queue_deadlock() -> Document:
         3. Without the dependency `ask` comes first, and the answer is 42.
         """,
         """
-        question ask questions heard twice reply
-        . answer answers . Const
+        answers answer ask
+        question . . .
+        questions heard twice reply
+        . Const
         """,
         targets=("ask",),
         fetches="answer",

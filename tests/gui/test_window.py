@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QTabBar
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QTabBar
 
 from core.graph.model import Edge
 from core.host.messages import Stopped
@@ -43,6 +43,14 @@ def test_a_picture_on_the_start_page_opens_its_example(driver: Driver) -> None:
     driver.click("welcome.example.gather")
     driver.wait(lambda: driver.workspace.is_open, "the example")
     assert driver.workspace.name == "gather.gradstep"
+
+
+def test_on_the_start_page_the_tab_key_goes_from_the_search_to_the_examples(driver: Driver) -> None:
+    driver.key("Tab")
+    focus = QApplication.focusWidget()
+    assert focus is not None
+    assert focus.objectName().startswith("welcome.")
+    assert not focus.visibleRegion().isEmpty()
 
 
 def test_the_title_names_the_document_and_marks_edits(tutorial: Driver) -> None:

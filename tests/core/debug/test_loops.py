@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -115,13 +116,14 @@ def test_a_loop_that_has_run_is_looked_at_again() -> None:
     assert seen(found, "while/Merge_1") == [4]
 
 
-def test_breakpoints_in_loops_stop_in_every_iteration() -> None:
+@pytest.mark.parametrize(("operation", "times"), [("while/times", 3), ("while/Less", 4)])
+def test_breakpoints_in_loops_stop_in_every_iteration(operation: str, times: int) -> None:
     found = session()
-    found.set_breakpoints([Breakpoint("while/times")])
-    stops = [found.continue_() for _ in range(4)]
-    assert [stop.hit for stop in stops] == ["while/times"] * 3 + [""]
-    assert [places(stop)[0][0] for stop in stops[:3]] == [0, 1, 2]
-    assert stops[3].reason == "end"
+    found.set_breakpoints([Breakpoint(operation)])
+    stops = [found.continue_() for _ in range(times + 1)]
+    assert [stop.hit for stop in stops] == [operation] * times + [""]
+    assert [places(stop)[0][0] for stop in stops[:-1]] == list(range(times))
+    assert stops[-1].reason == "end"
 
 
 def test_a_condition_on_a_value_in_a_loop() -> None:
@@ -136,6 +138,30 @@ def test_hits_in_iterations_are_counted_once() -> None:
     found = session()
     found.set_breakpoints([Breakpoint("while/times", hits=3)])
     assert places(found.continue_())[0][0] == 2
+
+
+@pytest.mark.parametrize("build", [power, nested])
+def test_after_a_pause_one_steps_into_the_loop_where_it_stands(build: Any) -> None:
+    found = session(build, 1_000_000_000)
+    threading.Timer(0.05, found.pause).start()
+    stop = found.continue_()
+    assert (stop.reason, stop.inside) == ("pause", ())
+    place = found.step_into().inside[0]
+    assert place.iteration > 0
+    breakpoint = "while/times" if build is power else "out/in/plus"
+    found.set_breakpoints([Breakpoint(breakpoint)])
+    stop = found.continue_()
+    assert stop.hit == breakpoint
+    assert stop.inside[0].iteration in (place.iteration, place.iteration + 1)
+
+
+def test_after_a_pause_a_new_breakpoint_stops_in_an_iteration_to_come() -> None:
+    found = session(power, 1_000_000_000)
+    threading.Timer(0.05, found.pause).start()
+    found.continue_()
+    found.set_breakpoints([Breakpoint("while/times")])
+    assert places(found.continue_())[0][0] > 0
+    assert places(found.run_to("0:4/0:1")) == [(0, 1)]
 
 
 def test_run_to_an_operation_in_a_loop() -> None:

@@ -30,16 +30,16 @@ def test_make_go_between_copy_and_end(bench: Bench, show: Callable[..., Any]) ->
     assert not panel.delete.isEnabled()
     bench.run("continue_")
     add(0)
-    assert model.headers[1:] == ("main · run 0, step 35", "session 2 · run 0, step 0")
+    assert model.headers[1:] == ("main · run 1 · step 35", "session 2 · run 1 · step 0")
     assert row("c") == ["[0.05985 -0.03976]", "[0.06 -0.04]"]
     assert (space.stop.run, space.stop.step) == (0, 0)  # type: ignore[union-attr]
     np.testing.assert_allclose(space.value("c").head, [0.06, -0.04])  # type: ignore[union-attr]
     dialog = CopyValuesDialog(space, panel)
-    assert (dialog.source.currentText(), dialog.target.currentText()) == ("session 2", "main")
+    assert (dialog.source.currentText(), dialog.target.currentText()) == ("main", "session 2")
     dialog.wanted.setText("k")
     dialog.finish()
-    assert row("k") == ["[0.05 0.13]", "[0.05 0.13]"]
-    assert bench.messages[-1] == "copied from session 2 to main: k"
+    assert row("k") == ["[0.04986 0.13023]"] * 2
+    assert bench.messages[-1] == "copied from main to session 2: k"
     muted = model.cell(model.variables.index("k"), 1), model.cell(model.variables.index("c"), 1)
     assert [cell.tone for cell in muted] == ["muted", "text"]
     panel.names.setCurrentIndex(0)
