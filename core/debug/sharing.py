@@ -70,7 +70,8 @@ class Link:
 
     @property
     def _names(self) -> Collection[str]:
-        return self.shared.names & self._plan.versions.keys()
+        names = self.shared.names  # mostly none, and this is asked for before and after every move
+        return names & self._plan.versions.keys() if names else names
 
     def pull(self, live: Recording, run: int, done: int) -> None:
         """Take over in `live`, which has done so many steps of `run`, what others have changed."""

@@ -8,14 +8,13 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton
+from PySide6.QtWidgets import QHBoxLayout
 
 from core.debug.breakpoints import Breakpoint, BreakpointKind
 from gui import commands
 from gui.panels.cells import Cell, CellModel, Index
-from gui.panels.panel import Panel
+from gui.panels.panel import Panel, add_and_delete
 from gui.panels.tables import FlatTable
-from gui.theme import GRID
 from gui.workspace import Workspace
 
 _TARGET, _KIND, _CONDITION, _HITS = range(4)
@@ -121,20 +120,10 @@ class BreakpointsPanel(Panel):
         self.refresh()
 
     def _buttons(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setContentsMargins(12, GRID // 2, 12, GRID // 2)
-        row.setSpacing(GRID)
-        self.add = QPushButton(self.tr("Add"))
-        self.add.setObjectName("breakpoints.add")
-        self.add.setAccessibleName(self.tr("Add a breakpoint"))
-        self.add.setMenu(QMenu(self.add))
-        self.delete = QPushButton(self.tr("Delete"))
-        self.delete.setObjectName("breakpoints.delete")
-        self.delete.setAccessibleName(self.tr("Delete the breakpoint"))
+        row, self.add, self.delete = add_and_delete(
+            self, self.tr("Add a breakpoint"), self.tr("Delete the breakpoint")
+        )
         self.delete.clicked.connect(self.remove_current)
-        row.addWidget(self.add)
-        row.addWidget(self.delete)
-        row.addStretch(1)
         return row
 
     def refresh(self, *_: object) -> None:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLineEdit,
+    QMenu,
+    QPushButton,
+    QStackedLayout,
+    QVBoxLayout,
+    QWidget,
+)
 
 from gui.panels.labels import Wrapped
 from gui.theme import GRID, Theme
@@ -66,3 +74,21 @@ def search_row(field: QLineEdit) -> QHBoxLayout:
     row.setContentsMargins(GRID, 0, GRID, 0)
     row.addWidget(field)
     return row
+
+
+def add_and_delete(
+    panel: Panel, adding: str, deleting: str
+) -> tuple[QHBoxLayout, QPushButton, QPushButton]:
+    """A row over a list, with Add, which opens a menu, and Delete; `adding` and `deleting` say to
+    screen readers what they do."""
+    row = QHBoxLayout()
+    row.setContentsMargins(12, GRID // 2, 12, GRID // 2)
+    row.setSpacing(GRID)
+    add, delete = QPushButton(panel.tr("Add")), QPushButton(panel.tr("Delete"))
+    for button, name, words in ((add, "add", adding), (delete, "delete", deleting)):
+        button.setObjectName(f"{panel.objectName()}.{name}")
+        button.setAccessibleName(words)
+        row.addWidget(button)
+    add.setMenu(QMenu(add))
+    row.addStretch(1)
+    return row, add, delete

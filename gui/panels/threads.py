@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton
+from PySide6.QtWidgets import QHBoxLayout
 
 from core.debug.thread import MAIN, Condition, Thread
 from core.host.messages import ThreadInfo
@@ -12,7 +12,7 @@ from core.io.threads import enqueuers
 from gui import commands
 from gui.panels.cells import Cell, CellModel
 from gui.panels.labels import Wrapped
-from gui.panels.panel import Panel
+from gui.panels.panel import Panel, add_and_delete
 from gui.panels.tables import FlatTable
 from gui.theme import GRID
 from gui.workspace import Workspace
@@ -91,20 +91,10 @@ class ThreadsPanel(Panel):
         self.refresh()
 
     def _buttons(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setContentsMargins(12, GRID // 2, 12, GRID // 2)
-        row.setSpacing(GRID)
-        self.add = QPushButton(self.tr("Add"))
-        self.add.setObjectName("threads.add")
-        self.add.setAccessibleName(self.tr("Let an operation run in a thread"))
-        self.add.setMenu(QMenu(self.add))
-        self.delete = QPushButton(self.tr("Delete"))
-        self.delete.setObjectName("threads.delete")
-        self.delete.setAccessibleName(self.tr("Delete the current thread"))
+        row, self.add, self.delete = add_and_delete(
+            self, self.tr("Let an operation run in a thread"), self.tr("Delete the current thread")
+        )
         self.delete.clicked.connect(self.remove_current)
-        row.addWidget(self.add)
-        row.addWidget(self.delete)
-        row.addStretch(1)
         return row
 
     def refresh(self, *_: object) -> None:
