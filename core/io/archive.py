@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -61,6 +61,9 @@ class Archive:
 
     def __contains__(self, name: object) -> bool:
         return name in self._infos
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._infos)
 
     def text(self, name: str) -> str:
         """A text member."""

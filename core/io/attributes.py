@@ -15,6 +15,7 @@ from msgspec import UNSET
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant
+from core.graph.unread import Unread
 from core.io import npy, schema, tensor_json
 
 INLINE = 64  # elements; larger tensors get a file of their own
@@ -101,15 +102,21 @@ def _write_shape(value: Shape, files: TensorFiles) -> schema.AttributeRecord:
     return schema.ShapeAttribute(value=None if value.dims is None else list(value.dims))
 
 
+def _write_unread(value: Unread, files: TensorFiles) -> schema.AttributeRecord:
+    data = base64.b64encode(value.data).decode()
+    return schema.UnreadAttribute(value=data, why=value.why, hint=value.hint)
+
+
 def _write_list(value: tuple[Any, ...], files: TensorFiles) -> schema.AttributeRecord:
     return schema.ListAttribute(value=[write_attribute(item, files) for item in value])
 
 
-def _read_bytes(record: schema.BytesAttribute, source: TensorSource) -> bytes:
+def read_base64(text: str) -> bytes:
+    """Bytes from a record. Raises GradstepError."""
     try:
-        return base64.b64decode(record.value, validate=True)
+        return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
-        raise GradstepError(f"{record.value[:40]!r} is not base64", kind="FileError") from None
+        raise GradstepError(f"{text[:40]!r} is not base64", kind="FileError") from None
 
 
 def _read_float(record: schema.FloatAttribute, source: TensorSource) -> float:
@@ -132,12 +139,16 @@ _WRITERS: tuple[tuple[type | tuple[type, ...], Callable[[Any, TensorFiles], Any]
     (str, lambda value, files: value),
     (bytes, lambda value, files: schema.BytesAttribute(value=base64.b64encode(value).decode())),
     (Shape, _write_shape),
+    (Unread, _write_unread),
     (Constant, lambda value, files: schema.TensorAttribute(value=files.record(value))),
     ((tuple, list), _write_list),
 )
 _READERS: dict[type, Callable[[Any, TensorSource], Any]] = {
     schema.FloatAttribute: _read_float,
-    schema.BytesAttribute: _read_bytes,
+    schema.BytesAttribute: lambda record, source: read_base64(record.value),
+    schema.UnreadAttribute: lambda record, source: Unread(
+        read_base64(record.value), record.why, record.hint
+    ),
     schema.TypeAttribute: lambda record, source: record.value,
     schema.ShapeAttribute: lambda record, source: read_shape(record.value),
     schema.TensorAttribute: lambda record, source: read_tensor(record.value, source),

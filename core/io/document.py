@@ -83,6 +83,8 @@ class Document:
     claim, truth: where a popular claim is wrong, both, to be shown side by side.
     group:     heading under which the start page lists it, if it is an example.
     expectations: what its runs give; checked when asked, never needed to run it.
+    functions: of an imported graph, TensorFlow's library of them (a FunctionDefLibrary,
+               serialised): for operations that Gradstep does not run, and kept with these.
     """
 
     graph: Graph = field(default_factory=Graph)
@@ -102,6 +104,7 @@ class Document:
     truth: str = ""
     group: str = ""
     expectations: tuple[Expectation, ...] = ()
+    functions: bytes = b""
     view: View = View()
 
     def with_(self, **changes: Any) -> Document:

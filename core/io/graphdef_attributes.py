@@ -10,22 +10,29 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant
-from core.io.graphdef_messages import TYPE_NUMBERS, message
+from core.graph.unread import Unread
+from core.io.graphdef_messages import TYPE_NUMBERS, message, parse
 from core.io.graphdef_tensors import read_shape, read_tensor, read_type, write_shape, write_tensor
 
 
 def read_attribute(proto: Any) -> Any:
-    """The attribute value of an AttrValue. Raises GradstepError for functions and placeholders,
-    which only occur inside function libraries."""
+    """The attribute value of an AttrValue; Unread for functions, and for element types that
+    Gradstep lacks. Raises GradstepError for a damaged one."""
+    try:
+        return _read(proto)
+    except GradstepError as error:
+        if error.kind != "UnimplementedError":
+            raise
+        data = proto.SerializeToString(deterministic=True)
+        return Unread(data, error.message, error.hint)
+
+
+def _read(proto: Any) -> Any:
     kind = proto.WhichOneof("value")
     if kind == "list":
         return _read_list(proto.list)
     if kind not in _READERS:
-        raise GradstepError(
-            f"an attribute holds a {kind or 'value of no type'}, which Gradstep does not read",
-            kind="UnimplementedError",
-            hint="save the graph without functions: tf.compat.v1.disable_v2_behavior()",
-        )
+        raise _not_read(_UNREAD.get(kind, "a value of no type"))
     return _READERS[kind](getattr(proto, kind))
 
 
@@ -33,6 +40,9 @@ def write_attribute(value: Any, like: Any = None) -> Any:
     """The AttrValue of `value`; `like` is a value of the type that the op declares for it.
     Raises GradstepError."""
     proto = message("AttrValue")()
+    if isinstance(value, Unread):
+        parse(proto, value.data)
+        return proto
     if isinstance(value, tuple | list):
         proto.list.SetInParent()  # an empty list is a list, too
         _write_list(proto.list, value)
@@ -42,7 +52,17 @@ def write_attribute(value: Any, like: Any = None) -> Any:
     return proto
 
 
+def _not_read(what: str) -> GradstepError:
+    return GradstepError(
+        f"{what} is not something that Gradstep runs",
+        kind="UnimplementedError",
+        hint="make the graph without functions: tf.compat.v1.disable_v2_behavior()",
+    )
+
+
 def _read_list(proto: Any) -> tuple[Any, ...]:
+    if proto.func:
+        raise _not_read("a list of functions")
     for kind, read in _READERS.items():
         if values := getattr(proto, kind):
             return tuple(read(value) for value in values)
@@ -86,6 +106,7 @@ def _read_text(value: bytes) -> str | bytes:
         return value
 
 
+_UNREAD = {"func": "a function", "placeholder": "a function's own attribute"}
 _READERS: dict[str, Callable[[Any], Any]] = {
     "s": _read_text,
     "i": int,

@@ -19,7 +19,7 @@ from core.io.graphdef_lowering import (
     with_private_shapes,
     with_requests,
 )
-from core.io.graphdef_messages import message
+from core.io.graphdef_messages import message, parse
 from core.ops.attribute_kinds import check_attributes
 from core.ops.infer import Inference, declared
 from core.ops.table import OpDef, find
@@ -60,7 +60,10 @@ def to_graphdef(
         written = everywhere(written, lambda part: with_requests(part, document.request))
     written = everywhere(written, lambda part: with_private_shapes(lowered(part, declared(part))))
     values = document.initial if initial is None else initial
-    return write_graph(with_initializers(written, values, document.init))
+    proto = write_graph(with_initializers(written, values, document.init))
+    if document.functions:
+        parse(proto.library, document.functions)
+    return proto
 
 
 def write_graph(graph: Graph) -> Any:

@@ -9,9 +9,11 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from core.errors import GradstepError
 from core.graph.dtypes import DType
 
-# message -> "name number type"; [] marks a repeated field, a type in capitals is a message.
+# message -> "name number type"; [] marks a repeated field, {} a map from strings (or from what is
+# in the braces), a type in capitals is a message.
 _MESSAGES = {
     "GraphDef": (
         "node 1 NodeDef[]", "library 2 FunctionDefLibrary", "version 3 int32",
@@ -43,10 +45,36 @@ _MESSAGES = {
         "half_val 13 int32[]", "uint32_val 16 uint32[]", "uint64_val 17 uint64[]",
     ),
     "VersionDef": ("producer 1 int32", "min_consumer 2 int32", "bad_consumers 3 int32[]"),
-    # Only whether they are there is of interest.
-    "FunctionDefLibrary": ("function 1 FunctionDef[]",),
-    "FunctionDef": ("signature 1 OpDef",),
-    "OpDef": ("name 1 string",),
+    "FunctionDefLibrary": (
+        "function 1 FunctionDef[]", "gradient 2 GradientDef[]",
+        "registered_gradients 3 RegisteredGradient[]",
+    ),
+    "GradientDef": ("function_name 1 string", "gradient_func 2 string"),
+    "RegisteredGradient": ("gradient_func 1 string", "registered_op_type 2 string"),
+    "FunctionDef": (
+        "signature 1 OpDef", "node_def 3 NodeDef[]", "ret 4 string{}", "attr 5 AttrValue{}",
+        "control_ret 6 string{}", "arg_attr 7 ArgAttrs{uint32}",
+        "resource_arg_unique_id 8 uint32{uint32}",
+    ),
+    "ArgAttrs": ("attr 1 AttrValue{}",),
+    "OpDef": (
+        "name 1 string", "input_arg 2 ArgDef[]", "output_arg 3 ArgDef[]", "attr 4 AttrDef[]",
+        "summary 5 string", "description 6 string", "deprecation 8 OpDeprecation",
+        "is_aggregate 16 bool", "is_stateful 17 bool", "is_commutative 18 bool",
+        "allows_uninitialized_input 19 bool", "control_output 20 string[]",
+        "is_distributed_communication 21 bool",
+    ),
+    "OpDeprecation": ("version 1 int32", "explanation 2 string"),
+    "ArgDef": (
+        "name 1 string", "description 2 string", "type 3 DataType", "type_attr 4 string",
+        "number_attr 5 string", "type_list_attr 6 string", "handle_data 7 DtypeAndShape[]",
+        "is_ref 16 bool", "experimental_full_type 17 FullTypeDef",
+    ),
+    "DtypeAndShape": ("dtype 1 DataType", "shape 2 TensorShapeProto"),
+    "AttrDef": (
+        "name 1 string", "type 2 string", "default_value 3 AttrValue", "description 4 string",
+        "has_minimum 5 bool", "minimum 6 int64", "allowed_values 7 AttrValue",
+    ),
     "GraphDebugInfo": (),
     "FullTypeDef": ("type_id 1 FullTypeId", "args 2 FullTypeDef[]", "s 3 string", "i 4 int64"),
 }  # fmt: skip
@@ -99,6 +127,20 @@ def message(name: str) -> Any:
     return message_factory.GetMessageClass(_pool().FindMessageTypeByName(f"tensorflow.{name}"))
 
 
+def parse(into: Any, data: bytes) -> None:
+    """Fill a message from its bytes. Raises GradstepError (FileError)."""
+    from google.protobuf.message import DecodeError
+
+    try:
+        into.ParseFromString(data)
+    except (DecodeError, RecursionError):
+        raise GradstepError(
+            f"{len(data)} bytes are cut off, or not a {into.DESCRIPTOR.name}",
+            kind="FileError",
+            hint="use another copy of the file",
+        ) from None
+
+
 @cache
 def _pool() -> Any:
     from google.protobuf import descriptor_pb2, descriptor_pool
@@ -130,21 +172,21 @@ def _add_message(file: Any, name: str, fields: tuple[str, ...]) -> None:
     for text in fields:
         field_name, number, kind = text.split()
         field = made.field.add(name=field_name, number=int(number))
-        field.label = 3 if kind.endswith(("[]", "{}")) else 1
-        if kind.endswith("{}"):
-            _add_map(made, field, kind[:-2])
+        field.label = 3 if kind.endswith(("[]", "}")) else 1
+        if kind.endswith("}"):
+            _add_map(made, field, *kind[:-1].split("{"))
         else:
             _set_type(field, kind.removesuffix("[]"))
         if name == "AttrValue":
             field.oneof_index = 0
 
 
-def _add_map(made: Any, field: Any, kind: str) -> None:
-    entry = made.nested_type.add(name="AttrEntry")
+def _add_map(made: Any, field: Any, kind: str, key: str) -> None:
+    entry = made.nested_type.add(name=f"{field.name.title().replace('_', '')}Entry")
     entry.options.map_entry = True
-    _set_type(entry.field.add(name="key", number=1, label=1), "string")
+    _set_type(entry.field.add(name="key", number=1, label=1), key or "string")
     _set_type(entry.field.add(name="value", number=2, label=1), kind)
-    field.type, field.type_name = 11, f".tensorflow.{made.name}.AttrEntry"
+    field.type, field.type_name = 11, f".tensorflow.{made.name}.{entry.name}"
 
 
 _SCALARS = {

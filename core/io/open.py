@@ -12,16 +12,14 @@ from core.io.document import Document
 MAX_FILE = 4 << 30  # bytes
 
 
-def read(path: str | os.PathLike[str], allow_unknown: bool = False) -> Document:
-    """The document at `path`: .gradstep, or a TensorFlow GraphDef (.pb, .pbtxt).
-
-    allow_unknown: keep operations of types that the op table lacks. Raises GradstepError:
-    FileError for a file that cannot be read or understood, UnknownOpError.
+def read(path: str | os.PathLike[str]) -> Document:
+    """The document at `path`: .gradstep, or a TensorFlow GraphDef (.pb, .pbtxt). Raises
+    GradstepError: FileError for a file that cannot be read or understood.
     """
     suffix = Path(path).suffix.lower()
     if suffix not in READERS:
         raise _unknown(path, suffix)
-    return READERS[suffix](read_file(path), os.fspath(path), allow_unknown)
+    return READERS[suffix](read_file(path), os.fspath(path))
 
 
 def read_file(path: str | os.PathLike[str]) -> bytes:
@@ -41,25 +39,25 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
         raise _cannot(name, str(error), "") from None
 
 
-def _read_gradstep(data: bytes, name: str, allow_unknown: bool) -> Document:
+def _read_gradstep(data: bytes, name: str) -> Document:
     from core.io.store import from_bytes
 
     return from_bytes(data, name)
 
 
-def _read_pb(data: bytes, name: str, allow_unknown: bool) -> Document:
+def _read_pb(data: bytes, name: str) -> Document:
     from core.io.graphdef import from_pb
 
-    return from_pb(data, name, allow_unknown)
+    return from_pb(data, name)
 
 
-def _read_pbtxt(data: bytes, name: str, allow_unknown: bool) -> Document:
+def _read_pbtxt(data: bytes, name: str) -> Document:
     from core.io.graphdef import from_pbtxt
 
-    return from_pbtxt(data, name, allow_unknown)
+    return from_pbtxt(data, name)
 
 
-READERS: dict[str, Callable[[bytes, str, bool], Document]] = {
+READERS: dict[str, Callable[[bytes, str], Document]] = {
     ".gradstep": _read_gradstep,
     ".pb": _read_pb,
     ".pbtxt": _read_pbtxt,

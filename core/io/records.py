@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from core.io import schema, tensor_json
 from core.io.attributes import (
     TensorFiles,
     TensorSource,
+    read_base64,
     read_tensor,
 )
 from core.io.document import CodeItem, Document, Optimizer, View
@@ -62,6 +64,7 @@ def take_apart(document: Document) -> Written:
         truth=document.truth,
         group=document.group,
         expectations=[write_expectation(e, files) for e in document.expectations],
+        functions=base64.b64encode(document.functions).decode(),
     )
     return Written(record, _view_record(document.view), {**files.members, **sources})
 
@@ -88,6 +91,7 @@ def put_together(
         truth=record.truth,
         group=record.group,
         expectations=tuple(read_expectation(e, members) for e in record.expectations),
+        functions=read_base64(record.functions),
         view=View(positions=dict(view.positions), collapsed=frozenset(view.collapsed)),
     )
 

@@ -58,6 +58,14 @@ class ListAttribute(Attribute, tag="list"):
     value: list[AttributeRecord]
 
 
+class UnreadAttribute(Attribute, tag="unread"):
+    """See core.graph.unread.Unread."""
+
+    value: str  # base64
+    why: str
+    hint: str = ""
+
+
 class LoopAttribute(Attribute, tag="loop"):
     """See core.graph.loop.Loop; cond, results: tensor names."""
 
@@ -71,7 +79,7 @@ class LoopAttribute(Attribute, tag="loop"):
 AttributeRecord = (
     bool | int | float | str
     | FloatAttribute | BytesAttribute | TypeAttribute | ShapeAttribute | TensorAttribute
-    | ListAttribute | LoopAttribute
+    | ListAttribute | UnreadAttribute | LoopAttribute
 )  # fmt: skip
 
 
@@ -197,6 +205,7 @@ class DocumentRecord(Record):
     truth: str = ""
     group: str = ""
     expectations: list[ExpectationRecord] = []
+    functions: str = ""  # base64
 
 
 class ViewRecord(Record):

@@ -9,6 +9,7 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Operation
+from core.graph.unread import Unread
 from core.ops.table import OpDef
 
 # Declared kind -> what Python's values may be, and how users call it.
@@ -39,9 +40,21 @@ def check_attributes(definition: OpDef, op: Operation) -> None:
             )
 
 
+def check_read(definition: OpDef, op: Operation) -> None:
+    """Raise GradstepError (UnimplementedError) for a declared attribute that is only passed on."""
+    for name in definition.attrs:
+        if isinstance(value := op.attrs.get(name), Unread):
+            raise GradstepError(
+                f"attribute '{name}': {value.why}",
+                kind="UnimplementedError",
+                node=op.name,
+                hint=value.hint,
+            )
+
+
 def _fits(value: Any, declared: Any) -> bool:
     kind = declared if isinstance(declared, type) else type(declared)
-    if kind not in _KINDS:
+    if kind not in _KINDS or isinstance(value, Unread):
         return True
     if kind is DType and isinstance(value, str):
         return value in _DTYPES

@@ -15,7 +15,7 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.changes import alike
 from core.graph.dtypes import DType, TensorType
-from core.graph.loop import loop_of, within
+from core.graph.loop import crossing, loop_of, within
 from core.graph.model import NO_ATTRS, Constant, Graph, Operation, TensorRef
 from core.ops.given import as_array, as_shape, attribute
 from core.ops.infer import Inference, Inferrer, declare, declared
@@ -213,15 +213,7 @@ class GraphBuilder(Surroundings):
         """Nobody but a loop itself reads what is in it."""
         inner = next((t.ref.op for t in tensors if t.ref.op in self._inside), None)
         if inner is not None:
-            both = self.branch is not None and self.branch.goes_round
-            why = "they are in different while loops" if both else f"'{inner}' is in a while loop"
-            raise GradstepError(
-                f"Cannot use '{inner}' as input to '{name}' because {why}. "
-                "See info log for more details.",
-                kind="ValueError",
-                node=name,
-                hint="return it from the loop's body as a loop variable, and use that",
-            )
+            raise crossing(inner, name, self.branch is not None and self.branch.goes_round)
 
     def _put(self, operation: Operation) -> None:
         name, waits = operation.name, operation.control_inputs

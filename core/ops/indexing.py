@@ -67,6 +67,15 @@ def subscript(position: tuple[int, ...]) -> str:
     return f"[{','.join(map(str, position))}]" if position else ""
 
 
+def changing_nothing(error: GradstepError) -> GradstepError:
+    """The error of an update that is refused as a whole, where TensorFlow makes a part of it."""
+    error.hint += (
+        "; the variable stays as it was, while TensorFlow on the CPU keeps what was put in its "
+        "rows before that index was met"
+    )
+    return error
+
+
 def bounds_hint(size: int) -> str:
     valid = f"valid indices are 0 to {size - 1}" if size else "the dimension is empty"
     return f"{valid}; keep the indices inside, or compare with a system that lets them pass"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -11,10 +11,12 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import TensorType
+from core.graph.loop import LOOP, within
 from core.graph.model import Constant, Graph, Operation, TensorRef
 from core.graph.problems import Problem
-from core.ops.attribute_kinds import check_attributes
-from core.ops.table import InferContext, OpDef, find, lookup
+from core.graph.unread import Unread
+from core.ops.attribute_kinds import check_attributes, check_read
+from core.ops.table import InferContext, OpDef, find, not_registered
 from core.ops.tensor_types import TensorTypes
 from core.ops.type_memo import Key, ask, key_of, recall
 
@@ -52,7 +54,9 @@ class Inferrer:
 
     def infer(self, op: Operation) -> tuple[TensorType, ...]:
         """Types of `op`'s outputs, remembered. Raises GradstepError located at `op`."""
-        definition = lookup(op.type, op.name)
+        definition = find(op.type)
+        if definition is None:
+            raise unknown(op)
         types = self._types(op)
         key = None if types is None else key_of(definition, op.attrs, types)
         outputs = recall(key)
@@ -83,6 +87,7 @@ class Inferrer:
         try:
             definition.arity(len(refs))
             check_attributes(definition, op)
+            check_read(definition, op)
             types = [self._type(ref) for ref in refs]
             context = InferContext(definition, op, types, lambda i: self.constant(refs[i]))
             return ask(definition, context, key)
@@ -124,7 +129,8 @@ def declare(graph: Graph, inference: Inference) -> None:
 def infer(graph: Graph) -> Inference:
     """Type the whole graph; never raises: what is wrong comes back as problems at the nodes."""
     inferrer = Inferrer()
-    problems: list[Problem] = []
+    problems = [*_faulty_operations(graph)]
+    said = {problem.node for problem in problems}
     broken: set[str] = set()
     try:
         order = graph.order
@@ -151,9 +157,51 @@ def infer(graph: Graph) -> Inference:
         try:
             inferrer.infer(op)
         except GradstepError as error:
-            problems.append(Problem.of(error, _code(op, error)))
+            if error.node not in said:
+                problems.append(Problem.of(error, "unconnected" if None in op.inputs else "shape"))
             broken.add(name)
     return Inference(inferrer.types, inferrer.constants, tuple(problems))
+
+
+def _faulty_operations(graph: Graph) -> Iterator[Problem]:
+    """Those of an unknown type; in loops, which may go round without them, also those with an open
+    input."""
+    definitions = map(find, {op.type for op in graph})
+    if all(found is not None and LOOP not in found.attrs for found in definitions):
+        return
+    for op in within(graph):
+        in_loop = op.name not in graph
+        if is_unknown(op):
+            yield Problem.of(unknown(op, in_loop), "unknown-op")
+        elif in_loop and is_faulty(op):
+            yield Problem.of(fault(op), "unconnected")
+
+
+def is_faulty(op: Operation) -> bool:
+    """Whether `op` cannot be typed, whatever comes in: it is unknown, or has an open input."""
+    return None in op.inputs or is_unknown(op)
+
+
+def fault(op: Operation) -> GradstepError:
+    """What is to be said of a faulty operation in a loop."""
+    definition = find(op.type)
+    return unknown(op, in_loop=True) if definition is None else _unconnected(definition, op)
+
+
+def is_unknown(op: Operation) -> bool:
+    """Whether `op` is of a type that the op table lacks."""
+    return find(op.type) is None
+
+
+def unknown(op: Operation, in_loop: bool = False) -> GradstepError:
+    """What is to be said of an operation whose type the op table lacks."""
+    hint = "ask only for what does not need it"
+    if not in_loop:
+        hint += f", or feed '{op.output()}'"
+    unread = next((value for value in op.attrs.values() if isinstance(value, Unread)), None)
+    if unread is not None and unread.hint:
+        hint += f", or {unread.hint}"
+    return not_registered(op.type, op.name, hint)
 
 
 def _unconnected(definition: OpDef, op: Operation) -> GradstepError:
@@ -178,12 +226,6 @@ def _located(error: Exception, op: Operation) -> GradstepError:
         node=op.name,
         hint="check its attributes and constant inputs",
     )
-
-
-def _code(op: Operation, error: GradstepError) -> str:
-    if find(op.type) is None:
-        return "unknown-op"
-    return "unconnected" if None in op.inputs else "shape"
 
 
 def _known_value(

@@ -10,7 +10,8 @@ from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, Shape, TensorType
 from core.graph.loop import Loop
 from core.graph.model import Graph, TensorRef
-from core.ops.infer import Inference, Inferrer, declared
+from core.ops.broken import without_types
+from core.ops.infer import Inference, Inferrer, declared, fault
 
 
 @dataclass(frozen=True)
@@ -125,12 +126,17 @@ def shape_text(shape: Shape) -> str:
 
 
 def _inferred(loop: Loop, arguments: Sequence[TensorType]) -> Inference:
-    """Types of an iteration on these. Raises GradstepError located at what cannot be typed."""
+    """Types of an iteration on these. Raises GradstepError located at what cannot be typed; what
+    stands on an unknown operation, or an open input, is nobody's business unless it goes round."""
     inferrer, graph = Inferrer(), loop.graph
     for name, kind in zip(loop.arguments, arguments, strict=True):
         inferrer.feed(TensorRef(name), kind)
     given = frozenset(loop.arguments)
+    lost = without_types(graph)
     for name in graph.order:
-        if name not in given:
+        if name not in given and name not in lost:
             inferrer.infer(graph[name])
+    for ref in (loop.cond, *loop.results):
+        if ref.op in lost:
+            raise fault(lost[ref.op])
     return inferrer.found()

@@ -25,6 +25,10 @@ class State(ABC):
     def nbytes(self) -> int:
         """How much memory it keeps, roughly."""
 
+    def beyond(self, before: Any) -> int:
+        """How much of that is not kept by `before`, what was there until then."""
+        return self.nbytes
+
     @abstractmethod
     def __str__(self) -> str: ...
 

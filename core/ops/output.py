@@ -15,6 +15,10 @@ def to_stderr(text: str) -> None:
     sys.stderr.write(text)
 
 
+def nowhere(text: str) -> None:
+    """For text that nobody is to read."""
+
+
 _output: ContextVar[Print] = ContextVar("output", default=to_stderr)
 
 

@@ -77,6 +77,11 @@ class Queue(State):
     def nbytes(self) -> int:
         return sum(int(x.nbytes) for item in self.items for x in item)
 
+    def beyond(self, before: Any) -> int:
+        known = {id(item) for item in before.items} if isinstance(before, Queue) else ()
+        new = (item for item in self.items if id(item) not in known)
+        return sum(int(x.nbytes) for item in new for x in item)
+
     @property
     def limit(self) -> float:
         return inf if self.capacity < 0 else self.capacity
@@ -111,7 +116,12 @@ class Queue(State):
                 hint="enqueue before the queue is closed; it cannot be opened again",
             )
         if self.cancelled:
-            raise GradstepError("Enqueue operation was cancelled", kind="CancelledError")
+            raise GradstepError(
+                "Enqueue operation was cancelled",
+                kind="CancelledError",
+                hint="the queue was closed with cancel_pending_enqueues; without it, what waits is "
+                "still put in",
+            )
         done = 0 if before is None else before.put
         room = int(min(self.limit - len(self.items), len(items) - done))
         left = replace(self, items=self._with(items[done : done + room]), partial=None)
@@ -139,7 +149,11 @@ class Queue(State):
     def close(self, cancel: bool) -> Self:
         """Nothing can be put in any more. cancel: not even by those who wait for room."""
         if self.closed:
-            raise GradstepError(f"Queue '{self.name}' is already closed.", kind="CancelledError")
+            raise GradstepError(
+                f"Queue '{self.name}' is already closed.",
+                kind="CancelledError",
+                hint="close it once; a session that starts anew has it open again",
+            )
         return replace(self, closed=True, cancelled=cancel)
 
     def given_back(self, partial: Partial) -> Self:

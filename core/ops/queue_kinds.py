@@ -22,10 +22,13 @@ class ShuffleQueue(Queue):
 
     def __post_init__(self) -> None:
         if self.keeps < 0:
-            raise GradstepError(f"min_after_dequeue {self.keeps} must be >= 0")
+            raise GradstepError(
+                f"min_after_dequeue {self.keeps} must be >= 0", hint="0 lets all be taken"
+            )
         if self.keeps >= self.limit:
             raise GradstepError(
-                f"min_after_dequeue {self.keeps} must be < capacity {self.capacity}"
+                f"min_after_dequeue {self.keeps} must be < capacity {self.capacity}",
+                hint="give the queue more room, or let it keep fewer back",
             )
 
     @property

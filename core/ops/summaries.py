@@ -1,4 +1,5 @@
-"""The first elements of an array as text, as TensorFlow's Print and Assert write them.
+"""Some elements of an array as text: the first, as TensorFlow's Print and Assert write them, or
+those at both ends of each dimension, as tf.print does.
 
 Source: TensorFlow's tensor.cc (SummarizeValue) and numbers.cc.
 """
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+_LINE = "\n"
 _ESCAPES = str.maketrans({c: f"\\{e}" for c, e in zip("\n\r\t\"'\\", "nrt\"'\\", strict=True)})
 
 
@@ -21,6 +23,33 @@ def summary(array: Any, entries: int) -> str:
     texts = iter([element(x) for x in values.reshape(-1)[:limit]])
     shown = "".join(_parts(values.shape, texts, _Left(limit))) if values.ndim else " ".join(texts)
     return shown + ("..." if values.size > limit else "")
+
+
+def ends(array: Any, entries: int) -> str:
+    """`entries` elements (negative: all) from the start and from the end of each dimension.
+    TensorFlow has no text for complex numbers here."""
+    values = np.asarray(array)
+    count = values.size if entries < 0 else min(entries, values.size)
+    if values.dtype.kind != "c":
+        return _ends(values, count, 0)
+    more = "..." if values.size > count else ""
+    shown = " ".join("?" * count) + more
+    return f"[{shown}]" if values.ndim else shown
+
+
+def _ends(values: np.ndarray, count: int, depth: int) -> str:
+    """values: a part of the array, `depth` dimensions inside it."""
+    if not values.ndim:
+        x: Any = values[()]
+        return f'"{element(x)}"' if isinstance(x, str | bytes) else element(x)
+    size, inner = len(values), values.ndim - 1
+    shown = [*range(min(count, size)), *range(max(count, size - count), size)]
+    parts = [_ends(values[i, ...], count, depth + 1) for i in shown]
+    if size > 2 * count:
+        parts.insert(count, "...")
+    if size and not count:
+        parts.insert(0, "")
+    return f"[{(_LINE * inner + ' ' * (depth + 1) if inner else ' ').join(parts)}]"
 
 
 class _Left:

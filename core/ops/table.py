@@ -19,6 +19,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -44,6 +45,7 @@ _TABLE: dict[str, OpDef] = {}
 def op(
     type: str,
     *,
+    also: str = "",
     inputs: str = "",
     outputs: str = "output",
     attrs: Mapping[str, Any] | None = None,
@@ -80,6 +82,7 @@ def op(
 ) -> OpDef:
     """Declare one op type and add it to the table.
 
+    also:        the name of the same op in older graphs.
     inputs:      names in order, separated by spaces; `name*` is variadic, `&name` a ref variable,
                  `#name` a shape, axis or count that the kernel reads on the host.
     outputs:     names likewise; empty for an op without outputs; `name*` for as many as its
@@ -187,9 +190,10 @@ def op(
     # `no gradient on purpose` is remembered as a rule that returns nothing.
     if differentiable is False and gradient is None:
         object.__setattr__(definition, "gradient", _no_gradient)
-    if type in _TABLE:
-        raise ValueError(f"op type {type} is declared twice")
-    _TABLE[type] = definition
+    for name in (type, *also.split()):
+        if name in _TABLE:
+            raise ValueError(f"op type {name} is declared twice")
+        _TABLE[name] = definition if name == type else replace(definition, type=name)
     return definition
 
 
@@ -202,6 +206,12 @@ def find(type: str) -> OpDef | None:
     return definition
 
 
+def branch_of(type: str) -> Branch:
+    """What operations of this type do in a cond or loop (see `op`); "" for an unknown type, too."""
+    definition = find(type)
+    return "" if definition is None else definition.branch
+
+
 def lookup(type: str, node: str | None = None) -> OpDef:
     """The record for an op type. Raises GradstepError (UnknownOpError) when there is none."""
     definition = find(type)
@@ -209,13 +219,15 @@ def lookup(type: str, node: str | None = None) -> OpDef:
         from difflib import get_close_matches
 
         near = get_close_matches(type, list(_TABLE), n=3, cutoff=0.6)
-        raise GradstepError(
-            f"op type '{type}' is not available in this version of Gradstep",
-            kind="UnknownOpError",
-            node=node,
-            hint=f"did you mean {' or '.join(near)}?" if near else "docs/ops.md lists what is",
-        )
+        hint = f"did you mean {' or '.join(near)}?" if near else "docs/ops.md lists those it has"
+        raise not_registered(type, node, hint)
     return definition
+
+
+def not_registered(type: str, node: str | None, hint: str) -> GradstepError:
+    """The error for an op type that is not in the table."""
+    text = f"Op type not registered '{type}': Gradstep has no operation of that type"
+    return GradstepError(text, kind="UnknownOpError", node=node, hint=hint)
 
 
 def all_ops() -> Iterator[OpDef]:

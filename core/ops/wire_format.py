@@ -19,6 +19,11 @@ def bytes_field(number: int, content: bytes) -> bytes:
     return _varint(number << 3 | _LENGTH) + _varint(len(content)) + content
 
 
+def int_field(number: int, value: int) -> bytes:
+    """A whole number, not negative."""
+    return _varint(number << 3 | _VARINT) + _varint(value)
+
+
 def float_field(number: int, value: float) -> bytes:
     """A float32, zero too."""
     return _varint(number << 3 | _FLOAT) + struct.pack("<f", value)

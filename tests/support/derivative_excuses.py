@@ -30,6 +30,8 @@ WITHOUT_DERIVATIVE = {
 # There is no second derivative at all.
 NO_SECOND_DERIVATIVE = {
     "LRN": _NO_GRADIENT_OP,
+    "MaxPoolGradV2": _NO_GRADIENT_OP,
+    "ResizeNearestNeighbor": _NO_GRADIENT_OP,
     "Softsign": _NO_GRADIENT_OP,
     "SparseSegmentMean": _NO_GRADIENT_OP,
     "SparseSegmentMeanWithNumSegments": _NO_GRADIENT_OP,

@@ -10,6 +10,7 @@ import numpy as np
 
 from tests.support import (
     array_formulas,
+    image_formulas,
     philox,
     sliding_formulas,
     state_formulas,
@@ -334,6 +335,7 @@ SPECIAL = {
 NAMES: dict[str, Any] = {
     **{name: getattr(np, name) for name in dir(np) if not name.startswith("_")},
     **array_formulas.NAMES,
+    **image_formulas.NAMES,
     **sliding_formulas.NAMES,
     **philox.NAMES,
     **state_formulas.NAMES,

@@ -32,7 +32,9 @@ LENGTH_DEPENDS_ON_VALUES = {
     "SparseSegmentSqrtN",
     "SparseSegmentSum",
     "Unique",
+    "UniqueV2",
     "UniqueWithCounts",
+    "UniqueWithCountsV2",
     "Where",
 }
 

@@ -147,6 +147,35 @@ def _reject(rate: float, numbers: Iterator[float]) -> float:
             return k
 
 
+def philox_gamma(shape: Any, alpha: Any, seed: int, seed2: int) -> Any:
+    """Each number has 256 blocks of its own; all numbers of one alpha come before the next."""
+    count, alphas = _count(shape), alpha.reshape(-1).tolist()
+    found = np.zeros((count, len(alphas)))
+    for place, (r, c) in enumerate(np.ndindex(len(alphas), count)):
+        found[c, r] = _gamma(alphas[r], words(seed, seed2, place * 256))
+    return found.reshape((*shape.tolist(), *alpha.shape))
+
+
+def _gamma(alpha: float, source: Iterator[int]) -> float:
+    """Marsaglia and Tsang's method; an exponential number for alpha 1."""
+    uniforms, normals = _last_first(source), _normals(source)
+    if alpha == 1:
+        return -math.log(1 - next(uniforms))
+    d = alpha - 1 / 3 + (alpha < 1)
+    for x in normals:
+        v = (1 + x / (3 * math.sqrt(d))) ** 3
+        if v > 0 and math.log(next(uniforms)) < x * x / 2 + d * (1 - v + math.log(v)):
+            return d * v * (next(uniforms) ** (1 / alpha) if alpha < 1 else 1)
+    raise AssertionError
+
+
+def _normals(source: Iterator[int]) -> Iterator[float]:
+    while True:
+        first, second = normal_pair(source)
+        yield second
+        yield first
+
+
 def _count(shape: Any) -> int:
     return math.prod(shape.tolist())
 

@@ -5,12 +5,13 @@ Fields and numbers are those of tensorflow/core/framework/summary.proto (Apache 
 
 from __future__ import annotations
 
+import zlib
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-_STRING, _MESSAGE, _FLOAT, _DOUBLE = 9, 11, 2, 1
+_STRING, _MESSAGE, _FLOAT, _DOUBLE, _INT32, _BYTES = 9, 11, 2, 1, 5, 12
 _DOUBLES = ("min", "max", "num", "sum", "sum_squares", "bucket_limit", "bucket")
 
 
@@ -45,6 +46,45 @@ def buckets(values: Any) -> Any:
     return proto
 
 
+def image_summary(tag: Any, images: Any, max_images: int, bad_color: Any) -> Any:
+    """A serialized Summary of the first images."""
+    count = min(max_images, len(images))
+    tags = [tag.item() + (b"/image/%d" % i if max_images > 1 else b"/image") for i in range(count)]
+    return summary(tags, image=[picture(_colours(x, bad_color)) for x in images[:count]])
+
+
+def _colours(image: Any, bad: Any) -> Any:
+    """Pixel by pixel; see core/ops/catalogue/control/image_summaries.py."""
+    pixels = [p for row in image for p in row]
+    numbers = [float(x) for p in pixels if np.isfinite(p).all() for x in p]
+    signed = min(numbers) < 0
+    top = max(map(abs, numbers))
+    scale = float(np.float32(127 if signed else 255) / np.float32(top)) if top >= 1e-6 else 0
+    if image.dtype == np.uint8:
+        scale = 1
+    found = [
+        [int(x * scale) if not signed else int(x * scale + 128) for x in p]
+        if np.isfinite(p).all()
+        else bad[: len(p)].tolist()
+        for p in pixels
+    ]
+    return np.array(found, np.uint8).reshape(image.shape)
+
+
+def picture(pixels: Any) -> Any:
+    """The message of an image, whose file Qt can read, or any other reader."""
+    height, width, channels = pixels.shape
+    sizes = width.to_bytes(4) + height.to_bytes(4)
+    header = sizes + bytes([8, {1: 0, 3: 2, 4: 6}[channels], 0, 0, 0])
+    data = zlib.compress(b"".join(b"\0" + row.tobytes() for row in pixels))
+    parts = ((b"IHDR", header), (b"IDAT", data), (b"IEND", b""))
+    file = b"\x89PNG\r\n\x1a\n" + b"".join(
+        len(c).to_bytes(4) + n + c + zlib.crc32(n + c).to_bytes(4) for n, c in parts
+    )
+    sizes = {"height": height, "width": width, "colorspace": channels}
+    return _message("Image")(**sizes, encoded_image_string=file)
+
+
 @cache
 def _limits() -> list[float]:
     steps = np.multiply.accumulate([1e-12, *[1.1] * 800])
@@ -70,10 +110,15 @@ def _pool() -> Any:
     for number, name in enumerate(_DOUBLES, 1):
         label = 3 if name.startswith("bucket") else 1
         histogram.field.add(name=name, number=number, label=label, type=_DOUBLE)
+    image = file.message_type.add(name="Image")
+    for number, name in enumerate(("height", "width", "colorspace"), 1):
+        image.field.add(name=name, number=number, label=1, type=_INT32)
+    image.field.add(name="encoded_image_string", number=4, label=1, type=_BYTES)
     value = file.message_type.add(name="Value")
     value.oneof_decl.add(name="value")
     value.field.add(name="tag", number=1, label=1, type=_STRING)
     value.field.add(name="simple_value", number=2, label=1, type=_FLOAT, oneof_index=0)
+    _refer(value.field.add(name="image", number=4, label=1, oneof_index=0), "Image")
     _refer(value.field.add(name="histo", number=5, label=1, oneof_index=0), "HistogramProto")
     _refer(
         file.message_type.add(name="Summary").field.add(name="value", number=1, label=3), "Value"
@@ -87,4 +132,4 @@ def _refer(field: Any, name: str) -> None:
     field.type, field.type_name = _MESSAGE, f".summaries.{name}"
 
 
-NAMES = {"summary": summary, "buckets": buckets}
+NAMES = {f.__name__: f for f in (summary, buckets, image_summary)}

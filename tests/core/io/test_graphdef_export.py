@@ -26,7 +26,7 @@ X = np.array([[0.5, -1.0, 2.0], [0.0, 3.0, 1.0]], np.float32)
 
 
 def _again(document: Document) -> Document:
-    return graphdef.from_pb(graphdef_export.to_pb(document), "again.pb", allow_unknown=True)
+    return graphdef.from_pb(graphdef_export.to_pb(document), "again.pb")
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -17,6 +17,7 @@ WITHOUT_SAMPLES = {
     "VariableV2": "its variable's value",
     "VarHandleOp": "a handle",
     **{d.type: "of a queue: see test_queues" for d in all_ops() if d.subject == "queues"},
+    **{d.type: "a table or iterator: see test_data" for d in all_ops() if d.subject == "data"},
     "NoOp": "no value",
     "Switch": "one of its outputs is dead: see engine/test_dead",
     "RefSwitch": "one of its outputs is dead: see engine/test_dead",

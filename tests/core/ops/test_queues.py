@@ -129,6 +129,7 @@ def test_refusals_in_tensorflows_words(made: Kind, act: Kind, text: str, fast: b
     with pytest.raises(GradstepError) as error:
         act(Driven(made, fast))
     assert error.value.message == text
+    assert error.value.hint
 
 
 def test_misfits_are_said_while_drawing() -> None:

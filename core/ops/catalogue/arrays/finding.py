@@ -98,14 +98,20 @@ def _check_vector(x: Any) -> None:
 
 
 def _sorted_unique(xp: Any, x: Any, kind: np.dtype) -> tuple[Any, Any, Any]:
-    """Sorted values put into the order in which they came first. Every NaN is a value apart."""
+    first, index, counts = in_order(xp, x, kind)
+    return xp.take(x, first), index, counts
+
+
+def in_order(xp: Any, x: Any, kind: np.dtype) -> tuple[Any, Any, Any]:
+    """Where the distinct values of a vector come first, in that order; which one each is; how often
+    they occur. Every NaN is a value apart."""
     _, first, place, counts = xp.unique(
         x, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
     )
     order = xp.argsort(first)
     rank = xp.argsort(order)  # of each sorted value, its place in that order
     index = xp.take(rank, place.reshape(-1)).astype(kind)
-    return xp.take(x, xp.take(first, order)), index, xp.take(counts, order).astype(kind)
+    return xp.take(first, order), index, xp.take(counts, order).astype(kind)
 
 
 def _unique_samples(rng: np.random.Generator) -> list[Sample]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.graph.dtypes import SCALAR, UNKNOWN, DType, TensorType
-from core.graph.loop import LOOP, Loop
+from core.graph.loop import LOOP, Loop, loop_of
 from core.ops.catalogue.control.flow import copy_to
 from core.ops.loop_types import iteration_types
 from core.ops.samples import unary
@@ -25,7 +25,12 @@ op(
 
 def _carried(ctx: InferContext) -> tuple[TensorType, ...]:
     """The loop variables, then the trace."""
-    loop: Loop = ctx.attr(LOOP)
+    loop = loop_of(ctx.op)
+    if loop is None:
+        raise ctx.fail(
+            "While calls functions for its condition and its body, which Gradstep does not run",
+            hint="make the graph without functions: tf.compat.v1.disable_v2_behavior()",
+        )
     if len(ctx.types) != len(loop.arguments):
         raise ctx.fail(f"While takes {len(loop.arguments)} inputs, not {len(ctx.types)}")
     found = iteration_types(loop, ctx.types, [str(ref) for ref in ctx.op.inputs])

@@ -15,13 +15,12 @@ from core.graph.dtypes import SCALAR, DType, TensorType
 from core.graph.model import Operation
 from core.ops.histograms import histogram_bytes
 from core.ops.shapes import brackets
+from core.ops.summary_message import TAG, VALUE, histogram, number
 from core.ops.table import InferContext, Sample, op
 from core.ops.type_rules import wrong_type
-from core.ops.wire_format import bytes_field, float_field, length_fields
+from core.ops.wire_format import bytes_field, length_fields
 
 _SUMMARY = TensorType(DType.STRING, SCALAR)
-_VALUE = 1  # numbers of fields: of a Summary, and of what is in it
-_TAG, _SIMPLE_VALUE, _HISTO = 1, 2, 5
 
 
 def _scalars(ctx: InferContext) -> TensorType:
@@ -87,7 +86,7 @@ def _scalar_summary(xp: Any, tags: Any, values: Any) -> np.ndarray:
     _want_one_for_each(tags, values.shape)
     numbers = np.asarray(values).astype(np.float32).ravel().tolist()
     pairs = zip(tags.ravel().tolist(), numbers, strict=True)
-    return _text(b"".join(_value(tag, float_field(_SIMPLE_VALUE, x)) for tag, x in pairs))
+    return _text(b"".join(number(_bytes(tag), x) for tag, x in pairs))
 
 
 def _histogram_summary(xp: Any, tag: Any, values: Any, *, op: Operation) -> np.ndarray:
@@ -95,7 +94,7 @@ def _histogram_summary(xp: Any, tag: Any, values: Any, *, op: Operation) -> np.n
         raise _no_scalar()
     numbers = np.asarray(values).astype(np.float64).ravel()
     _want_finite(numbers, op.name)
-    return _text(_value(tag.item(), bytes_field(_HISTO, histogram_bytes(numbers))))
+    return _text(histogram(_bytes(tag.item()), histogram_bytes(numbers)))
 
 
 def _want_finite(numbers: np.ndarray, name: str) -> None:
@@ -120,12 +119,12 @@ def _merge_summary(xp: Any, *inputs: Any) -> np.ndarray:
                 hint="give each summary a tag of its own",
             )
         seen.add(tag)
-    return _text(b"".join(bytes_field(_VALUE, value) for value in values))
+    return _text(b"".join(bytes_field(VALUE, value) for value in values))
 
 
 def _values(summary: bytes) -> Iterator[bytes]:
     try:
-        yield from length_fields(summary, _VALUE)
+        yield from length_fields(summary, VALUE)
     except ValueError:
         raise _unreadable() from None
 
@@ -133,7 +132,7 @@ def _values(summary: bytes) -> Iterator[bytes]:
 def _tag_of(value: bytes) -> bytes:
     """The tag; as in any message, the last one counts."""
     try:
-        tags = list(length_fields(value, _TAG))
+        tags = list(length_fields(value, TAG))
         for tag in tags:
             tag.decode()
     except ValueError:
@@ -146,11 +145,6 @@ def _unreadable() -> GradstepError:
         "Could not parse one of the summary inputs",
         hint="a summary is what ScalarSummary or HistogramSummary gives; tags are UTF-8",
     )
-
-
-def _value(tag: str | bytes, content: bytes) -> bytes:
-    name = _bytes(tag)
-    return bytes_field(_VALUE, (bytes_field(_TAG, name) if name else b"") + content)
 
 
 def _bytes(text: str | bytes) -> bytes:

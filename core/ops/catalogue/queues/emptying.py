@@ -64,7 +64,7 @@ def _dequeue_up_to(xp: Any, handle: Queue, n: Any) -> tuple[Any, ...]:
 
 def _taken(xp: Any, handle: Queue, count: int, name: str, or_less: bool) -> tuple[Any, ...]:
     if count < 0:
-        raise GradstepError(f"{name} requested {count} < 0 elements")
+        raise GradstepError(f"{name} requested {count} < 0 elements", hint="ask for 0 or more")
     if not handle.shapes:
         raise GradstepError(
             f"{handle.type}'s DequeueMany and DequeueUpTo require the components to have "
@@ -99,6 +99,7 @@ _TAKE = {"component_types": tuple, "timeout_ms": -1}
 
 op(
     "QueueDequeueV2",
+    also="QueueDequeue",
     inputs="handle",
     outputs="components*",
     attrs=_TAKE,
@@ -111,6 +112,7 @@ op(
 )
 op(
     "QueueDequeueManyV2",
+    also="QueueDequeueMany",
     inputs="handle #n",
     outputs="components*",
     attrs=_TAKE,
@@ -123,6 +125,7 @@ op(
 )
 op(
     "QueueDequeueUpToV2",
+    also="QueueDequeueUpTo",
     inputs="handle #n",
     outputs="components*",
     attrs=_TAKE,
@@ -135,6 +138,7 @@ op(
 )
 op(
     "QueueSizeV2",
+    also="QueueSize",
     inputs="handle",
     outputs="size",
     infer=lambda ctx: TensorType(DType.INT32, SCALAR),
@@ -145,6 +149,7 @@ op(
 )
 op(
     "QueueIsClosedV2",
+    also="QueueIsClosed",
     inputs="handle",
     outputs="is_closed",
     infer=lambda ctx: TensorType(DType.BOOL, SCALAR),

@@ -31,7 +31,7 @@ def _fits(ctx: InferContext, rows: bool) -> None:
         try:
             expected.merge(given.shape)
         except ValueError:
-            raise ctx.fail(_mismatch(index, expected, given.shape)) from None
+            raise ctx.fail(_mismatch(index, expected, given.shape), _SHAPES) from None
 
 
 def _rows_of(shape: Shape, count: int | None) -> Shape:
@@ -40,6 +40,9 @@ def _rows_of(shape: Shape, count: int | None) -> Shape:
 
 def _listed(kinds: tuple[TensorType, ...]) -> str:
     return ", ".join(["resource", *(kind.dtype.value for kind in kinds)])
+
+
+_SHAPES = "enqueue what has the shapes that the queue was made with"
 
 
 def _mismatch(index: int, expected: Any, got: Any) -> str:
@@ -62,7 +65,7 @@ def _many(ctx: InferContext) -> tuple[TensorType, ...]:
 def _enqueue(xp: Any, handle: Queue, *components: Any) -> Queue:
     for index, (shape, x) in enumerate(zip(handle.shapes, components, strict=False)):
         if not shape.accepts(x.shape):
-            raise GradstepError(_mismatch(index, shape, x.shape))
+            raise GradstepError(_mismatch(index, shape, x.shape), hint=_SHAPES)
     return handle.put([_kept(components)])
 
 
@@ -77,11 +80,12 @@ def _check_rows(handle: Queue, index: int, x: Any, count: int) -> None:
     if handle.shapes:
         expected = Shape((count, *(handle.shapes[index].dims or ())))
         if not expected.accepts(x.shape):
-            raise GradstepError(_mismatch(index, expected, x.shape))
+            raise GradstepError(_mismatch(index, expected, x.shape), hint=_SHAPES)
     elif x.ndim == 0 or len(x) != count:
         raise GradstepError(
             "All input tensors must have the same size in the 0th dimension. Component "
-            f"{index} has {len(x) if x.ndim else 0}, and should have {count}"
+            f"{index} has {len(x) if x.ndim else 0}, and should have {count}",
+            hint="enqueue_many puts in a row of every component for each element",
         )
 
 
@@ -94,6 +98,7 @@ _PUT = {"timeout_ms": -1}
 
 op(
     "QueueEnqueueV2",
+    also="QueueEnqueue",
     inputs="handle components*",
     outputs="",
     attrs=_PUT,
@@ -107,6 +112,7 @@ op(
 )
 op(
     "QueueEnqueueManyV2",
+    also="QueueEnqueueMany",
     inputs="handle components*",
     outputs="",
     attrs=_PUT,
@@ -120,6 +126,7 @@ op(
 )
 op(
     "QueueCloseV2",
+    also="QueueClose",
     inputs="handle",
     outputs="",
     attrs={"cancel_pending_enqueues": False},

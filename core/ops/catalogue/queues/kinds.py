@@ -86,6 +86,7 @@ def _by_priority(op: Operation) -> Queue:
 
 op(
     "FIFOQueueV2",
+    also="FIFOQueue",
     outputs="handle",
     attrs=_ATTRS,
     infer=_full_handle,
@@ -96,6 +97,7 @@ op(
 )
 op(
     "PaddingFIFOQueueV2",
+    also="PaddingFIFOQueue",
     outputs="handle",
     attrs=_ATTRS,
     infer=_handle,
@@ -106,6 +108,7 @@ op(
 )
 op(
     "RandomShuffleQueueV2",
+    also="RandomShuffleQueue",
     outputs="handle",
     attrs={**_ATTRS, "min_after_dequeue": 0, "seed": 0, "seed2": 0},
     infer=_full_handle,
@@ -117,6 +120,7 @@ op(
 )
 op(
     "PriorityQueueV2",
+    also="PriorityQueue",
     outputs="handle",
     attrs=_ATTRS,
     infer=_priority_handle,

@@ -14,7 +14,7 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape, TensorType
 from core.graph.model import Operation
-from core.ops.indexing import bounds_hint, check, resolve
+from core.ops.indexing import bounds_hint, changing_nothing, check, resolve
 from core.ops.optimizer_rules import RULES, Rule
 from core.ops.rules import TF_CPU, Rules
 from core.ops.scatter import in_turn
@@ -119,7 +119,7 @@ def _attrs(rule: Rule, operation: Operation) -> dict[str, Any]:
 def _rows(indices: np.ndarray, size: int, rules: Rules) -> np.ndarray:
     rows, outside = resolve(np, indices, size, rules.scatter, rules.negative_ok)
     if rules.scatter == "raise":
-        check(np, outside, lambda place: _no_such_row(indices, place, size))
+        check(np, outside, lambda place: changing_nothing(_no_such_row(indices, place, size)))
     return np.where(size == 0 or outside, -1, rows)
 
 

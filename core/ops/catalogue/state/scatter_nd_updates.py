@@ -12,7 +12,7 @@ from core.errors import GradstepError
 from core.graph.dtypes import Shape, TensorType
 from core.ops import scatter
 from core.ops.catalogue.state.scatter_updates import WHOLE_OR_NOTHING, check_types
-from core.ops.indexing import check, no_such_row
+from core.ops.indexing import changing_nothing, check, no_such_row
 from core.ops.rows import flat_rows
 from core.ops.rules import TF_CPU, Rules
 from core.ops.samples import ints
@@ -58,7 +58,7 @@ def _places(indices: np.ndarray, dims: tuple[int, ...], policy: str, rules: Rule
     depth = indices.shape[-1]
     rows, outside = flat_rows(np, indices, dims[:depth], policy, rules.negative_ok)
     if policy == "raise":
-        check(np, outside, lambda place: no_such_row(indices, place, dims))
+        check(np, outside, lambda place: changing_nothing(no_such_row(indices, place, dims)))
     return np.where(outside, -1, rows).reshape(-1)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape, TensorType
 from core.ops import scatter
-from core.ops.indexing import bounds_hint, check, resolve, subscript
+from core.ops.indexing import bounds_hint, changing_nothing, check, resolve, subscript
 from core.ops.rules import TF_CPU, Rules
 from core.ops.samples import ints
 from core.ops.scatter import Combine, combined
@@ -75,7 +75,7 @@ def _rows(indices: np.ndarray, size: int, rules: Rules) -> np.ndarray:
     """The rows that `indices` name under these rules, all in one line; -1 where none."""
     rows, outside = resolve(np, indices, size, rules.scatter, rules.negative_ok)
     if rules.scatter == "raise":
-        check(np, outside, lambda place: _no_such_row(indices, place, size))
+        check(np, outside, lambda place: changing_nothing(_no_such_row(indices, place, size)))
     elif size == 0 or outside is not None:
         rows = np.where(size == 0 or outside, -1, rows)
     flat: np.ndarray = np.asarray(rows).reshape(-1)

@@ -1,0 +1,29 @@
+"""What a document's feeds stand for where the operation that they come from cannot run."""
+
+from __future__ import annotations
+
+from core.graph.dtypes import DType, Shape
+from core.graph.model import Graph, Operation
+from core.io.document import Document
+from core.ops.infer import is_unknown
+
+
+def fed_outputs(op: Operation) -> range:
+    """The outputs of `op` that have to be fed, as a placeholder's has: Gradstep does not run it."""
+    if op.type == "IteratorGetNext":
+        return range(len(op.attrs.get("output_types", ())))
+    return range(1 if is_unknown(op) else 0)
+
+
+def with_placeholders(document: Document) -> Document:
+    """`document` with a placeholder for each operation of an unknown type whose (first) output is
+    fed: what comes after it has types then, and gradients."""
+    graph, made = document.graph, dict[str, Operation]()
+    for name, value in document.feeds.items():
+        op = graph.operations.get(name.removesuffix(":0"))
+        if op is not None and is_unknown(op):
+            kind = {"dtype": DType.of(value.array.dtype), "shape": Shape(value.array.shape)}
+            made[op.name] = Operation(op.name, "Placeholder", attrs=kind, phase=op.phase)
+    if not made:
+        return document
+    return document.with_(graph=Graph({**graph.operations, **made}))

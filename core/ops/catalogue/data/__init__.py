@@ -1,0 +1,1 @@
+"""Where training data comes from: tables, and the iterators of tf.data, which have to be fed."""

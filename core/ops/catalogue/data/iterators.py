@@ -1,0 +1,77 @@
+"""The iterators of tf.data. Gradstep runs no datasets: what an iterator gives has to be fed, and is
+of the types and shapes that it says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from core.errors import GradstepError
+from core.graph.dtypes import SCALAR, DType, Shape, TensorType
+from core.graph.model import Operation
+from core.ops.opaque import State
+from core.ops.table import InferContext, op
+
+_KINDS = {"output_types": tuple, "output_shapes": tuple}
+
+
+@dataclass(frozen=True)
+class Iterator(State):
+    """An iterator that has no elements."""
+
+    @property
+    def nbytes(self) -> int:
+        return 0
+
+    def __str__(self) -> str:
+        return "an iterator of tf.data, which Gradstep does not run"
+
+
+def _elements(ctx: InferContext) -> tuple[TensorType, ...]:
+    """The types of what one element consists of."""
+    types, shapes = ctx.attr("output_types"), ctx.attr("output_shapes")
+    if len(types) != len(shapes):
+        raise ctx.fail(f"there are {len(types)} output_types, but {len(shapes)} output_shapes")
+    return tuple(TensorType(DType(t), Shape(s.dims)) for t, s in zip(types, shapes, strict=True))
+
+
+def _handle(ctx: InferContext) -> TensorType:
+    return TensorType(DType.RESOURCE, SCALAR, holds=_elements(ctx))
+
+
+def _next(xp: Any, iterator: Iterator, *, op: Operation) -> NoReturn:
+    outputs = ", ".join(f"'{op.output(i).short}'" for i in range(len(op.attrs["output_types"])))
+    raise GradstepError(
+        "GetNext() failed because the iterator has not been initialized. Ensure that you have run "
+        "the initializer operation for this iterator before getting the next element.",
+        kind="FailedPreconditionError",
+        hint=f"Gradstep runs no datasets: feed {outputs}",
+    )
+
+
+for _type, _more, _doc in (
+    ("IteratorV2", {"shared_name": "", "container": ""}, "An iterator over a dataset."),
+    ("OneShotIterator", {"shared_name": "", "container": ""}, "An iterator that starts by itself."),
+):
+    op(
+        _type,
+        outputs="handle",
+        attrs={**_KINDS, **_more},
+        infer=_handle,
+        first=lambda op: Iterator(),
+        stateful=True,
+        differentiable=False,
+        doc=_doc,
+        differs="it has no elements: what is taken from it has to be fed",
+    )
+op(
+    "IteratorGetNext",
+    inputs="iterator",
+    outputs="components*",
+    attrs=_KINDS,
+    infer=_elements,
+    kernel=_next,
+    stateful=True,
+    doc="The next element of an iterator.",
+    differs="it has to be fed; TensorFlow takes it from the dataset",
+)
