@@ -122,8 +122,17 @@ class Backward:
             self.builder, op, loop, given, self.way, request, functions, self.root
         )
         turn.inside = found.inside
-        results = [None if g is None else Contribution(g.ref) for g in found.inputs]
+        self._leave_zeros(turn, op, sums)
+        results = [None if g is None else Contribution.of(g) for g in found.inputs]
         self._pass_on(turn, op, self._gated(results), wanted)
+
+    def _leave_zeros(self, turn: Turn, op: Operation, sums: Sequence[Contribution | None]) -> None:
+        """Zeros for those outputs of a loop that lead to nothing while others do, where they are
+        asked for: as TensorFlow gives them, not None."""
+        for index, ref in self.way.exits.get(op.name, {}).items():
+            output = self.builder.get(ref)
+            if sums[index] is None and (output.dtype.is_floating or output.dtype.is_complex):
+                turn.gradients[ref] = self.builder.one("ZerosLike", output).ref
 
     def _summed(self, turn: Turn, op: Operation, arrived: Arrived) -> list[Contribution | None]:
         """The summed gradient of each output, remembered as that output's gradient."""

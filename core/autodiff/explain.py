@@ -31,8 +31,8 @@ Inside = Callable[[str], "Broken | None"]
 class Explanation:
     """state: "none", "zero", "nan", "inf" or "ok".
     cause: stable word for the reason: "unconnected", "stopped", "not_differentiable", "override",
-           "untaken" (a branch), "zero_factor", "cancelled", "forward_nan", "backward_nan", "" when
-           ok.
+           "untaken" (a branch), "broken" (what cannot run), "zero_factor", "cancelled",
+           "forward_nan", "backward_nan", "" when ok.
     node:  where it happens (a forward operation); index: in which element, if one can be named.
     path:  operations from the differentiated tensor back to `node`, or to `wrt` when ok.
     text:  one or two plain sentences.
@@ -146,14 +146,27 @@ def _zero(
             continue
         index = tuple(int(i) for i in np.argwhere(arrived)[0]) if arrived.ndim else ()
         path = (*flow_path(graph, derived, of, TensorRef(op.name), value), op.name)
-        text = (
-            f"{what}: a gradient arrives at {op.name} ({op.type}) and is multiplied by zero "
-            f"there{_input_note(op, edge, value)}."
-        )
+        text = f"{what}: {_vanishing(op, edge, derived, value)}."
         return Explanation("zero", "zero_factor", op.name, index, _once(path), text)
     path = flow_path(graph, derived, of, wrt, value)
     text = f"{what}: the contributions of several paths cancel, or the gradient starts at zero."
     return Explanation("zero", "cancelled", wrt.op, None, path, text)
+
+
+def _vanishing(op: Operation, edge: Edge, derived: Differentiation, value: Value) -> str:
+    if _iterations(op, derived, value) == 0:
+        return f"it comes from the iterations of {op.name}, and there were none"
+    note = _input_note(op, edge, value)
+    return f"a gradient arrives at {op.name} ({op.type}) and is multiplied by zero there{note}"
+
+
+def _iterations(op: Operation, derived: Differentiation, value: Value) -> int | None:
+    """How often the loop went round that `op` runs, if it runs one."""
+    for edge in derived.graph.consumers[op.name] if loop_of(op) is not None else ():
+        if derived.graph[edge.op].type == "IterationCount":
+            count = value(TensorRef(edge.op))
+            return None if count is None else int(count)
+    return None
 
 
 def _input_note(op: Operation, edge: Edge, value: Value) -> str:

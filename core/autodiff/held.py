@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from core.autodiff.held_loops import held_in_loops, stops_in_loops
 from core.autodiff.request import GradientRequest
 from core.autodiff.widen import widen, widen_array
 from core.errors import GradstepError
@@ -57,23 +58,15 @@ def hold(
     base = with_draws(evaluate, graph, request, point)
     wide = {ref: widen_array(value) for ref, value in base.items()}
     needed = graph.ancestors(ref.op for ref in request.of)
-    _require_none_in_loops(graph, request, needed)
-    return _hold_stopped(evaluate, widen(graph), request, needed, wide)
+    _require_no_draws_in_loops(graph, needed)
+    held, feeds = _hold_stopped(evaluate, widen(graph), request, needed, wide)
+    moved = [ref for ref in request.wrt if ref in base]
+    return held_in_loops(held, stops_in_loops(held, request, needed), moved, feeds)
 
 
-def _require_none_in_loops(graph: Graph, request: GradientRequest, needed: set[str]) -> None:
-    """What is stopped or drawn in a loop is another value in each iteration: no feed can hold it
-    still."""
-    stops = {ref.op for ref in request.stops} | {edge.op for edge in request.stopped_edges}
+def _require_no_draws_in_loops(graph: Graph, needed: set[str]) -> None:
+    """What is drawn in a loop is another value in each iteration: no feed can hold it still."""
     for op in within(graph[name] for name in needed):
-        if op.name not in graph and (op.type == "StopGradient" or op.name in stops):
-            raise GradstepError(
-                f"the gradient is stopped at '{op.name}', inside a loop, and differences of values "
-                "would not heed that",
-                kind="UnimplementedError",
-                node=op.name,
-                hint="check the gradient without the stop, or write the loop out",
-            )
         if op.name not in graph and _draws(op):
             raise GradstepError(
                 f"'{op.name}' draws random numbers inside a loop, other ones each time, so that "

@@ -14,6 +14,7 @@ from core.graph.loop import Loop, loop_of
 from core.graph.model import Graph, Operation, TensorRef
 from core.ops.builder import GraphBuilder, Tensor
 from core.ops.infer import declared
+from core.ops.table import branch_of
 
 _AT_ONCE = 64  # iterations
 
@@ -49,7 +50,7 @@ class _Search:
     def run(
         self, trace: Tensor, name: str, loop: Loop, around: tuple[tuple[int, str], ...]
     ) -> Broken | None:
-        if any(op.type == "Switch" and op.inputs[1] != loop.cond for op in loop.graph):
+        if any(branch_of(op.type) == "switch" and op.inputs[1] != loop.cond for op in loop.graph):
             return None
         number = self._first_iteration(trace, loop)
         if number is None:

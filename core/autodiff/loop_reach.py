@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from core.graph.loop import Loop, loop_of
-from core.graph.model import TensorRef
+from core.graph.model import Graph, TensorRef
 from core.ops.infer import declared
 
 
@@ -36,18 +36,18 @@ def _arguments_of(loop: Loop, result: TensorRef) -> set[str]:
         seen.add(ref)
         if ref.op in loop.arguments:
             found.add(ref.op)
-        stack.extend(_sources(loop, ref))
+        stack.extend(sources(loop.graph, ref))
     return found
 
 
-def _sources(loop: Loop, ref: TensorRef) -> Iterator[TensorRef]:
-    """The tensors that `ref` is made from, of a loop inside only those that lead to that output."""
-    op = loop.graph[ref.op]
-    inner = loop_of(op)
-    if inner is None:
+def sources(graph: Graph, ref: TensorRef) -> Iterator[TensorRef]:
+    """The tensors that `ref` is made from: of a loop only those that lead to that output of it."""
+    op = graph[ref.op]
+    loop = loop_of(op)
+    if loop is None:
         yield from (source for source in op.inputs if source is not None)
         return
-    before = arguments_before(inner, inner.variables[ref.index : ref.index + 1])
-    for name, source in zip(inner.arguments, op.inputs, strict=True):
+    before = arguments_before(loop, loop.variables[ref.index : ref.index + 1])
+    for name, source in zip(loop.arguments, op.inputs, strict=True):
         if name in before and source is not None:
             yield source

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from core.autodiff.lives import Side, lives
 from core.graph.model import Graph, Operation, TensorRef
 from core.ops.builder import GraphBuilder, Tensor
-from core.ops.infer import declared
+from core.ops.table import branch_of
 
 Bring = Callable[[Tensor, str], Tensor]  # a tensor from outside, and the argument's name
-Side = tuple[TensorRef, int]  # a predicate, and at which output of its Switch something is alive
 
 
 class LoopValues:
@@ -32,7 +32,7 @@ class LoopValues:
         self._builder, self._forward = builder, forward.operations
         self._number, self._trace, self._outside = number, trace, outside
         self._argument = bring
-        self._lives = _lives(forward)
+        self._lives = lives(forward)
         self._brought: dict[TensorRef, TensorRef] = {}
         self._alive: dict[Side, str] = {}
         self._through: Tensor | None = None  # the trace in here
@@ -70,7 +70,7 @@ class LoopValues:
             return self._argument(self._outside[ref.op], name)
         if op.type == "Const":
             return self._builder.one("Const", name=name, **op.attrs)
-        if op.type == "Merge" and ref.index == 1:
+        if branch_of(op.type) == "merge" and ref.index == 1:
             return self._choice(op, name)
         if self._through is None:
             self._through = self._argument(self._trace, "trace")
@@ -109,34 +109,3 @@ class LoopValues:
                 "Identity", self._number, name=f"{name}_input", control_inputs=controls
             )
         return self._builder.op("Merge", *inputs, name=name)[1]
-
-
-def _lives(graph: Graph) -> dict[str, tuple[frozenset[Side], ...]]:
-    """For each output of each operation, the sides of conds that it is alive with."""
-    found: dict[str, tuple[frozenset[Side], ...]] = {}
-    if not any(op.type == "Switch" for op in graph):
-        return found
-    types = declared(graph).types.of
-    for name in graph.order:
-        op = graph[name]
-        needs = [found[ref.op][ref.index] for ref in op.inputs if ref is not None]
-        if op.type == "Merge":
-            common = frozenset.intersection(*needs) if needs else frozenset()
-            found[name] = common, common
-            continue
-        whole = frozenset[Side]().union(*needs, *(found[other][0] for other in op.control_inputs))
-        if op.type == "Switch" and op.inputs[1] is not None:
-            predicate = _same(graph, op.inputs[1])
-            found[name] = whole | {(predicate, 0)}, whole | {(predicate, 1)}
-        else:
-            found[name] = (whole,) * max(len(types[name]), 1)
-    return found
-
-
-def _same(graph: Graph, ref: TensorRef) -> TensorRef:
-    """The tensor that Identities pass on as `ref`."""
-    op = graph[ref.op]
-    while op.type == "Identity" and op.inputs[0] is not None:
-        ref = op.inputs[0]
-        op = graph[ref.op]
-    return ref

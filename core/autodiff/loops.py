@@ -3,18 +3,20 @@
 Its body is what differentiating one iteration gives. What that needs of the way there comes from
 the loop's trace, by the number of the iteration. Gradients of the loop variables go round; those
 of what was read from outside add up. In all that is TensorFlow's way, but for the stacks on which
-it keeps values; and like it, no loop on the way back is differentiated again.
+it keeps values; and as in TensorFlow, nothing goes back a second time through what was kept.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
 from core.autodiff.arriving import Contribution
-from core.autodiff.loop_reach import arguments_before
+from core.autodiff.loop_reach import arguments_before, sources
+from core.autodiff.loop_sums import Gradient, appended, gradient_of, summed
 from core.autodiff.loop_values import LoopValues
 from core.autodiff.request import GradientRequest
 from core.autodiff.reverse import Reverse
@@ -25,10 +27,11 @@ from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, DType, TensorType
 from core.graph.loop import Loop
 from core.graph.model import Graph, Operation, Phase, TensorRef
+from core.ops.broken import without_types
 from core.ops.builder import GraphBuilder, Tensor
 from core.ops.infer import declared
 from core.ops.loop_types import iteration_types
-from core.ops.table import find
+from core.ops.table import branch_of, find
 
 _ONE = np.array(1, np.int32)
 
@@ -37,7 +40,7 @@ _ONE = np.array(1, np.int32)
 class LoopGradients:
     """inputs: the gradient of each input of the loop; inside: the turns of its body."""
 
-    inputs: Sequence[Tensor | None]
+    inputs: Sequence[Gradient | None]
     inside: Mapping[str, Turn]
 
 
@@ -57,7 +60,7 @@ def loop_gradients(
     Raises GradstepError in TensorFlow's words for a loop that is a way back itself."""
     types = [builder.type_of(ref) for ref in op.inputs if ref is not None]
     if any(kind.dtype is DType.VARIANT for kind in types):
-        _refuse(way, op)
+        _refuse(way, op, given)
         return LoopGradients([None] * len(types), {})
     names = [str(ref) for ref in op.inputs]
     kinds = iteration_types(loop, types, names).arguments
@@ -65,14 +68,15 @@ def loop_gradients(
     return work.run(root)
 
 
-def _refuse(way: Way, op: Operation) -> None:
+def _refuse(way: Way, op: Operation, given: Sequence[Tensor | None]) -> None:
     """Fail if a gradient would have to go on over an input of the loop."""
-    stack = [ref for ref, wanted in zip(op.inputs, way.wanted(op), strict=True) if wanted]
-    seen: set[str] = set()
+    outputs = [op.output(index) for index, grad in enumerate(given) if grad is not None]
+    stack = [ref for output in outputs for ref in sources(way.graph, output)]
+    seen: set[TensorRef] = set()
     while stack:
         ref = stack.pop()
-        source = None if ref is None else way.path.get(ref.op)
-        if source is None or ref is None or source.name in seen or _is_opaque(way, ref):
+        source = way.path.get(ref.op)
+        if source is None or ref in seen or _is_opaque(way, ref):
             continue
         if source.name in way.asked:
             raise GradstepError(
@@ -81,10 +85,10 @@ def _refuse(way: Way, op: Operation) -> None:
                 node=op.name,
                 hint="write the loop out, or stop the gradient before it",
             )
-        seen.add(source.name)
+        seen.add(ref)
         definition = find(source.type)
         if definition is not None and definition.differentiable:
-            stack.extend(source.inputs)
+            stack.extend(sources(way.graph, ref))
 
 
 def _is_opaque(way: Way, ref: TensorRef) -> bool:
@@ -127,13 +131,35 @@ class _LoopReverse:
             cond, number, arriving = self._beginning()
             gradients, turns = self._differentiated(arriving, root)
             inner.origin = self.op.name
-            reached = [name for name in self.asked if TensorRef(name) in gradients]
             with inner.scope(f"{self.scope}/"):
                 results = [number, *(self._next(n, arriving[n], gradients) for n in self.active)]
-                results += [self._added_up(n, inner.get(gradients[TensorRef(n)])) for n in reached]
-                made = self._loop(cond, results)
-        found = dict(zip((*self.active, *reached), made, strict=True))
+                sums = self._sums(gradients, turns)
+                made = self._loop(cond, [*results, *chain.from_iterable(sums.values())])
+        left = iter(made)
+        found: dict[str, Gradient] = {name: next(left) for name in self.active}
+        for name, parts in sums.items():
+            found[name] = gradient_of([next(left) for _ in parts], self._source(name))
         return LoopGradients([found.get(name) for name in self.loop.arguments], turns)
+
+    def _sums(
+        self, gradients: Mapping[TensorRef, TensorRef], turns: Mapping[str, Turn]
+    ) -> dict[str, list[Tensor]]:
+        """Of each tensor outside that is asked for, what adds up its gradients."""
+        get, found = self.builder.get, dict[str, list[Tensor]]()
+        for name in self.asked:
+            ref, around = TensorRef(name), (self._source(name), self._argument)
+            if ref not in gradients:
+                continue
+            rows = turns[name].slices.get(ref)
+            if rows is None:
+                found[name] = summed(get(gradients[ref]), *around)
+            else:
+                found[name] = appended(get(rows.values), get(rows.indices), *around)
+        return found
+
+    def _source(self, name: str) -> Tensor:
+        """What an argument is outside."""
+        return self.outer.get(self.sources[name])
 
     def _beginning(self) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
         """Whether there is another iteration, the number of the one on the way there that it goes
@@ -202,10 +228,6 @@ class _LoopReverse:
         same = value.shape.is_static
         return self.builder.one("ZerosLike", arriving if same else value)
 
-    def _added_up(self, name: str, grad: Tensor) -> Tensor:
-        zeros = _zeros(self.outer, self.outer.get(self.sources[name]), grad.dtype)
-        return self.builder.one("AddV2", self._argument(zeros, "b_acc"), grad)
-
     def _loop(self, cond: Tensor, results: Sequence[Tensor]) -> tuple[Tensor, ...]:
         """The operation that runs it, made outside; its outputs but for the counter and trace."""
         variables = tuple(self.names)
@@ -219,23 +241,24 @@ class _LoopReverse:
 
 
 def _plain(loop: Loop, kinds: Mapping[str, TensorType]) -> Graph:
-    """The iteration without its own Switches, which only say that it takes place; the arguments
-    with what is known of them here."""
+    """The iteration without its own Switches, which only say that it takes place, and without what
+    cannot run and does not go round; the arguments with what is known of them here."""
     switches = {
         op.name: op.inputs[0]
         for op in loop.graph
-        if op.type == "Switch" and op.inputs[1] == loop.cond
+        if branch_of(op.type) == "switch" and op.inputs[1] == loop.cond
     }
 
     def passed(ref: TensorRef | None) -> TensorRef | None:
         return switches[ref.op] if ref is not None and ref.op in switches else ref
 
     operations = {}
+    lost = without_types(loop.graph)
     for name in loop.graph.order:
         op = loop.graph[name]
         if name in kinds:
             op = op.with_attrs(shape=kinds[name].shape)
-        if name not in switches:
+        if name not in switches and name not in lost:
             operations[name] = replace(op, inputs=tuple(passed(ref) for ref in op.inputs))
     return Graph.ordered(operations)
 
@@ -246,13 +269,6 @@ def _freed(graph: Graph, variables: Collection[str]) -> Graph:
     return Graph.ordered(
         {op.name: op.with_attrs(shape=UNKNOWN) if op.name in variables else op for op in graph}
     )
-
-
-def _zeros(builder: GraphBuilder, like: Tensor, dtype: DType) -> Tensor:
-    if like.dtype is not DType.RESOURCE:
-        return builder.one("ZerosLike", like)
-    shape = builder.one("VariableShape", like, out_type=DType.INT32)
-    return builder.one("Fill", shape, np.zeros((), dtype.numpy), name="zeros")
 
 
 __all__ = ["LoopGradients", "loop_gradients"]

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import ast
-import copy
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
 from core.autodiff.differentiate import Differentiation
+from core.autodiff.rendering import render
 from core.graph.model import Constant, Edge, Graph, Operation, Phase, TensorRef
+from core.ops.infer import declared
 from core.ops.table import OpDef, find
 
 _PASSED = frozenset({"_Arg", "LoopCond"})  # known by their own names, wherever they come from
@@ -147,7 +146,13 @@ class Notation:
         if definition is None or not definition.formula or len(operands) < len(op.inputs):
             return f"{op.type}({', '.join(operands)})"
         attrs = {name: definition.attr(op, name) for name in definition.attrs}
-        return render(definition.formula, _arguments(definition, operands), attrs)
+        names = _arguments(definition, operands)
+        real = "conj" in definition.formula and self._is_real(op)
+        return render(definition.formula, names, attrs, real)
+
+    def _is_real(self, op: Operation) -> bool:
+        types = declared(self.graph).types
+        return not any(types[ref].dtype.is_complex for ref in op.inputs if ref is not None)
 
     def _last(self, ref: TensorRef) -> str:
         """What the tensor is called, or the last part of its name: `gradients/a_grad/Mul_1` is
@@ -165,103 +170,6 @@ class Notation:
         return self._last(op.output())
 
 
-def render(formula: str, names: Mapping[str, str], attrs: Mapping[str, Any] | None = None) -> str:
-    """A formula of the op table with operands put in and mathematical signs: `x * y` -> `d ⊙ g`.
-
-    attrs: attributes by name; their values are put in, and decide what the formula leaves open.
-    """
-    return _Renderer(names, attrs or {}).visit(ast.parse(formula, mode="eval").body)
-
-
-_SIGNS = {
-    ast.Add: ("+", 1),
-    ast.Sub: ("−", 1),
-    ast.Mult: ("⊙", 2),
-    ast.Div: ("/", 2),
-    ast.MatMult: ("·", 2),
-    ast.Pow: ("^", 3),
-    ast.FloorDiv: ("//", 2),
-    ast.Mod: ("mod", 2),
-    ast.BitAnd: ("&", 0),
-    ast.BitOr: ("|", 0),
-    ast.BitXor: ("xor", 0),
-    ast.LShift: ("<<", 1),
-    ast.RShift: (">>", 1),
-}
-_COMPARISONS = {
-    ast.Gt: ">",
-    ast.Lt: "<",
-    ast.GtE: "≥",
-    ast.LtE: "≤",
-    ast.Eq: "=",
-    ast.NotEq: "≠",
-    ast.IsNot: "≠",
-    ast.Is: "=",
-}
-
-
-class _Renderer(ast.NodeVisitor):
-    """Text of a formula. An operand that is itself an expression is put in brackets."""
-
-    def __init__(self, names: Mapping[str, str], attrs: Mapping[str, Any]) -> None:
-        self.names = {**{name: str(value) for name, value in attrs.items()}, **names}
-        self.attrs = attrs
-
-    def visit(self, node: ast.AST) -> str:
-        return str(super().visit(node))
-
-    def generic_visit(self, node: ast.AST) -> str:
-        return ast.unparse(_Naming(self).visit(copy.deepcopy(node)))
-
-    def visit_Name(self, node: ast.Name) -> str:
-        return self.names.get(node.id, node.id)
-
-    def visit_Constant(self, node: ast.Constant) -> str:
-        return str(node.value)
-
-    def visit_BinOp(self, node: ast.BinOp) -> str:
-        sign, rank = _SIGNS[type(node.op)]
-        left, right = self._inside(node.left, rank), self._inside(node.right, rank + 1)
-        return f"{left} {sign} {right}"
-
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> str:
-        sign = {ast.USub: "−", ast.UAdd: "+"}.get(type(node.op), "¬")
-        return f"{sign}{self._inside(node.operand, 3)}"
-
-    def visit_Compare(self, node: ast.Compare) -> str:
-        sign = _COMPARISONS[type(node.ops[0])]
-        return f"{self.visit(node.left)} {sign} {self.visit(node.comparators[0])}"
-
-    def visit_IfExp(self, node: ast.IfExp) -> str:
-        if isinstance(node.test, ast.Name) and node.test.id in self.attrs:
-            return self.visit(node.body if self.attrs[node.test.id] else node.orelse)
-        return self.generic_visit(node)
-
-    def visit_Attribute(self, node: ast.Attribute) -> str:
-        return f"{self._inside(node.value, 3)}ᵀ" if node.attr == "T" else self.generic_visit(node)
-
-    def visit_Call(self, node: ast.Call) -> str:
-        if isinstance(node.func, ast.Name) and node.func.id == "matmul":
-            return " · ".join(self._inside(a, 2) for a in node.args)
-        arguments = [self.visit(a) for a in node.args]
-        arguments += [f"{k.arg}={self.visit(k.value)}" for k in node.keywords]
-        return f"{self.visit(node.func)}({', '.join(arguments)})"
-
-    def visit_BoolOp(self, node: ast.BoolOp) -> str:
-        word = " and " if isinstance(node.op, ast.And) else " or "
-        return word.join(self._inside(value, 0) for value in node.values)
-
-    def _inside(self, node: ast.AST, rank: int) -> str:
-        """The text of `node`, in brackets where it binds less tightly than `rank`."""
-        text = self.visit(node)
-        if isinstance(node, ast.BinOp):
-            return f"({text})" if _SIGNS[type(node.op)][1] < rank else text
-        if isinstance(node, ast.Compare | ast.BoolOp):
-            return f"({text})"
-        operand = isinstance(node, ast.Name | ast.IfExp)
-        return f"({text})" if operand and _is_compound(text) else text
-
-
 def _arguments(definition: OpDef, operands: Sequence[str]) -> dict[str, str]:
     """What the names in the op's formula stand for; a variadic input is a list."""
     named = dict(zip(definition.arity(len(operands)), operands, strict=True))
@@ -270,27 +178,6 @@ def _arguments(definition: OpDef, operands: Sequence[str]) -> dict[str, str]:
             many = [text for name, text in named.items() if name.startswith(f"{spec.name}[")]
             named[spec.name] = f"[{', '.join(many)}]"
     return named
-
-
-def _is_compound(text: str) -> bool:
-    """Whether there is a space outside all brackets."""
-    depth = 0
-    for letter in text:
-        depth += (letter in "([{") - (letter in ")]}")
-        if letter == " " and depth == 0:
-            return True
-    return False
-
-
-class _Naming(ast.NodeTransformer):
-    """Puts operands into what has no mathematical sign: an index, a condition, a list."""
-
-    def __init__(self, renderer: _Renderer) -> None:
-        self._renderer = renderer
-
-    def visit_Name(self, node: ast.Name) -> ast.Name:
-        text = self._renderer.visit(node)
-        return ast.Name(f"({text})" if _is_compound(text) else text)
 
 
 def _writes(op: Operation) -> tuple[int, ...]:

@@ -42,6 +42,7 @@ def _check(y: Tensor, given: Tensor) -> None:
             f"'{y.ref.short}', {y.shape}",
             kind="ValueError",
             node=y.ref.op,
+            hint=f"choose a tensor of the shape of '{y.ref.short}', or leave grad_ys out for ones",
         ) from None
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from core.autodiff.differentiate import Differentiation
 from core.autodiff.walking import Value
 from core.graph.model import Edge, Graph, TensorRef
-from core.ops.table import find
+from core.ops.table import branch_of, find
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,7 @@ def reason(graph: Graph, name: str, value: Value) -> str:
 def _decided(graph: Graph, ref: TensorRef, value: Value) -> str:
     """What keeps `ref` from being alive, if it comes from a Switch."""
     op = graph[ref.op]
-    definition = find(op.type)
-    predicate = op.inputs[1] if definition and definition.branch == "switch" else None
+    predicate = op.inputs[1] if branch_of(op.type) == "switch" else None
     found = None if predicate is None else value(predicate)
     if predicate is None or found is None or bool(found) == bool(ref.index):
         return ""

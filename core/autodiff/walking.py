@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -28,6 +28,12 @@ def descendants(graph: Graph, name: str) -> set[str]:
             seen.add(current)
             stack.extend(edge.op for edge in graph.consumers[current])
     return seen
+
+
+def reached(graph: Graph, start: TensorRef, ends: Sequence[TensorRef]) -> TensorRef:
+    """The first of `ends` that `start` leads to; the first of all where it leads to none."""
+    below = descendants(graph, start.op) if start.op in graph else set()
+    return next((end for end in ends if end.op in below), ends[0])
 
 
 def backward_walk(

@@ -18,6 +18,7 @@ _CARRIERS = frozenset(dtype for dtype in DType if dtype.is_differentiable)
 class Way:
     """path:     operations between some `wrt` and some `of`, ends included, the last one first.
     asked:    operation -> which of its outputs are in `wrt`.
+    exits:    loop -> the Exits of its outputs that are in `wrt`, by the number of the output.
     live:     those of the graph that some `wrt` leads to through tensors that can carry a gradient.
     arrivals: operation of the path -> the wires over which gradients may come back to it, in the
               order in which TensorFlow adds them up.
@@ -30,6 +31,7 @@ class Way:
         self.asked: dict[str, set[int]] = {}
         for ref in wrt:
             self.asked.setdefault(ref.op, set()).add(ref.index)
+        self.exits = _exits(graph, wrt)
         below, self.live = _below(graph, types, self.asked.keys())
         self.path: dict[str, Operation] = {}
         self.arrivals: dict[str, list[Arrival]] = {}
@@ -60,6 +62,7 @@ class Way:
             and self.wanted(op) == other.wanted(op)
             and self.is_live(op) == other.is_live(op)
             and self.asked.get(name) == other.asked.get(name)
+            and self.exits.get(name) == other.exits.get(name)
         )
 
     def _walk(self, below: set[str]) -> None:
@@ -73,6 +76,16 @@ class Way:
                 if ref is not None and ref.op in below:
                     needed.add(ref.op)
                     arrivals.setdefault(ref.op, []).append((ref.index, name, index))
+
+
+def _exits(graph: Graph, wrt: Sequence[TensorRef]) -> dict[str, dict[int, TensorRef]]:
+    found: dict[str, dict[int, TensorRef]] = {}
+    for ref in wrt:
+        op = graph[ref.op]
+        source = op.inputs[0] if op.type == "Exit" else None
+        if source is not None:
+            found.setdefault(source.op, {})[source.index] = ref
+    return found
 
 
 def _below(graph: Graph, types: TensorTypes, starts: Set[str]) -> tuple[set[str], set[str]]:

@@ -10,6 +10,7 @@ import numpy as np
 from core.graph.dtypes import DType
 from core.graph.loop import LOOP, everywhere, loop_of
 from core.graph.model import Constant, Graph, Operation
+from core.ops.broken import without_types
 from core.ops.infer import Inferrer
 from core.ops.philox import DRAWN_AS
 from core.ops.table import find
@@ -32,6 +33,7 @@ def widen(graph: Graph) -> Graph:
 def fitted(graph: Graph) -> Graph:
     """`graph` whose loops take what comes in as it is: a TensorArray's flow stays float32."""
     inferrer = Inferrer()
+    lost = without_types(graph)  # what a loop goes round without
     made: dict[str, Operation] = {}
     for name in graph.order:
         op = graph[name]
@@ -44,7 +46,8 @@ def fitted(graph: Graph) -> Graph:
                 for part in loop.graph
             )
             op = op.with_attrs(**{LOOP: replace(loop, graph=fitted(inner))})
-        inferrer.infer(op)
+        if name not in lost:
+            inferrer.infer(op)
         made[name] = op
     return Graph({name: made[name] for name in graph.operations})
 

@@ -1,19 +1,27 @@
-"""Edits of a graph: pure functions from one frozen graph to the next."""
+"""Edits of a graph: pure functions from one frozen graph to the next.
+
+An operation in a loop is edited in that loop's graph, and the Whiles around it are made anew.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from core.errors import GradstepError
-from core.graph.loop import ACROSS, LOOP, Loop, loop_of, way_to, within
+from core.graph.loop import (
+    LOOP,
+    anywhere,
+    everywhere,
+    inside,
+    loop_of,
+    way_to,
+    within,
+)
 from core.graph.model import Edge, Graph, Operation, TensorRef
-
-
-def unique_name(graph: Graph, wanted: str) -> str:
-    """`wanted`, or `wanted_1`, `wanted_2`… when it is taken (ignoring case, as in TensorFlow)."""
-    return _free(wanted, _taken(graph))
+from core.graph.naming import check_name, names_of_copies, taken, unique_name
+from core.graph.relabel import relabel, relabelled
 
 
 def add(
@@ -22,65 +30,135 @@ def add(
     name: str = "",
     inputs: Sequence[TensorRef | None] = (),
     attrs: Mapping[str, Any] | None = None,
+    beside: str = "",
 ) -> tuple[Graph, str]:
-    """Add an operation under a name made unique. Inputs may be None: not wired yet."""
+    """Add an operation under a name made unique. Inputs may be None: not wired yet.
+
+    beside: an operation of the loop that the new one goes into; none for the graph itself."""
     chosen = unique_name(graph, name or type)
     check_name(chosen)
     op = Operation(chosen, type, tuple(inputs), attrs=dict(attrs or {}))
-    return _put(graph, op), chosen
+    around = way_to(graph, beside) if beside else ()
+    if not around:
+        return _put(graph, op), chosen
+    if not op.inputs:  # in a file, a node is in a loop by what it reads or waits for
+        op = replace(op, control_inputs=around[-1].attrs[LOOP].variables[:1])
+    return inside(graph, beside, lambda here: _put(here, op)), chosen
 
 
 def remove(graph: Graph, names: Collection[str]) -> Graph:
-    """Remove operations; wires that came from them are left open."""
+    """Remove operations; wires that came from them are left open. With a capture of a loop goes the
+    While's input. Raises GradstepError for what holds a loop together that stays."""
     gone = set(names)
     for name in gone:
-        editable(graph, name)
-    return Graph.of(
-        op if not _touches(op, gone) else _without(op, gone) for op in graph if op.name not in gone
-    )
+        _require_removable(graph, name, gone)
+    return _left(graph, gone)
+
+
+def _require_removable(graph: Graph, name: str, gone: Collection[str]) -> None:
+    anywhere(graph, name)
+    around = way_to(graph, name)
+    if not around or any(op.name in gone for op in around):
+        return
+    loop = loop_of(around[-1])
+    if loop is not None and name in loop.framework:
+        raise GradstepError(
+            f"'{name}' holds the loop '{around[-1].name}' together",
+            kind="ValueError",
+            node=name,
+            hint=f"delete {around[-1].name} to be rid of the loop",
+        )
+
+
+def _left(graph: Graph, gone: set[str]) -> Graph:
+    """What is left of a graph, its loops included."""
+    stay = (op for op in graph if op.name not in gone)
+    return Graph.of(_left_of(_without(op, gone) if _touches(op, gone) else op, gone) for op in stay)
+
+
+def _left_of(op: Operation, gone: set[str]) -> Operation:
+    loop = loop_of(op)
+    if loop is None or gone.isdisjoint(inner.name for inner in within(loop.graph)):
+        return op
+    kept = [
+        (name, ref) for name, ref in zip(loop.arguments, op.inputs, strict=True) if name not in gone
+    ]
+    captures = tuple(name for name, _ in kept[len(loop.variables) :])
+    smaller = replace(loop, graph=_left(loop.graph, gone), captures=captures)
+    return replace(op, inputs=tuple(ref for _, ref in kept), attrs={**op.attrs, LOOP: smaller})
 
 
 def connect(graph: Graph, source: TensorRef, edge: Edge) -> Graph:
-    """Wire `source` into `edge`, replacing what was there. Raises GradstepError if that makes a
-    cycle. An index one past the last input adds an input (for variadic ops)."""
-    op = editable(graph, edge.op)
+    """Wire `source`, of the same graph or loop, into `edge`, replacing what was there. Raises
+    GradstepError if that makes a cycle. An index one past the last input adds an input (for
+    variadic ops)."""
+    return inside(graph, edge.op, lambda here: _connected(here, source, edge))
+
+
+def _connected(graph: Graph, source: TensorRef, edge: Edge) -> Graph:
     if edge.op in graph.ancestors([source.op]):
-        raise GradstepError(
-            f"'{source.op}' already depends on '{edge.op}': this wire would close a cycle",
-            kind="ValueError",
-            node=edge.op,
-        )
-    inputs = list(op.inputs)
-    if edge.index > len(inputs):
+        raise _cycle(source.op, edge.op)
+    op = graph[edge.op]
+    if edge.index > len(op.inputs):
         raise GradstepError(
             f"'{op.name}' has no input {edge.index}", kind="ValueError", node=op.name
         )
-    inputs[edge.index : edge.index + 1] = [source]
-    return _put(graph, replace(op, inputs=tuple(inputs)))
+    return _put(graph, _with_input(op, edge.index, source))
+
+
+def _cycle(source: str, target: str) -> GradstepError:
+    return GradstepError(
+        f"'{source}' already depends on '{target}': this wire would close a cycle",
+        kind="ValueError",
+        node=target,
+    )
 
 
 def disconnect(graph: Graph, edge: Edge) -> Graph:
     """Leave the input at `edge` open."""
-    op = editable(graph, edge.op)
-    inputs = list(op.inputs)
-    inputs[edge.index] = None
-    return _put(graph, replace(op, inputs=tuple(inputs)))
+    return _changed(graph, edge.op, lambda op: _with_input(op, edge.index, None))
 
 
 def drop_input(graph: Graph, edge: Edge) -> Graph:
     """Take the input at `edge` away altogether (for variadic ops)."""
-    op = graph[edge.op]
-    inputs = op.inputs[: edge.index] + op.inputs[edge.index + 1 :]
-    return _put(graph, replace(op, inputs=inputs))
+
+    def dropped(op: Operation) -> Operation:
+        return replace(op, inputs=op.inputs[: edge.index] + op.inputs[edge.index + 1 :])
+
+    return _changed(graph, edge.op, dropped)
+
+
+def add_control(graph: Graph, name: str, first: str) -> Graph:
+    """Let operation `name` wait for `first`, of the same graph or loop. Raises GradstepError if
+    that makes a cycle."""
+
+    def waiting(here: Graph) -> Graph:
+        op = here[name]
+        if name in here.ancestors([first]):
+            raise _cycle(first, name)
+        waits = dict.fromkeys((*op.control_inputs, first))
+        return _put(here, replace(op, control_inputs=tuple(waits)))
+
+    return inside(graph, name, waiting)
+
+
+def remove_control(graph: Graph, name: str, first: str) -> Graph:
+    """Let operation `name` no longer wait for `first`."""
+
+    def freed(op: Operation) -> Operation:
+        return replace(op, control_inputs=tuple(c for c in op.control_inputs if c != first))
+
+    return _changed(graph, name, freed)
 
 
 def set_attr(graph: Graph, name: str, key: str, value: Any) -> Graph:
     """Set an attribute; None removes it."""
-    op = editable(graph, name)
-    attrs = {k: v for k, v in op.attrs.items() if k != key}
-    if value is not None:
-        attrs[key] = value
-    return _put(graph, replace(op, attrs=attrs))
+
+    def changed(op: Operation) -> Operation:
+        attrs = {k: v for k, v in op.attrs.items() if k != key}
+        return replace(op, attrs=attrs if value is None else {**attrs, key: value})
+
+    return _changed(graph, name, changed)
 
 
 def retype(
@@ -91,108 +169,73 @@ def retype(
     attrs: Mapping[str, Any],
 ) -> Graph:
     """Put another op type in the place of `name`; who reads its outputs goes on doing so."""
-    op = replace(graph[name], type=type, inputs=tuple(inputs), attrs=dict(attrs))
-    changed = _put(graph, op)
-    assert changed.order  # walking it refuses a cycle through the new inputs
-    return changed
+
+    def other(here: Graph) -> Graph:
+        op = replace(here[name], type=type, inputs=tuple(inputs), attrs=dict(attrs))
+        changed = _put(here, op)
+        assert changed.order  # walking it refuses a cycle through the new inputs
+        return changed
+
+    return inside(graph, name, other)
 
 
 def rename(graph: Graph, old: str, new: str) -> Graph:
     """Rename an operation everywhere. Raises GradstepError when the name is bad or taken."""
-    editable(graph, old)
+    anywhere(graph, old)
     check_name(new)
     if new == old:
         return graph
-    if new.lower() != old.lower() and new.lower() in _taken(graph):
+    if new.lower() != old.lower() and new.lower() in taken(graph):
         raise GradstepError(
             f"the name '{new}' is taken", kind="ValueError", node=old, hint="names ignore case"
         )
     return relabel(graph, lambda name: new if name == old else name)
 
 
-def relabel(graph: Graph, name_of: Callable[[str], str]) -> Graph:
-    """Every name, those in loops too, and every mention of it, put through `name_of`."""
-    return Graph.of(_relabelled(op, name_of) for op in graph)
-
-
-def relabel_loop(loop: Loop, name_of: Callable[[str], str]) -> Loop:
-    """The same for what is in a loop."""
-
-    def ref(old: TensorRef) -> TensorRef:
-        return TensorRef(name_of(old.op), old.index)
-
-    return Loop(
-        graph=relabel(loop.graph, name_of),
-        variables=tuple(map(name_of, loop.variables)),
-        captures=tuple(map(name_of, loop.captures)),
-        cond=ref(loop.cond),
-        results=tuple(map(ref, loop.results)),
-    )
-
-
 def duplicate(graph: Graph, names: Iterable[str]) -> tuple[Graph, dict[str, str]]:
     """Copy operations with the wires among them and from outside. Returns old name -> new, also of
-    what is in loops."""
-    chosen, taken = set(names), _taken(graph)
-    originals = [op for op in graph if op.name in chosen]
-    copies: dict[str, str] = {}
-    for op in within(originals):
-        copies[op.name] = _free(op.name, taken)
-        taken.add(copies[op.name].lower())
-    made = {**graph.operations}
-    for op in originals:
-        made[copies[op.name]] = _relabelled(op, lambda name: copies.get(name, name))
-    return Graph(made), copies
-
-
-def insert(
-    graph: Graph, edge: Edge, type: str, arity: int = 1, attrs: Mapping[str, Any] | None = None
-) -> tuple[Graph, str]:
-    """Put a new operation of `type` into the wire at `edge`, fed through its first input."""
-    source = graph.source(edge)
-    if source is None:
-        raise GradstepError(f"input {edge.index} of '{edge.op}' carries no wire", node=edge.op)
-    padding = [None] * (arity - 1)
-    graph, name = add(graph, type, inputs=[source, *padding], attrs=attrs)
-    return connect(graph, TensorRef(name), edge), name
-
-
-def editable(graph: Graph, name: str) -> Operation:
-    """The operation, to be edited. Raises GradstepError when there is none, or it is in a loop."""
-    around = way_to(graph, name)
-    if around:
+    what is in loops. An argument of a loop is copied with its loop only: what is copied alone
+    reads the same one. A scope that is copied whole is another scope. Raises GradstepError where
+    nothing is left to copy."""
+    chosen = {*names}
+    originals = [*_originals(graph, chosen)]
+    if chosen and not originals:
+        name = anywhere(graph, min(chosen)).name
         raise GradstepError(
-            f"'{name}' is in the loop '{around[-1].name}', which can be looked into but not edited",
+            f"'{name}' is an argument of its loop, which has each only once",
             kind="ValueError",
             node=name,
-            hint=f"delete {around[0].name} to be rid of the loop",
+            hint="copy the loop as a whole",
         )
-    return graph[name]
+    copies = names_of_copies(graph, (op.name for op in within(originals)))
+    copied = [relabelled(op, lambda name: copies.get(name, name)) for op in originals]
+    beside = {old.name: new for old, new in zip(originals, copied, strict=True)}
+    return everywhere(graph, lambda here: _doubled(here, beside)), copies
 
 
-def check_name(name: str) -> None:
-    """Raises GradstepError unless `name` is one that TensorFlow would take."""
-    import re
-
-    if not re.fullmatch(r"[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*", name) or name.endswith("/"):
-        raise GradstepError(
-            f"'{name}' is not a valid operation name",
-            kind="ValueError",
-            hint="letters, digits, _ . - and / for scopes; it starts with a letter or digit",
-        )
+def _originals(graph: Graph, chosen: Collection[str]) -> Iterator[Operation]:
+    """The outermost of the operations that are chosen."""
+    for op in graph:
+        loop = loop_of(op)
+        if op.name in chosen:
+            yield op
+        elif loop is not None:
+            yield from _originals(loop.graph, {*chosen}.difference(loop.arguments))
 
 
-def _taken(graph: Graph) -> set[str]:
-    """The names of all operations, those in loops too, in small letters."""
-    return {op.name.lower() for op in within(graph)}
+def _doubled(graph: Graph, copies: Mapping[str, Operation]) -> Graph:
+    """The graph with the copies of those of its operations that are copied."""
+    made = [copies[op.name] for op in graph if op.name in copies]
+    return Graph.of((*graph, *made)) if made else graph
 
 
-def _free(wanted: str, taken: Collection[str]) -> str:
-    candidate, count = wanted, 0
-    while candidate.lower() in taken:
-        count += 1
-        candidate = f"{wanted}_{count}"
-    return candidate
+def _changed(graph: Graph, name: str, change: Callable[[Operation], Operation]) -> Graph:
+    """The graph with another operation in the place of `name`, in a loop perhaps."""
+    return inside(graph, name, lambda here: _put(here, change(here[name])))
+
+
+def _with_input(op: Operation, index: int, source: TensorRef | None) -> Operation:
+    return replace(op, inputs=(*op.inputs[:index], source, *op.inputs[index + 1 :]))
 
 
 def _put(graph: Graph, op: Operation) -> Graph:
@@ -209,20 +252,4 @@ def _without(op: Operation, names: set[str]) -> Operation:
     inputs = tuple(None if ref is None or ref.op in names else ref for ref in op.inputs)
     return replace(
         op, inputs=inputs, control_inputs=tuple(c for c in op.control_inputs if c not in names)
-    )
-
-
-def _relabelled(op: Operation, name_of: Callable[[str], str]) -> Operation:
-    attrs, loop = op.attrs, loop_of(op)
-    if loop is not None:
-        attrs = {**attrs, LOOP: relabel_loop(loop, name_of)}
-    if ACROSS in attrs:
-        attrs = {**attrs, ACROSS: tuple(map(name_of, attrs[ACROSS]))}
-    return replace(
-        op,
-        name=name_of(op.name),
-        inputs=tuple(r and TensorRef(name_of(r.op), r.index) for r in op.inputs),
-        control_inputs=tuple(name_of(c) for c in op.control_inputs),
-        attrs=attrs,
-        origin=name_of(op.origin) if op.origin else "",
     )

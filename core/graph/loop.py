@@ -45,6 +45,12 @@ class Loop:
         """What the inputs of the While become, in their order."""
         return self.variables + self.captures
 
+    @cached_property
+    def framework(self) -> frozenset[str]:
+        """The operations of an iteration that hold the loop together: none may be taken out."""
+        ends = (self.cond, *self.results)
+        return frozenset(self.variables) | {ref.op for ref in ends}
+
 
 def loop_of(op: Operation) -> Loop | None:
     """The loop that `op` runs, if it runs one."""
@@ -81,6 +87,35 @@ def anywhere(graph: Graph, name: str) -> Operation:
     return found
 
 
+def loops_around(graph: Graph, name: str) -> tuple[str, ...]:
+    """The names of the Whiles around operation `name`, the outermost first."""
+    return tuple(op.name for op in way_to(graph, name) or ())
+
+
+def surrounding(graph: Graph, name: str) -> Graph:
+    """The graph that operation `name` is in: this one, or a loop's. Raises GradstepError when there
+    is no such operation."""
+    way = way_to(graph, name)
+    if way is None:
+        raise unknown_name(name, [op.name for op in within(graph)])
+    inner: Graph = way[-1].attrs[LOOP].graph if way else graph
+    return inner
+
+
+def inside(graph: Graph, name: str, change: Callable[[Graph], Graph]) -> Graph:
+    """`graph`, with `change` made to the graph that operation `name` is in: itself, or a loop's.
+    Raises GradstepError when there is no such operation."""
+    around = way_to(graph, name)
+    if around is None:
+        raise unknown_name(name, [op.name for op in within(graph)])
+    if not around:
+        return change(graph)
+    outer = around[0]
+    loop = outer.attrs[LOOP]
+    again = replace(loop, graph=inside(loop.graph, name, change))
+    return Graph({**graph.operations, outer.name: outer.with_attrs(**{LOOP: again})})
+
+
 def carried_by(graph: Graph, edge: Edge) -> TensorRef | None:
     """What a wire carries, inside a loop perhaps; None when the input is not wired. Raises
     GradstepError when there is no such operation."""
@@ -92,11 +127,24 @@ def everywhere(graph: Graph, change: Callable[[Graph], Graph]) -> Graph:
     made: dict[str, Operation] = {}
     for op in graph:
         loop = loop_of(op)
-        if loop is not None:
-            op = op.with_attrs(**{LOOP: replace(loop, graph=everywhere(loop.graph, change))})
+        if loop is not None and (inner := everywhere(loop.graph, change)) is not loop.graph:
+            op = op.with_attrs(**{LOOP: replace(loop, graph=inner)})
         made[op.name] = op
     same = all(map(operator.is_, made.values(), graph))
     return change(graph if same else Graph(made))
+
+
+def crossing(inner: str, reader: str, both_in_loops: bool) -> GradstepError:
+    """TensorFlow's error for `reader` taking what operation `inner` makes in a loop that `reader`
+    is not in."""
+    why = "they are in different while loops" if both_in_loops else f"'{inner}' is in a while loop"
+    return GradstepError(
+        f"Cannot use '{inner}' as input to '{reader}' because {why}. "
+        "See info log for more details.",
+        kind="ValueError",
+        node=reader,
+        hint="return it from the loop's body as a loop variable, and use that",
+    )
 
 
 def out_of_reach(graph: Graph, name: str) -> GradstepError | None:

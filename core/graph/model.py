@@ -104,7 +104,7 @@ class Constant:
         return (self.array.dtype.str, self.array.shape, repr(data))
 
 
-# bool, int, float, str, bytes, DType, Shape, Constant, or a tuple of these.
+# bool, int, float, str, bytes, DType, Shape, Constant, or a tuple of these; Unread; Loop.
 AttrValue = Any
 NO_ATTRS: Mapping[str, AttrValue] = MappingProxyType({})
 
@@ -229,14 +229,13 @@ def predecessors(op: Operation) -> Iterator[str]:
 
 def unknown_name(name: str, known: Iterable[str]) -> GradstepError:
     """The error for a name that is not in the graph, with the closest ones that are."""
-    from difflib import get_close_matches
+    from core.graph.near import instead
 
-    near = get_close_matches(name, list(known), n=3, cutoff=0.5)
     return GradstepError(
         f"there is no operation named '{name}' in this graph",
         kind="KeyError",
         node=name,
-        hint=f"did you mean {' or '.join(near)}?" if near else "",
+        hint=instead(name, known),
     )
 
 

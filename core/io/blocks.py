@@ -33,7 +33,7 @@ def add_block(
     reuse: str = "",
     run_updates: bool = True,
 ) -> tuple[Document, str]:
-    """Add the block `name` around the point `at`, reading `sources` as far as they go; an input
+    """Add the block `name` at the point `at`, reading `sources` as far as they go; an input
     beyond them is a placeholder. Its variables start as it says. Returns the document and the
     block's scope, which is folded.
 
@@ -42,7 +42,8 @@ def add_block(
     sources, settings and shared variables that do not fit it.
     """
     made = expand(document.graph, find_block(name), sources, types, settings, reuse)
-    positions = {**document.view.positions, **_places(made.graph, made.operations, at)}
+    places = _places(made.graph, made.operations, at)
+    positions = {**document.view.positions, **places, f"{made.scope}/": at}
     collapsed = document.view.collapsed | {made.scope}
     initial = {name: Constant(value) for name, value in made.initial.items()}
     targets = made.updates if run_updates else ()
@@ -66,11 +67,13 @@ def shareable(graph: Graph) -> list[str]:
 
 
 def _places(graph: Graph, names: Sequence[str], at: Point) -> dict[str, Point]:
-    """Centres of the operations, laid out among themselves, amid `at`."""
+    """Centres of the operations, laid out among themselves, from `at` to the right: what the block
+    reads stands left of it."""
     arrows = [(ref.op, name) for name in names for ref in graph[name].inputs if ref is not None]
-    places = layout([Box(name, *_SIZE) for name in names], arrows)
-    middle = np.mean(list(places.values()), axis=0)
+    boxes = [Box(name, *_SIZE, near=graph[name].type == "Const") for name in names]
+    places = layout(boxes, arrows)
+    xs, ys = np.array(list(places.values())).T
     return {
-        name: (float(x - middle[0] + at[0]), float(y - middle[1] + at[1]))
+        name: (float(x - xs.min() + at[0]), float(y - ys.mean() + at[1]))
         for name, (x, y) in places.items()
     }

@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from core.autodiff.request import GradientRequest, Override, OverrideKind
+from core.autodiff.request import GradientRequest, OverrideKind
 from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.errors import GradstepError
 from core.graph import edits
-from core.graph.loop import carried_by, within
+from core.graph.loop import anywhere, carried_by, loop_of, loops_around, way_to, within
 from core.graph.model import Edge, TensorRef
-from core.io.document import CodeItem, Document, Optimizer
+from core.graph.naming import scopes_of_copies
+from core.io.document import CodeItem, Document, Optimizer, View
 from core.io.pyfunc import to_pyfunc
 from core.io.relabel import relabelled
+from core.io.request_edits import (
+    clear_override,
+    set_optimizers,
+    set_override,
+    set_request,
+    toggle_override,
+    toggle_stop,
+)
 from core.io.threads import threads_without
-from core.io.value_edits import fresh_attrs, set_attr, set_feed, set_initial, with_fresh_value
+from core.io.value_edits import (
+    fresh_attrs,
+    lasts,
+    set_attr,
+    set_feed,
+    set_initial,
+    with_fresh_value,
+)
+from core.ops.captures import brought_in
 from core.ops.opened import closed
 from core.ops.table import find, lookup
 
@@ -29,12 +46,19 @@ def add_operation(
     at: Point,
     name: str = "",
     attrs: Mapping[str, Any] | None = None,
+    beside: str = "",
 ) -> tuple[Document, str]:
-    """Add a node of `type` at a point, its inputs open, its attributes at sensible values."""
+    """Add a node of `type` at a point, its inputs open, its attributes at sensible values.
+
+    beside: an operation of the loop that it goes into, and into whose name scope; what keeps
+    something from run to run stays outside of loops nevertheless."""
     definition = lookup(type)
+    around = way_to(document.graph, beside) if beside and not lasts(definition) else ()
     inputs = [None for spec in definition.inputs for _ in range(2 if spec.variadic else 1)]
     given = {**fresh_attrs(definition), **(attrs or {})}
-    graph, chosen = edits.add(document.graph, type, name, inputs, given)
+    if around and not name:
+        name = f"{around[-1].scope}/{type}".lstrip("/")
+    graph, chosen = edits.add(document.graph, type, name, inputs, given, beside if around else "")
     document = _with_positions(replace(document, graph=graph), {chosen: at})
     return with_fresh_value(document, chosen), chosen
 
@@ -42,7 +66,7 @@ def add_operation(
 def remove_operations(document: Document, names: Collection[str]) -> Document:
     """Remove nodes and everything in the document that speaks of them, or of what is in them."""
     graph = edits.remove(document.graph, names)
-    gone = {op.name for op in within(document.graph[name] for name in names)}
+    gone = {op.name for op in within(anywhere(document.graph, name) for name in names)}
     request = document.request
     return replace(
         document,
@@ -76,15 +100,20 @@ def remove_operations(document: Document, names: Collection[str]) -> Document:
 
 
 def connect(document: Document, source: TensorRef, edge: Edge) -> Document:
-    """Wire `source` into `edge`. Raises GradstepError on a cycle."""
-    return replace(document, graph=edits.connect(document.graph, source, edge))
+    """Wire `source` into `edge`, into a loop perhaps. Raises GradstepError on a cycle, and for a
+    wire out of a loop."""
+    edge = closed(document.graph, edge)
+    graph, source = brought_in(document.graph, source, edge.op)
+    return replace(document, graph=edits.connect(graph, source, edge))
 
 
 def disconnect(document: Document, edge: Edge) -> Document:
     """Open the input at `edge`; a further input of a variadic op goes away altogether."""
-    op = edits.editable(document.graph, edge.op)
+    edge = closed(document.graph, edge)
+    op = anywhere(document.graph, edge.op)
     definition = find(op.type)
     spare = definition is not None and definition.lists == 1 and len(op.inputs) > 1
+    spare = spare and loop_of(op) is None  # each of whose inputs is one of its arguments
     change = edits.drop_input if spare else edits.disconnect
     request = document.request
     return replace(
@@ -92,6 +121,26 @@ def disconnect(document: Document, edge: Edge) -> Document:
         graph=change(document.graph, edge),
         request=replace(request, stopped_edges=request.stopped_edges - {edge}),
     )
+
+
+def add_control(document: Document, name: str, first: str) -> Document:
+    """Let operation `name` run after `first`. Raises GradstepError on a cycle, and where one is in
+    a loop and the other not."""
+    graph = document.graph
+    anywhere(graph, first)
+    if loops_around(graph, first) != loops_around(graph, name):
+        raise GradstepError(
+            f"'{name}' cannot wait for '{first}': only one of them is in its loop",
+            kind="ValueError",
+            node=name,
+            hint="let the loop as a whole wait, or something in the same loop",
+        )
+    return replace(document, graph=edits.add_control(graph, name, first))
+
+
+def remove_control(document: Document, name: str, first: str) -> Document:
+    """Let operation `name` no longer wait for `first`."""
+    return replace(document, graph=edits.remove_control(document.graph, name, first))
 
 
 def rename_operation(document: Document, old: str, new: str) -> Document:
@@ -109,100 +158,27 @@ def duplicate_operations(
              for k, v in document.feeds.items() if TensorRef.parse(k).op in copies}  # fmt: skip
     initial = {copies[k]: v for k, v in document.initial.items() if k in copies}
     places = document.view.positions
+    scopes = scopes_of_copies(copies)
+    boxes = {**copies, **{f"{old}/": f"{new}/" for old, new in scopes.items()}}
     moved = {
         new: (places[old][0] + offset[0], places[old][1] + offset[1])
-        for old, new in copies.items()
+        for old, new in boxes.items()
         if old in places
     }
+    collapsed = {scopes[scope] for scope in document.view.collapsed if scope in scopes}
     document = replace(
         document,
         graph=graph,
         feeds={**document.feeds, **feeds},
         initial={**document.initial, **initial},
+        view=View({**places, **moved}, document.view.collapsed | collapsed),
     )
-    return _with_positions(document, moved), copies
+    return document, copies
 
 
 def move(document: Document, positions: Mapping[str, Point]) -> Document:
     """Put nodes at new places."""
     return _with_positions(document, positions)
-
-
-def set_request(
-    document: Document,
-    of: Sequence[str],
-    wrt: Sequence[str],
-    grad_ys: Sequence[str | None] | None = None,
-    unconnected_zero: bool | None = None,
-    gate: bool | None = None,
-) -> Document:
-    """Ask for other gradients; stops and overrides stay, and so does what is not given.
-
-    grad_ys: the gradient to start with, one tensor for each of `of` (None: ones), or none at all.
-    Raises GradstepError for a name that is not there, and for `grad_ys` of another number than
-    `of`."""
-    starts = [None if n is None else _there(document, n) for n in grad_ys or ()]
-    if starts and len(starts) != len(of):
-        raise GradstepError(
-            f"Length mismatch. Passed {len(starts)} grad_ys for {len(of)} ys",
-            kind="ValueError",
-            hint="give one for each tensor that is differentiated, or none",
-        )
-    old = document.request
-    request = replace(
-        old,
-        of=tuple(_there(document, n) for n in of),
-        wrt=tuple(_there(document, n) for n in wrt),
-        unconnected_zero=old.unconnected_zero if unconnected_zero is None else unconnected_zero,
-        gate=old.gate if gate is None else gate,
-    )
-    if grad_ys is not None or len(request.grad_ys) != len(request.of):
-        request = replace(request, grad_ys=tuple(starts))
-    return replace(document, request=request)
-
-
-def _there(document: Document, name: str) -> TensorRef:
-    ref = TensorRef.parse(name)
-    document.graph[ref.op]
-    return ref
-
-
-def set_optimizers(document: Document, optimizers: Iterable[Optimizer]) -> Document:
-    """Train by these and no others. Raises GradstepError for a tensor that is not there."""
-    optimizers = tuple(optimizers)
-    for optimizer in optimizers:
-        for name in (*(ref.op for ref in (*optimizer.of, *optimizer.wrt)), *optimizer.scales):
-            document.graph[name]
-    return replace(document, optimizers=optimizers)
-
-
-def toggle_stop(document: Document, edge: Edge) -> Document:
-    """Stop, or let through again, the gradient on one wire, inside a loop perhaps."""
-    edge = closed(document.graph, edge)
-    if carried_by(document.graph, edge) is None:
-        raise GradstepError("this input carries no wire", kind="ValueError", node=edge.op)
-    request = document.request
-    return replace(document, request=replace(request, stopped_edges=request.stopped_edges ^ {edge}))
-
-
-def set_override(document: Document, override: Override) -> Document:
-    """Override a gradient; an override of the same target is replaced."""
-    others = [o for o in document.request.overrides if _target(o) != _target(override)]
-    return _with_overrides(document, (*others, override))
-
-
-def clear_override(document: Document, kind: OverrideKind, target: str) -> Document:
-    """Take the override of this target away."""
-    return _with_overrides(
-        document, tuple(o for o in document.request.overrides if _target(o) != (kind, target))
-    )
-
-
-def toggle_override(document: Document, index: int) -> Document:
-    """Switch override number `index` off, or on again."""
-    overrides = list(document.request.overrides)
-    overrides[index] = replace(overrides[index], enabled=not overrides[index].enabled)
-    return _with_overrides(document, tuple(overrides))
 
 
 def set_code(document: Document, item: CodeItem) -> Document:
@@ -230,14 +206,6 @@ def set_breakpoints(document: Document, breakpoints: Iterable[Breakpoint]) -> Do
 def set_note(document: Document, title: str, note: str, claim: str, truth: str) -> Document:
     """Write the document's words for people."""
     return replace(document, title=title, note=note, claim=claim, truth=truth)
-
-
-def _target(override: Override) -> tuple[OverrideKind, str]:
-    return override.kind, override.target
-
-
-def _with_overrides(document: Document, overrides: tuple[Override, ...]) -> Document:
-    return replace(document, request=replace(document.request, overrides=overrides))
 
 
 def _with_positions(document: Document, positions: Mapping[str, Point]) -> Document:
@@ -272,6 +240,7 @@ def _still(edge: Edge, document: Document, gone: set[str]) -> bool:
 
 
 __all__ = [
+    "add_control",
     "add_operation",
     "clear_override",
     "connect",
@@ -279,6 +248,7 @@ __all__ = [
     "duplicate_operations",
     "move",
     "remove_code",
+    "remove_control",
     "remove_operations",
     "rename_operation",
     "set_attr",

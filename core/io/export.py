@@ -10,8 +10,6 @@ from core.errors import GradstepError
 from core.io.atomic import replace_file
 from core.io.document import Document
 
-_LATER = (".onnx",)
-
 
 def write(path: str | os.PathLike[str], document: Document) -> None:
     """Write `document` to `path`, all of it or nothing. Raises GradstepError: ValueError for a
@@ -66,9 +64,6 @@ WRITERS: dict[str, Callable[[Document], bytes]] = {
 
 
 def unknown_format(suffix: str, known: Iterable[str] = WRITERS) -> GradstepError:
-    """The error for a suffix that nothing is written as, or not yet; `known` are those that are."""
-    if suffix in _LATER:
-        message = f"Gradstep does not write {suffix} files yet; it comes in a later version"
-    else:
-        message = f"Gradstep does not write {suffix or 'files without a suffix'}"
+    """The error for a suffix that nothing is written as; `known` are those that are."""
+    message = f"Gradstep does not write {f'{suffix} files' if suffix else 'files without a suffix'}"
     return GradstepError(message, kind="ValueError", hint=f"it writes {', '.join(known)}")

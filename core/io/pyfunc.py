@@ -12,9 +12,13 @@ import numpy as np
 from core.autodiff.request import NATIVE_OP_TYPE
 from core.errors import GradstepError
 from core.graph import edits
+from core.graph.loop import anywhere
 from core.graph.model import PYTHON_OPS, Operation, TensorRef
+from core.graph.naming import unique_name
 from core.io.document import CodeItem, CodeKind, Document
-from core.ops.infer import infer
+from core.ops.captures import brought_in
+from core.ops.infer import declared
+from core.ops.opened import opened_types
 from core.ops.table import OpDef, lookup
 
 
@@ -24,7 +28,7 @@ def to_pyfunc(document: Document, name: str, extra: Sequence[TensorRef] = ()) ->
     The function's source is written from the op's formula, so the forward result stays what it
     was; its gradient is then the user's to give.
     """
-    op = edits.editable(document.graph, name)
+    graph, op = document.graph, anywhere(document.graph, name)
     definition = lookup(op.type)
     if op.type in PYTHON_OPS:
         raise GradstepError(f"'{name}' is a Python function already", kind="ValueError", node=name)
@@ -32,13 +36,17 @@ def to_pyfunc(document: Document, name: str, extra: Sequence[TensorRef] = ()) ->
         raise GradstepError(
             f"{op.type} cannot be written as a Python function", kind="ValueError", node=name
         )
-    types = infer(document.graph).types
-    inputs = (*op.inputs, *extra)
+    brought: list[TensorRef] = []
+    for ref in extra:
+        graph, inner = brought_in(graph, ref, name)
+        brought.append(inner)
+    types = opened_types(graph, declared(graph)).types
+    inputs = (*op.inputs, *brought)
     known = [types.get(ref) for ref in inputs if ref is not None]
     if len(known) < len(inputs) or None in known:
         raise GradstepError(f"connect all inputs of '{name}' first", kind="ValueError", node=name)
     source = _source(op, definition, inputs)
-    token = edits.unique_name(document.graph, f"{name.replace('/', '_')}_forward")
+    token = unique_name(graph, f"{name.replace('/', '_')}_forward")
     attrs = {
         "token": token,
         "Tin": tuple(t.dtype for t in known if t is not None),
@@ -46,7 +54,7 @@ def to_pyfunc(document: Document, name: str, extra: Sequence[TensorRef] = ()) ->
         "shapes": (types[op.output()].shape,),
         NATIVE_OP_TYPE: op.type,
     }
-    graph = edits.retype(document.graph, name, "PyFunc", inputs, attrs)
+    graph = edits.retype(graph, name, "PyFunc", inputs, attrs)
     code = {**document.code, token: CodeItem(token, CodeKind.PYFUNC, source)}
     return replace(document, graph=graph, code=code)
 

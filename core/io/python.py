@@ -15,7 +15,10 @@ from core.graph.loop import everywhere
 from core.graph.model import PYTHON_OPS, Constant, Operation, TensorRef
 from core.io.document import CodeItem, CodeKind, Document
 from core.io.graphdef_lowering import lowered, with_requests
-from core.io.python_loops import statements
+from core.io.python_branches import HELPER as BRANCHES
+from core.io.python_branches import has_branches_in_loops
+from core.io.python_loops import reserving, statements
+from core.io.python_nodes import created, is_passed_on, preparing
 from core.io.python_threads import HELPER, starting
 from core.io.python_training import training_steps
 from core.ops.infer import declared
@@ -98,7 +101,11 @@ def to_python(document: Document) -> bytes:
         parts.append(_ON_ARRAYS)
     if document.threads:
         parts.append(HELPER)
+    if has_branches_in_loops(graph):
+        parts.append(BRANCHES)
+    parts += preparing(document)
     parts += [_code(item) for item in document.code.values()]
+    parts += reserving(graph)
     parts += statements(graph, lambda op: _statement(op, document))
     parts += _session(document)
     return ("\n".join(parts) + "\n").encode()
@@ -128,6 +135,8 @@ def _statement(op: Operation, document: Document) -> str:
 
 def _call(op: Operation, document: Document) -> str:
     name = f"name={op.name!r}"
+    if is_passed_on(op):
+        return created(op, [_input(ref, op) for ref in op.inputs])
     if op.type == "Placeholder":
         shape = _value(op.attrs.get("shape", Shape(None)))
         return f"tf1.placeholder({_value(_attr(op, 'dtype'))}, {shape}, {name})"
@@ -159,7 +168,10 @@ def _arguments(op: Operation, definition: OpDef) -> Iterable[str]:
     derived = {*definition.type_attrs, *_IMPLIED.get(op.type, ())}
     for key, value in op.attrs.items():
         if key in definition.attrs and key not in derived:
-            yield f"{renamed.get(key, key)}={_value(value)}"
+            text = _value(value)
+            if isinstance(value, Constant):
+                text = f"tf.make_tensor_proto({text})"
+            yield f"{renamed.get(key, key)}={text}"
     if op.type == "VarHandleOp" and "shared_name" not in op.attrs:
         yield f"shared_name={op.name!r}"  # without one, all handles are one variable there
 

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from core.graph.dtypes import UNKNOWN
-from core.graph.loop import ACROSS, Loop, loop_of
+from core.graph.loop import ACROSS, Loop, loop_of, within
 from core.graph.model import Graph, Operation, TensorRef
+from core.io.python_branches import Branches
 
 Statement = Callable[[Operation], str]
 _PASSED_ON = frozenset({"Enter", "RefEnter", "Exit", "NextIteration", "LoopCond"})
@@ -29,6 +30,21 @@ def statements(graph: Graph, statement: Statement) -> Iterator[str]:
             yield _named(op, statement)
         else:
             yield statement(replace(op, control_inputs=(*op.control_inputs, *_across(op, graph))))
+
+
+def reserving(graph: Graph) -> Iterator[str]:
+    """What keeps TensorFlow from calling its own operations of a loop as others in there are called
+    that are made later."""
+    loops = filter(None, map(loop_of, within(graph)))
+    names = [op.name for loop in loops for op in loop.graph if not _is_tensorflows(op, loop)]
+    if names:
+        yield f"for name in {names!r}:\n    graph.unique_name(name)"
+
+
+def _is_tensorflows(op: Operation, loop: Loop) -> bool:
+    """Whether `tf.while_loop` makes it."""
+    own = op.type in _PASSED_ON or loop_of(op) is not None or op.name in loop.arguments
+    return own or (op.type == "Switch" and op.inputs[1] == loop.cond)
 
 
 def _across(op: Operation, graph: Graph) -> tuple[str, ...]:
@@ -82,6 +98,7 @@ def _functions(function: str, loop: Loop, statement: Statement) -> Iterator[str]
     asked = [name for name in graph.order if name in ancestors]
     done = [name for name in graph.order if name not in ancestors]
     given = [_aliases(name, loop) for name in loop.variables]
+    branches = Branches(loop)
 
     def exact(op: Operation) -> str:
         """A name that ends in a slash is taken as it is, whatever scope is around."""
@@ -89,8 +106,8 @@ def _functions(function: str, loop: Loop, statement: Statement) -> Iterator[str]
 
     def lines(names: list[str], skipped: set[str]) -> Iterator[str]:
         part = Graph.ordered({n: graph[n] for n in names if n not in skipped})
-        for text in statements(part, exact):
-            yield "    " + text.replace("\n", "\n    ")
+        for name, text in zip(part.order, statements(part, exact), strict=True):
+            yield "    " + branches.placed(graph[name], text).replace("\n", "\n    ")
 
     taken = {*loop.arguments, *(name for names in given for name in _operations(names))}
     yield f"\ndef {function}_cond(*variables):"

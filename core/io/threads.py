@@ -10,8 +10,8 @@ from core.engine.waiting import queue_of
 from core.graph.model import Graph, Operation, TensorRef, predecessors
 from core.io import schema
 
-_PUT = ("QueueEnqueueV2", "QueueEnqueueManyV2")
-_CLOSE = "QueueCloseV2"
+PUT = ("QueueEnqueueV2", "QueueEnqueueManyV2", "QueueEnqueue", "QueueEnqueueMany")
+CLOSE = ("QueueCloseV2", "QueueClose")
 
 
 def write_thread(thread: Thread) -> schema.ThreadRecord:
@@ -57,13 +57,13 @@ def enqueuers(graph: Graph) -> tuple[Thread, ...]:
     """A thread for each operation that puts something into a queue and that no other needs, as
     TensorFlow's QueueRunners are. GraphDef does not hold those: they are guessed."""
     used = {name for op in graph for name in predecessors(op)}
-    ends = [op for op in graph if op.type in _PUT and op.name not in used]
+    ends = [op for op in graph if op.type in PUT and op.name not in used]
     return tuple(Thread(op.name, (op.name,), closes=_closing(graph, op)) for op in ends)
 
 
 def closing(graph: Graph) -> Iterator[str]:
     """The operations that close a queue."""
-    return (op.name for op in graph if op.type == _CLOSE)
+    return (op.name for op in graph if op.type in CLOSE)
 
 
 def _closing(graph: Graph, op: Operation) -> str:

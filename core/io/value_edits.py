@@ -11,6 +11,7 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph import edits
 from core.graph.dtypes import DType, Shape
+from core.graph.loop import anywhere
 from core.graph.model import Constant, TensorRef
 from core.io.document import Document
 from core.ops.infer import infer
@@ -28,6 +29,11 @@ _FRESH: Mapping[type, Any] = {
 }
 
 
+def lasts(definition: OpDef) -> bool:
+    """Whether the document, or a session, keeps something for operations of this type."""
+    return definition.type in (*VARIABLES, "Placeholder") or definition.first is not None
+
+
 def fresh_attrs(definition: OpDef) -> dict[str, Any]:
     """Values for the attributes that have no default, so that a drawn node means something."""
     required = {n: kind for n, kind in definition.attrs.items() if isinstance(kind, type)}
@@ -40,7 +46,7 @@ def fresh_attrs(definition: OpDef) -> dict[str, Any]:
 
 def with_fresh_value(document: Document, name: str) -> Document:
     """`document` with zeros for a new variable, ones for a new placeholder."""
-    op = document.graph[name]
+    op = anywhere(document.graph, name)
     if op.type in VARIABLES:
         return set_initial(document, name, _filled(op.attrs, 0))
     if op.type == "Placeholder":
@@ -51,7 +57,7 @@ def with_fresh_value(document: Document, name: str) -> Document:
 def set_attr(document: Document, name: str, key: str, value: Any) -> Document:
     """Set an attribute; a variable's or placeholder's value follows a new shape or dtype."""
     document = replace(document, graph=edits.set_attr(document.graph, name, key, value))
-    op = document.graph[name]
+    op = anywhere(document.graph, name)
     if key not in ("shape", "dtype") or op.type not in (*VARIABLES, "Placeholder"):
         return document
     if op.type == "Placeholder":

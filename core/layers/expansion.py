@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import count
 from types import MappingProxyType
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import TensorType
 from core.graph.model import Graph, TensorRef
-from core.graph.scopes import parents
+from core.graph.naming import fresh_scope
 from core.layers.around import Around
 from core.layers.block import Block, BlockInput
 from core.layers.network import NETWORK, Network
@@ -52,7 +51,7 @@ def expand(
     making its own. The rest of the graph need not be sound. Raises GradstepError when sources,
     settings or shared variables do not fit the block.
     """
-    scope = _fresh_scope(graph, block.name)
+    scope = fresh_scope(graph, block.name)
     around = Around(graph, types)
     chosen = block.chosen(settings)
     if reuse:
@@ -78,14 +77,6 @@ def _placeholder(builder: GraphBuilder, missing: BlockInput) -> Tensor | None:
     if missing.optional:
         return None
     return builder.placeholder(missing.name, missing.dtype, missing.shape)
-
-
-def _fresh_scope(graph: Graph, wanted: str) -> str:
-    """`wanted`, numbered if an operation or a scope is called so."""
-    taken = {name.lower() for name in graph.operations}
-    taken |= {scope for name in tuple(taken) for scope in parents(name)}
-    numbered = (f"{wanted}_{i}" if i else wanted for i in count())
-    return next(name for name in numbered if name.lower() not in taken)
 
 
 @contextmanager

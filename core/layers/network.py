@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.errors import GradstepError
-from core.graph.edits import relabel_loop
 from core.graph.loop import LOOP, loop_of
 from core.graph.model import Graph, Operation, TensorRef
+from core.graph.relabel import relabel_loop
 from core.graph.scopes import is_inside
 from core.layers.around import Around
 from core.ops.builder import Tensor

@@ -15,11 +15,15 @@ GRID = 8.0  # corners of boxes land on multiples of it
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """One node to place. Sizes in scene units."""
+    """One node to place. Sizes in scene units. near: it belongs to its readers, as a constant
+    does, and stands beside them rather than with the inputs. scopes: those around it, the
+    outermost first; what is in one stands together."""
 
     id: str
     width: float
     height: float
+    near: bool = False
+    scopes: Sequence[str] = ()
 
 
 Arrow = tuple[str, str]  # from, to: ids of boxes
@@ -32,10 +36,12 @@ class Diagram:
 
     sizes: float64[n, 2], width and height.
     arrows: int64[m, 2], without loops and duplicates, in the order of first mention.
+    near: bool[n], see Box.
     """
 
     sizes: np.ndarray
     arrows: np.ndarray
+    near: np.ndarray
 
     @classmethod
     def of(cls, boxes: Sequence[Box], arrows: Sequence[Arrow]) -> Diagram:
@@ -47,6 +53,7 @@ class Diagram:
         return cls(
             np.array([(b.width, b.height) for b in boxes], dtype=np.float64).reshape(-1, 2),
             np.array(list(pairs), dtype=np.int64).reshape(-1, 2),
+            np.array([box.near for box in boxes], dtype=bool),
         )
 
     def __len__(self) -> int:
@@ -57,7 +64,8 @@ class Diagram:
         number = np.full(len(self), -1, dtype=np.int64)
         number[members] = np.arange(len(members))
         arrows = number[self.arrows]
-        return Diagram(self.sizes[members], arrows[(arrows >= 0).all(axis=1)])
+        inside = arrows[(arrows >= 0).all(axis=1)]
+        return Diagram(self.sizes[members], inside, self.near[members])
 
 
 def snapped(centres: np.ndarray, sizes: np.ndarray) -> np.ndarray:

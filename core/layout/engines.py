@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.layout import layered, routed
+import numpy as np
+
+from core.layout import layered, nested, routed
 from core.layout.boxes import Arrow, Box, Diagram, Positions, by_id
 
 # Up to so many boxes our own engine answers at once, so that no process need be started.
@@ -16,12 +18,18 @@ def layout(boxes: Sequence[Box], arrows: Sequence[Arrow], engine: str = "") -> P
     """Centres of the boxes, inputs on the left, results on the right; the same every time.
 
     engine: "graphlay" or "own"; empty chooses. No two boxes overlap, and in an acyclic diagram
-    every arrow goes right. May take long on large diagrams: see worker.arrange.
+    every arrow goes right. Boxes of a scope stand together. May take long on large diagrams: see
+    worker.arrange.
     """
-    diagram = Diagram.of(boxes, arrows)
-    if not len(diagram):
+    if not boxes:
         return {}
-    return by_id(boxes, ENGINES[engine or choose(diagram)](diagram))
+
+    def centres(diagram: Diagram) -> np.ndarray:
+        return ENGINES[engine or choose(diagram)](diagram)
+
+    if any(box.scopes for box in boxes):
+        return nested.arrange(boxes, arrows, centres)
+    return by_id(boxes, centres(Diagram.of(boxes, arrows)))
 
 
 def choose(diagram: Diagram) -> str:

@@ -25,7 +25,8 @@ def acyclic(diagram: Diagram) -> np.ndarray:
 
 
 def layers(diagram: Diagram) -> np.ndarray:
-    """Layer of every box, from 0. int64[n]. Longest path from the left, then pulled right."""
+    """Layer of every box, from 0. int64[n]. Longest path from the left, then pulled right; what
+    belongs to its readers stands next to the first of them."""
     arrows = acyclic(diagram)
     before, after = _neighbours(len(diagram), arrows)
     order = _topological(before, after)
@@ -35,7 +36,7 @@ def layers(diagram: Diagram) -> np.ndarray:
     for box in reversed(order):
         if after[box] and len(after[box]) >= len(before[box]):
             latest = min(layer[a] for a in after[box]) - 1
-            if latest - layer[box] > PULL:
+            if diagram.near[box] or latest - layer[box] > PULL:
                 layer[box] = latest
     return layer
 

@@ -27,7 +27,8 @@ def arrange(
 
     An engine that runs into `limit` seconds, or dies, is given up for our own.
     """
-    first = engine or choose(Diagram.of(boxes, arrows))
+    scoped = any(box.scopes for box in boxes)  # each scope is a diagram with an engine of its own
+    first = engine or ("" if scoped else choose(Diagram.of(boxes, arrows)))
     if first != "own":
         found = _ask(boxes, arrows, first, limit)
         if found is not None:
@@ -44,7 +45,7 @@ def in_rows(boxes: Sequence[Box]) -> Positions:
 def _ask(
     boxes: Sequence[Box], arrows: Sequence[Arrow], engine: str, limit: float
 ) -> Positions | None:
-    job = [engine, [[b.id, b.width, b.height] for b in boxes], list(arrows)]
+    job = [engine, [[b.id, b.width, b.height, b.near, list(b.scopes)] for b in boxes], list(arrows)]
     try:
         done = subprocess.run(
             [sys.executable, "-m", "core.layout.worker"],

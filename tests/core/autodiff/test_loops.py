@@ -142,6 +142,18 @@ def test_why_names_the_iteration_that_breaks() -> None:
     assert "iteration 0 of gradients/while/While_1_grad/While, iteration 0 of " in found.text
 
 
+def test_why_says_that_there_were_no_iterations() -> None:
+    builder = GraphBuilder()
+    with builder.as_default():
+        x, c = builder.placeholder("x", shape=[]), builder.placeholder("c", shape=[])
+        _, y = tf.while_loop(lambda i, _: i < 0, lambda i, a: (i + 1, a * c), (0, x))
+        tf.identity(y, name="y")
+    given = {TensorRef(name): np.float32(2) for name in "xc"}
+    found = explanation(Evaluator({}), Situation(builder.build(), IN_X, {}, given), "y", "c")
+    assert (found.state, found.cause, found.node) == ("zero", "zero_factor", "while/While")
+    assert found.text.endswith("it comes from the iterations of while/While, and there were none.")
+
+
 def test_a_loop_on_the_way_back_is_not_differentiated_again() -> None:
     builder = GraphBuilder()
     with builder.as_default():
@@ -155,6 +167,25 @@ def test_a_loop_on_the_way_back_is_not_differentiated_again() -> None:
             gradients(first, x)
         assert caught.value.kind == "TypeError"
         assert gradients(other, x) == [None]  # as in TensorFlow, which loses it on its stacks
+
+
+@pytest.mark.parametrize("is_variable", [False, True])
+def test_branches_in_a_loop_that_take_a_variable(is_variable: bool) -> None:
+    """(x / 2 + x) x + x: a variable goes through a RefSwitch, everything else through a Switch."""
+    builder = GraphBuilder()
+    with builder.as_default():
+        make = builder.variable if is_variable else builder.placeholder
+        x = make("x", shape=[])
+
+        def body(i: Tensor, a: Tensor) -> tuple[Tensor, Tensor]:
+            return i + 1, tf.cond(tf.equal(i, 1), lambda: a * x, lambda: a + x)
+
+        _, y = tf.while_loop(lambda i, _: i < 3, body, (0, x * 0.5))
+        (slope,) = gradients(y, x)
+        assert isinstance(slope, Tensor)
+    given = {"x": np.float32(0.75)}
+    session = Session(builder.build(), initial=given if is_variable else {})
+    assert session.run([slope.ref], {} if is_variable else given) == [3.25]
 
 
 def test_gradients_inside_a_body_belong_to_it() -> None:

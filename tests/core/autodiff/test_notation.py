@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from core.autodiff.differentiate import differentiate
-from core.autodiff.notation import Notation, render
+from core.autodiff.notation import Notation
+from core.autodiff.rendering import render
 from core.autodiff.request import GradientRequest
 from core.graph.model import TensorRef
 from core.ops.builder import GraphBuilder
@@ -27,6 +28,18 @@ from core.ops.table import OpDef, all_ops
 )
 def test_formulas_are_written_with_mathematical_signs(formula: str, text: str) -> None:
     assert render(formula, {"x": "a", "y": "b + c"}) == text
+
+
+@pytest.mark.parametrize(
+    ("dtype", "text"),
+    [("float32", "y = (a − b) ⊙ (a − b)"), ("complex64", "y = (a − b) ⊙ conj(a − b)")],
+)
+def test_the_conjugate_of_a_real_number_is_that_number(dtype: str, text: str) -> None:
+    build = GraphBuilder()
+    a, b = (build.placeholder(n, dtype, shape=[2]) for n in ("a", "b"))
+    build.one("SquaredDifference", a, b, name="y")
+    graph = build.build()
+    assert Notation(graph, (), {}, {}).step(graph["y"]) == text
 
 
 def test_attributes_decide_what_a_formula_leaves_open() -> None:

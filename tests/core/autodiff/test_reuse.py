@@ -124,7 +124,8 @@ def _edited(graph: Graph, edge: Edge, name: str) -> Graph:
     value = graph[name].attrs.get("value")
     if isinstance(value, Constant) and value.array.dtype.kind == "f":
         return edits.set_attr(graph, name, "value", Constant(value.array * 2))
-    return edits.insert(graph, edge, "Identity")[0]
+    graph, between = edits.add(graph, "Identity", inputs=[graph.source(edge)])
+    return edits.connect(graph, TensorRef(between), edge)
 
 
 def _rows() -> tuple[Graph, GradientRequest]:

@@ -10,12 +10,15 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from core.autodiff.request import NATIVE_OP_TYPE, Override, OverrideKind
+from core.engine.session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Edge, TensorRef
 from core.host.derive import derive
 from core.io import edits, store
 from core.io.document import CodeItem, CodeKind, Document
+from core.ops import api as tf
+from core.ops.builder import GraphBuilder
 from core.ops.infer import infer
 
 TUTORIAL = Path(__file__).parents[3] / "assets/examples/tutorial.gradstep"
@@ -169,3 +172,29 @@ class Drawing(RuleBasedStateMachine):
 
 
 TestDrawing = Drawing.TestCase
+
+
+def test_a_node_waits_for_another_and_no_longer() -> None:
+    """A read after an assignment, which nothing wires to it."""
+    builder = GraphBuilder()
+    with builder.as_default():
+        v = tf.get_variable("v", (), initializer=tf.ones_initializer())
+        v.assign(5.0, name="set")
+        tf.identity(v.handle, name="read")
+    document = Document(graph=builder.build())
+
+    def read(document: Document) -> float:
+        session = Session(document.graph, initial={"v": np.float32(1)})
+        return float(session.run([TensorRef("read")])[0])
+
+    waiting = edits.add_control(document, "read", "set")
+    assert read(document) == 1
+    assert read(waiting) == 5
+    assert edits.add_control(waiting, "read", "set").graph["read"].control_inputs == ("set",)
+    assert read(edits.remove_control(waiting, "read", "set")) == 1
+    for name, first, words in (
+        ("set", "read", "close a cycle"),
+        ("read", "nowhere", "no operation named"),
+    ):
+        with pytest.raises(GradstepError, match=words):
+            edits.add_control(waiting, name, first)

@@ -90,6 +90,13 @@ def test_weights_of_a_deep_network_stand_beside_their_layers() -> None:
     assert places["weights"][0] == places["layer18"][0]
 
 
+@pytest.mark.parametrize("near", [True, False])
+def test_a_constant_stands_beside_its_first_reader_an_input_with_the_inputs(near: bool) -> None:
+    boxes = [*(Box(n, 172, 68) for n in ("x", "h", "loss")), Box("axes", 172, 52, near)]
+    places = layout(boxes, [("x", "h"), ("h", "loss"), ("axes", "loss")], "own")
+    assert places["axes"][0] == places["h" if near else "x"][0]
+
+
 def test_arrows_that_cross_needlessly_are_untangled() -> None:
     boxes = [Box(n, 172, 68) for n in "abcdwxyz"]
     places = layout(boxes, [("a", "z"), ("b", "y"), ("c", "x"), ("d", "w")] * 2, "own")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,8 @@ from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Phase, TensorRef
 from core.host.derive import derive
 from core.io.document import Document, Optimizer
-from core.ops.builder import GraphBuilder
+from core.ops import api as tf
+from core.ops.builder import GraphBuilder, Tensor
 from core.ops.indexed_slices import IndexedSlices
 from core.train.optimizers import Updates, apply_updates
 from core.train.rows import summed
@@ -115,6 +118,21 @@ def lookup_loss(resource: bool) -> GraphBuilder:
     return b
 
 
+def looped_loss() -> GraphBuilder:
+    """The same, one row an iteration."""
+    b = GraphBuilder()
+    with b.as_default():
+        w = b.variable("w", shape=list(W.shape))
+        ids, weights = b.constant(IDS), b.constant(WEIGHTS)
+
+        def body(i: Tensor, sofar: Tensor) -> tuple[Tensor, Tensor]:
+            row = tf.gather(w, tf.gather(ids, i))
+            return i + 1, sofar + tf.reduce_sum(row * row * tf.gather(weights, i))
+
+        tf.identity(tf.while_loop(lambda i, _: i < len(IDS), body, (0, 0.0))[1], name="loss")
+    return b
+
+
 def rows_of(builder: GraphBuilder, derived: Differentiation) -> IndexedSlices:
     found = derived.slices[TensorRef("w")]
     shape = np.array(W.shape, np.int32)
@@ -157,10 +175,11 @@ def test_adam_by_rows_is_adam(resource: bool) -> None:
         np.testing.assert_allclose(value, stores[1][name], rtol=1e-5, err_msg=name)
 
 
-def test_momentum_by_rows_leaves_the_other_rows_alone() -> None:
+@pytest.mark.parametrize("loss", [partial(lookup_loss, False), looped_loss])
+def test_momentum_by_rows_leaves_the_other_rows_alone(loss: Callable[[], GraphBuilder]) -> None:
     """TensorFlow's own warning: a row that is not taken keeps its momentum and does not move."""
     hyper = {"learning_rate": 0.1, "momentum": 0.9}
-    derived = differentiate(lookup_loss(False).build(), GradientRequest.to("loss", "w"))
+    derived = differentiate(loss().build(), GradientRequest.to("loss", "w"))
     builder = GraphBuilder(derived.graph)
     updates = apply_updates(builder, "Momentum", hyper, [("w", rows_of(builder, derived))])
     moving = {**updates.initial, "w": W, "w/Momentum": np.ones_like(W)}

@@ -1,0 +1,48 @@
+"""Which branches of conds the tensors of a graph are alive in."""
+
+from __future__ import annotations
+
+from core.graph.model import Graph, TensorRef
+from core.ops.infer import declared
+from core.ops.table import branch_of
+
+Side = tuple[TensorRef, int]  # a predicate, and at which output of its Switch something is alive
+Life = frozenset[Side]  # all of them at once; none: always
+
+
+def lives(graph: Graph) -> dict[str, tuple[Life, ...]]:
+    """For each output of each operation (for one that has none as if it had), the sides of conds
+    that it is alive with. Empty where there is no Switch."""
+    found: dict[str, tuple[Life, ...]] = {}
+    if not any(branch_of(op.type) == "switch" for op in graph):
+        return found
+    types = declared(graph).types.of
+    for name in graph.order:
+        op = graph[name]
+        needs = [found[ref.op][ref.index] for ref in op.inputs if ref is not None]
+        branch = branch_of(op.type)
+        if branch == "merge":
+            common = frozenset.intersection(*needs) if needs else frozenset()
+            found[name] = common, common
+            continue
+        whole = Life().union(*needs, *(running(found[other]) for other in op.control_inputs))
+        if branch == "switch" and op.inputs[1] is not None:
+            predicate = _same(graph, op.inputs[1])
+            found[name] = whole | {(predicate, 0)}, whole | {(predicate, 1)}
+        else:
+            found[name] = (whole,) * max(len(types[name]), 1)
+    return found
+
+
+def running(outputs: tuple[Life, ...]) -> Life:
+    """The sides that an operation runs with, of the lives of its outputs."""
+    return frozenset.intersection(*outputs)
+
+
+def _same(graph: Graph, ref: TensorRef) -> TensorRef:
+    """The tensor that Identities pass on as `ref`."""
+    op = graph[ref.op]
+    while op.type == "Identity" and op.inputs[0] is not None:
+        ref = op.inputs[0]
+        op = graph[ref.op]
+    return ref

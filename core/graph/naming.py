@@ -1,0 +1,94 @@
+"""Names that are free in a graph: of operations, of scopes, of copies of both."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from itertools import count
+
+from core.errors import GradstepError
+from core.graph.loop import within
+from core.graph.model import Graph
+from core.graph.scopes import parents
+
+
+def unique_name(graph: Graph, wanted: str) -> str:
+    """`wanted`, or `wanted_1`, `wanted_2`… when it is taken (ignoring case, as in TensorFlow)."""
+    return _free(wanted, taken(graph))
+
+
+def fresh_scope(graph: Graph, wanted: str) -> str:
+    """The same for a scope: neither a scope nor an operation is called so."""
+    return _free(wanted, _all_names(graph))
+
+
+def names_of_copies(graph: Graph, names: Iterable[str]) -> dict[str, str]:
+    """A free name for a copy of each operation. What is copied whole, a scope with all that is in
+    it, gets another scope."""
+    names = [*names]
+    used, copies = taken(graph), {}
+    moved = _moved_scopes(graph, names)
+    for name in names:
+        around = next((s for s in (*parents(name), name) if s in moved), "")
+        copies[name] = _free(moved.get(around, "") + name[len(around) :], used)
+        used.add(copies[name].lower())
+    return copies
+
+
+def scopes_of_copies(copies: Mapping[str, str]) -> dict[str, str]:
+    """The scopes that were copied whole -> those of their copies; copies: as from
+    `names_of_copies`."""
+    found = {}
+    for old, new in copies.items():
+        for scope in parents(old):
+            rest = old[len(scope) :]
+            if new.endswith(rest) and new != old:
+                found[scope] = new.removesuffix(rest)
+    return found
+
+
+def check_name(name: str) -> None:
+    """Raises GradstepError unless `name` is one that TensorFlow would take."""
+    if not re.fullmatch(r"[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*", name) or name.endswith("/"):
+        raise GradstepError(
+            f"'{name}' is not a valid operation name",
+            kind="ValueError",
+            hint="letters, digits, _ . - and / for scopes; it starts with a letter or digit",
+        )
+
+
+def taken(graph: Graph) -> set[str]:
+    """The names of all operations, those in loops too, in small letters."""
+    return {op.name.lower() for op in within(graph)}
+
+
+def _moved_scopes(graph: Graph, names: Collection[str]) -> dict[str, str]:
+    """The outermost scopes of which nothing stays behind -> the scopes of their copies. What is
+    called as a scope belongs to it."""
+    there = _counted(op.name for op in within(graph))
+    copied = _counted(name for name in names)
+    scopes = {scope for name in names for scope in parents(name)}
+    whole = {scope for scope in scopes if copied[scope] >= there[scope] > 0}
+    used, moved = _all_names(graph), {}
+    for scope in sorted(whole):
+        if whole.isdisjoint(parents(scope)):
+            moved[scope] = _free(scope, used)
+            used.add(moved[scope].lower())
+    return moved
+
+
+def _counted(names: Iterable[str]) -> Counter[str]:
+    """Scope -> how many operations are in it, or called so."""
+    return Counter(scope for name in names for scope in (*parents(name), name))
+
+
+def _all_names(graph: Graph) -> set[str]:
+    """Those of operations and scopes, in small letters."""
+    operations = taken(graph)
+    return operations | {scope for name in operations for scope in parents(name)}
+
+
+def _free(wanted: str, used: Collection[str]) -> str:
+    numbered = (f"{wanted}_{number}" if number else wanted for number in count())
+    return next(name for name in numbered if name.lower() not in used)

@@ -1,0 +1,98 @@
+"""Edits of what a document asks for: gradients, overrides, stops, optimizers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from core.autodiff.request import Override, OverrideKind
+from core.errors import GradstepError
+from core.graph.loop import carried_by
+from core.graph.model import Edge, TensorRef
+from core.io.document import Document, Optimizer
+from core.ops.opened import closed
+
+
+def set_request(
+    document: Document,
+    of: Sequence[str],
+    wrt: Sequence[str],
+    grad_ys: Sequence[str | None] | None = None,
+    unconnected_zero: bool | None = None,
+    gate: bool | None = None,
+) -> Document:
+    """Ask for other gradients; stops and overrides stay, and so does what is not given.
+
+    grad_ys: the gradient to start with, one tensor for each of `of` (None: ones), or none at all.
+    Raises GradstepError for a name that is not there, and for `grad_ys` of another number than
+    `of`."""
+    starts = [None if n is None else _there(document, n) for n in grad_ys or ()]
+    if starts and len(starts) != len(of):
+        raise GradstepError(
+            f"Length mismatch. Passed {len(starts)} grad_ys for {len(of)} ys",
+            kind="ValueError",
+            hint="give one for each tensor that is differentiated, or none",
+        )
+    old = document.request
+    request = replace(
+        old,
+        of=tuple(_there(document, n) for n in of),
+        wrt=tuple(_there(document, n) for n in wrt),
+        unconnected_zero=old.unconnected_zero if unconnected_zero is None else unconnected_zero,
+        gate=old.gate if gate is None else gate,
+    )
+    if grad_ys is not None or len(request.grad_ys) != len(request.of):
+        request = replace(request, grad_ys=tuple(starts))
+    return replace(document, request=request)
+
+
+def _there(document: Document, name: str) -> TensorRef:
+    ref = TensorRef.parse(name)
+    document.graph[ref.op]
+    return ref
+
+
+def set_optimizers(document: Document, optimizers: Iterable[Optimizer]) -> Document:
+    """Train by these and no others. Raises GradstepError for a tensor that is not there."""
+    optimizers = tuple(optimizers)
+    for optimizer in optimizers:
+        for name in (*(ref.op for ref in (*optimizer.of, *optimizer.wrt)), *optimizer.scales):
+            document.graph[name]
+    return replace(document, optimizers=optimizers)
+
+
+def toggle_stop(document: Document, edge: Edge) -> Document:
+    """Stop, or let through again, the gradient on one wire, inside a loop perhaps."""
+    edge = closed(document.graph, edge)
+    if carried_by(document.graph, edge) is None:
+        raise GradstepError("this input carries no wire", kind="ValueError", node=edge.op)
+    request = document.request
+    return replace(document, request=replace(request, stopped_edges=request.stopped_edges ^ {edge}))
+
+
+def set_override(document: Document, override: Override) -> Document:
+    """Override a gradient; an override of the same target is replaced."""
+    others = [o for o in document.request.overrides if _target(o) != _target(override)]
+    return _with_overrides(document, (*others, override))
+
+
+def clear_override(document: Document, kind: OverrideKind, target: str) -> Document:
+    """Take the override of this target away."""
+    return _with_overrides(
+        document, tuple(o for o in document.request.overrides if _target(o) != (kind, target))
+    )
+
+
+def toggle_override(document: Document, index: int) -> Document:
+    """Switch override number `index` off, or on again."""
+    overrides = list(document.request.overrides)
+    overrides[index] = replace(overrides[index], enabled=not overrides[index].enabled)
+    return _with_overrides(document, tuple(overrides))
+
+
+def _target(override: Override) -> tuple[OverrideKind, str]:
+    return override.kind, override.target
+
+
+def _with_overrides(document: Document, overrides: tuple[Override, ...]) -> Document:
+    return replace(document, request=replace(document.request, overrides=overrides))

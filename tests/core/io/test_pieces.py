@@ -1,0 +1,60 @@
+"""Copy and paste of parts of a document."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.errors import GradstepError
+from core.graph.model import TensorRef
+from core.host.trust import EXAMPLES
+from core.io.blocks import add_block
+from core.io.document import Document
+from core.io.edits import duplicate_operations, rename_operation
+from core.io.open import read
+from core.io.pieces import piece, put
+from core.ops.infer import infer
+
+
+def test_a_piece_keeps_its_wires_and_values_under_free_names() -> None:
+    document = read(EXAMPLES / "tutorial.gradstep")
+    part = piece(document, ["c", "d", "e"])
+    assert part.graph["e"].inputs == (TensorRef("c"), None), "what comes from elsewhere is open"
+    once, added = put(document, part)
+    assert added == ["c_1", "d_1", "e_1"]
+    assert once.graph["d_1"].inputs == (None, TensorRef("c_1"))
+    assert np.array_equal(once.initial["c_1"].array, document.initial["c"].array)
+    twice, more = put(once, part)
+    assert more == ["c_2", "d_2", "e_2"]
+    places = np.array([*twice.view.positions.values()])
+    near = np.abs(places[:, None] - places[None]) < (172, 60)
+    assert near.all(axis=2).sum() == len(places), "nothing lies on anything"
+    assert [*twice.graph.operations][: len(document.graph)] == [*document.graph.operations]
+
+
+def test_a_loop_goes_as_a_whole() -> None:
+    document = read(EXAMPLES / "while_loop.gradstep")
+    with pytest.raises(GradstepError, match="copied with its loop"):
+        piece(document, ["while/Mul"])
+    copied, added = put(document, piece(document, ["while/While", "x"]))
+    assert added == ["x_1", "while/While_1"]
+    assert "while/Mul_1" in copied.graph["while/While_1"].attrs["loop"].graph
+
+
+def test_a_block_that_is_copied_is_another_box() -> None:
+    """Wherever from: duplicated, pasted beside itself, pasted into an empty document."""
+    document, _ = add_block(Document(), "dense", (0, 0))
+    document = rename_operation(document, "dense/inputs", "x")
+    names = [op.name for op in document.graph if op.name != "x"]
+    doubled, copies = duplicate_operations(document, names)
+    assert set(copies.values()) == {name.replace("dense", "dense_1") for name in names}
+    assert doubled.view.collapsed == {"dense", "dense_1"}
+    again, added = put(doubled, piece(doubled, names))
+    assert added == [name.replace("dense", "dense_2") for name in names]
+    assert again.view.collapsed == {"dense", "dense_1", "dense_2"}
+    alone, added = put(Document(), piece(document, names))
+    assert added == names
+    assert alone.view.collapsed == {"dense"}
+    _, copies = duplicate_operations(document, ["dense/MatMul"])
+    assert copies == {"dense/MatMul": "dense/MatMul_1"}
+    assert [p.code for p in infer(again.graph).problems] == ["unconnected"], "the pasted one"
