@@ -71,6 +71,12 @@ def fitting(graph: Graph, values: Mapping[str, np.ndarray]) -> dict[str, np.ndar
 
 def _require_newest(session: DebugSession) -> None:
     timeline, stop = session.timeline, session.stop
+    if stop.inside:
+        raise GradstepError(
+            f"the session stands in a loop: {stop.inside[-1].text}",
+            kind="FailedPreconditionError",
+            hint="step out of the loop, or restart and do it before the loop begins",
+        )
     if (stop.run, stop.step) != (timeline.runs - 1, timeline.done(timeline.runs - 1)):
         raise GradstepError(
             f"run {stop.run}, step {stop.step} is in the past: what follows from it has been "

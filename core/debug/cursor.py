@@ -6,10 +6,12 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 
 from core.debug.breakpoints import Breakpoint
-from core.debug.frame import Frame
+from core.debug.frame import Frame, Losses
+from core.debug.hits import Hits, Path
 from core.debug.stop import Reason
 from core.debug.stops import StopPoints
 from core.debug.timeline import Timeline
+from core.engine.plan import Step
 from core.errors import GradstepError
 from core.graph.model import TensorRef
 from core.ops.queue import WouldBlockError
@@ -24,10 +26,13 @@ class Cursor:
     resuming: the move before this one was paused, perhaps in the middle of a loop.
     """
 
-    def __init__(self, timeline: Timeline, gradients: Mapping[TensorRef, TensorRef]) -> None:
+    def __init__(
+        self, timeline: Timeline, gradients: Mapping[TensorRef, TensorRef], losses: Losses
+    ) -> None:
         self.timeline = timeline
-        self._gradients = gradients
-        self._points = StopPoints(timeline.plan, ())
+        self._gradients, self._losses = gradients, losses
+        self._hits = Hits()
+        self._points = StopPoints(timeline.plan, (), self._hits)
         self._pausing = threading.Event()
         timeline.heed(self._pausing.is_set)
         self.run = self.step = 0
@@ -39,6 +44,11 @@ class Cursor:
     def at_end(self) -> bool:
         return self.step == self.timeline.length
 
+    @property
+    def next(self) -> Step | None:
+        """The step that comes next; None at the end of a run."""
+        return None if self.at_end else self.timeline.plan.steps[self.step]
+
     def frame(self, run: int | None = None, step: int | None = None) -> Frame:
         """Values as of a step; by default, of this position."""
         return Frame(
@@ -46,10 +56,12 @@ class Cursor:
             self._gradients,
             self.run if run is None else run,
             self.step if step is None else step,
+            losses=self._losses,
         )
 
-    def set_breakpoints(self, breakpoints: Sequence[Breakpoint]) -> None:
-        self._points = StopPoints(self.timeline.plan, tuple(breakpoints))
+    def set_breakpoints(self, breakpoints: Sequence[Breakpoint], hits: Hits) -> None:
+        """Replace all; `hits` counts theirs."""
+        self._points, self._hits = StopPoints(self.timeline.plan, breakpoints, hits), hits
 
     def ready(self) -> None:
         """Before a move: forget what the last one met."""
@@ -70,7 +82,7 @@ class Cursor:
     def reset(self) -> None:
         """Back to the start of a timeline without a past."""
         self.timeline.reset()
-        self._points.forget()
+        self._hits.forget()
         self.run = self.step = 0
 
     def place(self, run: int, step: int) -> None:
@@ -97,22 +109,26 @@ class Cursor:
         self.error = error
         return Reason.BLOCKED if isinstance(error, WouldBlockError) else Reason.EXCEPTION
 
-    def backward(self, limit: int) -> bool:
+    def backward(self, limit: int) -> Reason | None:
         """Move back to the last breakpoint before this position and not before step `limit`, or
-        else to `limit`; whether a breakpoint was met."""
+        else to `limit`; what stopped it, or None."""
         for position in reversed([*self._points.between(limit - 1, self.step - 1)]):
             self.step = position
             if self.meets():
-                return True
+                return Reason.BREAKPOINT
         self.step = limit
-        return False
+        return None
 
     def next_run(self, heed: bool = True) -> Reason | None:
         """From the end of a run to the start of the next; BREAKPOINT if one stops there."""
         if self.run + 1 == self.timeline.runs:
             self.timeline.begin_run()
         self.place(self.run + 1, 0)
-        return Reason.BREAKPOINT if heed and self.meets() else None
+        return self.stopped_here() if heed else None
+
+    def stopped_here(self) -> Reason | None:
+        """BREAKPOINT if one stops here."""
+        return Reason.BREAKPOINT if self.meets() else None
 
     def meets(self) -> bool:
         """Whether a breakpoint stops here. A condition that cannot be evaluated stops, too."""
@@ -121,16 +137,17 @@ class Cursor:
     def meets_of(
         self,
         points: StopPoints,
-        when: tuple[int, ...],
+        way: Path,
         step: int,
         look: Callable[[], Frame],
+        at_end: bool = False,
     ) -> bool:
-        """Whether one of `points` stops at `step` of this run, or run and iteration."""
+        """Whether one of `points` stops at `step`; see `StopPoints.met`."""
         self.hit = ""
         if step not in points.at:
             return False
         try:
-            point = points.met(when, step, look())
+            point = points.met(way, step, look, at_end)
         except GradstepError as error:
             self.error = error
             return True

@@ -46,6 +46,14 @@ class Descent:
         views = (View(x, x.number, x.step) for x in reversed(self.levels))
         return replace(self._cursor.frame(), loops=tuple(views))
 
+    @property
+    def at_loop(self) -> bool:
+        """Whether the next step is a loop that is run: not in a branch that is not taken."""
+        step = self.levels[-1].next if self.levels else self._cursor.next
+        if step is None or step.iteration is None:
+            return False
+        return step.guard is None or not self.frame().skips(step.op.name)
+
     def clear(self) -> None:
         """Be in no loop."""
         self.levels = []
@@ -76,7 +84,7 @@ class Descent:
         level = self.levels[-1]
         if level.next is None:
             return self._past_end()
-        if level.next.iteration is None:
+        if not self.at_loop:
             return self._stopped(level.forward(level.step + 1))
         self.enter()
         return None
@@ -97,7 +105,9 @@ class Descent:
 
     def exactly(self, iteration: int, step: int) -> Reason | None:
         """Into the loop that is the next step, to `step` of its iteration; what stopped it. Where
-        the loop ends before, to its end."""
+        the loop ends before, to its end; where it is not run, no farther."""
+        if not self.at_loop:
+            return Reason.GOTO
         self._enter_start()
         level = self.levels[-1]
         while level.number < iteration:
@@ -116,6 +126,34 @@ class Descent:
                 reason = Reason.BREAKPOINT
         return reason
 
+    def reverse(self) -> Reason | None:
+        """Back to before the outermost loop, unless something stops it."""
+        while self.levels:
+            self._reverse_along()
+            if self._meets():
+                return Reason.BREAKPOINT
+            if self._cursor.pausing:
+                return Reason.PAUSE
+        return None
+
+    def reverse_into(self) -> Reason | None:
+        """`reverse`, from the end of the loop that is the next step and has run before."""
+        if not self._enter_end():
+            return None
+        return Reason.BREAKPOINT if self._meets() else self.reverse()
+
+    def _enter_end(self) -> bool:
+        """Go to the end of the loop that is the next step and has run before; whether it was run,
+        and that is kept."""
+        try:
+            if self.at_loop:
+                self._enter_start()
+                self.levels[-1].to_end()
+                return True
+        except GradstepError:
+            pass  # nothing can be seen in it
+        return False
+
     def _enter_start(self) -> None:
         self.levels.append(self.levels[-1].enter() if self.levels else self._outermost())
 
@@ -133,12 +171,27 @@ class Descent:
         breakpoints are in, or to the end; what stopped it."""
         level = self.levels[-1]
         loops = self.points.loops(level.plan)
-        if level.step in loops:
+        if level.step in loops and self.at_loop:
             self.enter()
             return None
         places = self.points.of(level.name, level.plan).between(level.step, level.length)
         ahead = [*places, *(i for i in loops if i > level.step), level.length]
         return self._stopped(level.forward(min(ahead)))
+
+    def _reverse_along(self) -> None:
+        """Back to the last place in this iteration where a breakpoint may stop, or to the end of a
+        loop that breakpoints are in, or of the iteration before, or out of the loop."""
+        level = self.levels[-1]
+        loops = [i for i in self.points.loops(level.plan) if i < level.step]
+        places = [*self.points.of(level.name, level.plan).between(-1, level.step - 1)]
+        if loops and loops[-1] >= max(places, default=0):
+            level.step = loops[-1]
+            self._enter_end()
+        elif places:
+            level.step = places[-1]
+        else:
+            level.step = 0
+            self.step_back()
 
     def _past_end(self) -> Reason | None:
         level = self.levels[-1]
@@ -152,8 +205,11 @@ class Descent:
             return False
         level = self.levels[-1]
         points = self.points.of(level.name, level.plan)
-        when = (self._cursor.run, *(x.number for x in self.levels))
-        return self._cursor.meets_of(points, when, level.step, self.frame)
+        cursor = self._cursor
+        way = [cursor.run, cursor.step]
+        for outer in self.levels:
+            way += outer.number, outer.step
+        return cursor.meets_of(points, (*way[:-1],), level.step, self.frame, level.at_end)
 
     def _stopped(self, error: GradstepError | None) -> Reason | None:
         if error is not None:

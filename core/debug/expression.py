@@ -4,7 +4,8 @@
     x["loss:0"] >= 1e3      shape(value) == (2, 3)          max(abs(value[0])) < 1
 
 `value` and `grad` are the value and gradient of the operation in question, x["name:0"] any tensor
-and grad["name:0"] any gradient. A condition holds when any element of its result is true; it does
+and grad["name:0"] any gradient; where several things are differentiated, grad["name:0", "loss"]
+that of one. A condition holds when any element of its result is true; it does
 not hold while a value in it has not been computed. Nothing here is ever passed to eval.
 """
 
@@ -28,7 +29,7 @@ class Values(Protocol):
     """What an expression can read; None stands for 'not computed yet' and 'there is none'."""
 
     def value(self, ref: TensorRef) -> np.ndarray | None: ...
-    def gradient(self, ref: TensorRef) -> np.ndarray | None: ...
+    def gradient(self, ref: TensorRef, of: str = "") -> np.ndarray | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +189,8 @@ def _there(array: Any) -> Any:
 def _subscript(node: ast.Subscript) -> _Term:
     if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
         return _tensor(node.value, node.slice.value)
+    if isinstance(node.slice, ast.Tuple) and (names := _texts(node.slice)):
+        return _gradient(node.value, *names)
     array, index = _compile(node.value), _index(node.slice)
     return lambda scope: array(scope)[index]
 
@@ -199,6 +202,19 @@ def _tensor(table: ast.expr, name: str) -> _Term:
     if isinstance(table, ast.Name) and table.id == "grad":
         return lambda scope: _there(scope.values.gradient(ref))
     raise _UnsupportedError(f'write x["{name}"] or grad["{name}"]')
+
+
+def _texts(node: ast.Tuple) -> list[str]:
+    """Two names; none where there is anything else."""
+    found = [x.value for x in node.elts if isinstance(x, ast.Constant) and isinstance(x.value, str)]
+    return found if len(found) == len(node.elts) == 2 else []
+
+
+def _gradient(table: ast.expr, name: str, loss: str) -> _Term:
+    if not (isinstance(table, ast.Name) and table.id == "grad"):
+        raise _UnsupportedError(f'write grad["{name}", "{loss}"]')
+    ref = TensorRef.parse(name)
+    return lambda scope: _there(scope.values.gradient(ref, loss))
 
 
 def _index(node: ast.expr) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,14 +19,16 @@ from core.graph.model import Operation, TensorRef
 from core.ops.opaque import State
 from core.ops.table import find
 
+Losses = Mapping[str, Mapping[TensorRef, TensorRef]]
+
 
 @dataclass(frozen=True, slots=True)
 class Frame:
     """Values once `step` steps of run number `run` are done; the same by whatever way the
     debugger came there.
 
-    gradients: tensor -> the tensor that holds its gradient. loops: iterations that it looks into,
-    the innermost first.
+    gradients: tensor -> the tensor that holds its gradient; losses: the same of each thing that is
+    differentiated, by its name. loops: iterations that it looks into, the innermost first.
     """
 
     timeline: Timeline
@@ -34,6 +36,7 @@ class Frame:
     run: int
     step: int
     loops: tuple[View, ...] = ()
+    losses: Losses = field(default_factory=dict)
 
     def value(self, ref: TensorRef | str) -> np.ndarray | None:
         """A copy of the tensor's value on the host, or None when it is not computed yet, or dead.
@@ -130,10 +133,11 @@ class Frame:
         done = min(self.step, self.timeline.done(self.run))
         return not holds(guard.when, lambda value: self.timeline.held(self.run, value, done))
 
-    def gradient(self, ref: TensorRef | str) -> np.ndarray | None:
-        """The value of the tensor's gradient; None when there is none, or not yet."""
+    def gradient(self, ref: TensorRef | str, of: str = "") -> np.ndarray | None:
+        """The value of the tensor's gradient, of `of` where several things are differentiated; None
+        when there is none, or not yet."""
         ref = TensorRef.parse(ref) if isinstance(ref, str) else ref
-        held = self.gradients.get(ref)
+        held = (self.losses.get(of, {}) if of else self.gradients).get(ref)
         return None if held is None else self.value(held)
 
     def _untouched(self, ref: TensorRef) -> Any:

@@ -84,6 +84,11 @@ class Inside:
             self._run.advance()
         self.number, self.step = self.number + 1, 0
 
+    def to_end(self) -> None:
+        """Stand at the end of the loop, which is over."""
+        self.number = self._trace.iterations
+        self.step = self.length
+
     def resume(self) -> None:
         """Stand where the run of the loop stands, if it is under way."""
         if self._run is not None:

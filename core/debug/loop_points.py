@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.debug.breakpoints import Breakpoint, BreakpointKind
+from core.debug.hits import Hits
 from core.debug.stops import StopPoints
 from core.engine.plan import Plan, Step
 
@@ -13,7 +14,8 @@ class LoopPoints:
     """Of a set of breakpoints those places that are in iterations. One on a phase has none there:
     a loop is all of one."""
 
-    def __init__(self, breakpoints: Sequence[Breakpoint] = ()) -> None:
+    def __init__(self, breakpoints: Sequence[Breakpoint] = (), hits: Hits | None = None) -> None:
+        self._hits = hits or Hits()
         self._breakpoints = [b for b in breakpoints if b.kind is not BreakpointKind.PHASE]
         self._of: dict[str, StopPoints] = {}
 
@@ -21,7 +23,7 @@ class LoopPoints:
         """The places in the iterations of `loop`, which run `plan`."""
         found = self._of.get(loop)
         if found is None or found.plan is not plan:
-            found = self._of[loop] = StopPoints(plan, self._breakpoints)
+            found = self._of[loop] = StopPoints(plan, self._breakpoints, self._hits)
         return found
 
     def loops(self, plan: Plan) -> list[int]:
@@ -30,12 +32,7 @@ class LoopPoints:
 
     def also(self, operation: str) -> LoopPoints:
         """These, and one before `operation`."""
-        return LoopPoints([*self._breakpoints, Breakpoint(operation)])
-
-    def forget(self) -> None:
-        """Count hits from nothing again."""
-        for points in self._of.values():
-            points.forget()
+        return LoopPoints([*self._breakpoints, Breakpoint(operation)], self._hits)
 
     def _stops_in(self, step: Step) -> bool:
         assert step.iteration is not None

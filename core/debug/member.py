@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_right
+from functools import cached_property
 
 from core.debug.session import DebugSession
 from core.debug.sharing import Shared
 from core.debug.stop import Reason, Stop
-from core.debug.thread import MAIN, Thread
+from core.debug.thread import ENDS, MAIN, Thread
 from core.engine.waiting import who_helps
 from core.errors import GradstepError
 from core.ops.queue import WouldBlockError
 
-_ENDS = ("OutOfRangeError", "CancelledError")  # of a thread beside the main one
-
 
 class Member:
-    """waits: what its next step waits for; ended: what ended it."""
+    """waits: what its next step waits for; since: who waits longer has a lower number; ended: what
+    ended it."""
 
     def __init__(self, thread: Thread, session: DebugSession, shared: Shared) -> None:
         self.thread = thread
@@ -28,6 +28,7 @@ class Member:
         """Before anything ran."""
         self.waits: WouldBlockError | None = None
         self.queue = ""  # where it waits
+        self.since = 0
         self._changes = 0  # of that queue, when it came to wait
         self.ended: GradstepError | None = None
 
@@ -55,11 +56,13 @@ class Member:
 
     def note(self, stop: Stop) -> bool:
         """Take notice of where a move led; whether that has ended the thread."""
-        error, self.waits = stop.error, None
+        error, waited, self.waits = stop.error, self.waits, None
         if isinstance(error, WouldBlockError):
+            if waited is None:
+                self.since = self._shared.take_number()
             self.waits, self.queue = error, error.left.storage
             self._changes = self._shared.changes[self.queue]
-        elif error is not None and not self.is_main and error.kind in _ENDS:
+        elif error is not None and not self.is_main and error.kind in ENDS:
             before, self.ended = self.ended, error
             return before is None
         return False
@@ -68,8 +71,8 @@ class Member:
         """To behind the next step that has to do with what is shared, or to the end of the run;
         from there into the next run first."""
         here = self.session.stop.step
-        after = [p for p in self._meetings() if p > (0 if here == self._length else here)]
-        return self.session.go_on(after[0] if after else self._length)
+        after = bisect_right(self._meetings, 0 if here == self._length else here)
+        return self.session.go_on([*self._meetings, self._length][after])
 
     def helps(self, other: Member) -> bool:
         """Whether it can end what `other` waits for."""
@@ -89,9 +92,9 @@ class Member:
     def _length(self) -> int:
         return self.session.timeline.length
 
-    def _meetings(self) -> Iterator[int]:
-        plan = self.session.plan
-        for index, step in enumerate(plan.steps):
-            touched = (plan.values[v].variable for v in (*step.reads, *step.writes))
-            if not self._shared.met.isdisjoint(touched):
-                yield index + 1
+    @cached_property
+    def _meetings(self) -> list[int]:
+        """Behind which steps: ascending."""
+        plan, met = self.session.plan, self._shared.met
+        touched = ((plan.values[v].variable for v in (*s.reads, *s.writes)) for s in plan.steps)
+        return [number for number, names in enumerate(touched, 1) if not met.isdisjoint(names)]

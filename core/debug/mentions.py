@@ -7,22 +7,43 @@ from collections.abc import Callable
 
 from core.graph.model import TensorRef
 
-_MENTION = re.compile(r"""\b(?P<table>x|grad)\s*\[\s*(?P<quote>["'])(?P<name>.+?)(?P=quote)\s*\]""")
+_MENTION = re.compile(
+    r"""\b(?P<table>x|grad)\s*\[\s*(?P<quote>["'])(?P<name>.+?)(?P=quote)\s*"""
+    r"""(?:,\s*(?P<loss_quote>["'])(?P<loss>.+?)(?P=loss_quote)\s*)?\]"""
+)
+_AND = " + "  # between the tensors of a loss that is several
 
 
 def mentioned(expression: str) -> list[tuple[str, TensorRef]]:
-    """What it reads: ("x", tensor) for a value, ("grad", tensor) for a gradient."""
-    found = _MENTION.finditer(expression)
-    return [(m["table"], TensorRef.parse(m["name"])) for m in found]
+    """What it reads: ("x", tensor) for a value, ("grad", tensor) for a gradient; of one that is
+    said to be of a loss, that as well."""
+    found: list[tuple[str, TensorRef]] = []
+    for match in _MENTION.finditer(expression):
+        found.append((match["table"], TensorRef.parse(match["name"])))
+        found += [("x", TensorRef.parse(name)) for name in _parts(match)]
+    return found
+
+
+def names_a_tensor(expression: str) -> bool:
+    """Whether it is nothing but x["…"] or grad["…"]."""
+    return _MENTION.fullmatch(expression.strip()) is not None
 
 
 def renamed(expression: str, name_of: Callable[[str], str]) -> str:
     """`expression` with operation names put through `name_of`; the rest stays as it was typed."""
 
+    def new(old: str) -> str:
+        op = TensorRef.parse(old).op
+        return name_of(op) + old[len(op) :]
+
     def again(match: re.Match[str]) -> str:
-        old = TensorRef.parse(match["name"])
-        new = name_of(old.op) + match["name"][len(old.op) :]
-        quote = match["quote"]
-        return f"{match['table']}[{quote}{new}{quote}]"
+        quote, loss = match["quote"], _AND.join(map(new, _parts(match)))
+        of = f", {match['loss_quote']}{loss}{match['loss_quote']}" if loss else ""
+        return f"{match['table']}[{quote}{new(match['name'])}{quote}{of}]"
 
     return _MENTION.sub(again, expression)
+
+
+def _parts(match: re.Match[str]) -> list[str]:
+    """The tensors of the loss that is named."""
+    return match["loss"].split(_AND) if match["loss"] else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 
 from core.autodiff.differentiate import Differentiation, Slices
 from core.autodiff.request import GradientRequest
+from core.debug.frame import Losses
 from core.debug.thread import Thread
 from core.graph.model import Edge, Graph, TensorRef
 from core.graph.problems import Problem
@@ -63,3 +64,15 @@ class Program:
     problems: tuple[Problem, ...] = ()
     threads: tuple[Thread, ...] = ()
     derived: tuple[Differentiation, ...] = ()
+
+    @property
+    def losses(self) -> Losses:
+        """`gradients` of each thing that is differentiated, by its name."""
+        if not self.derived:
+            return {name_of(self.request.of): self.gradients} if self.gradients else {}
+        return {name_of(one.of): one.gradients for one in self.derived}
+
+
+def name_of(of: Iterable[TensorRef]) -> str:
+    """What is differentiated, as people write it: "loss", "a + b"."""
+    return " + ".join(ref.short for ref in of)

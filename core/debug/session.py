@@ -14,6 +14,7 @@ from core.debug.breakpoints import Breakpoint
 from core.debug.changes import Change
 from core.debug.cursor import Cursor
 from core.debug.frame import Frame
+from core.debug.hits import Hits
 from core.debug.loop_points import LoopPoints
 from core.debug.moves import LEGAL, Command, State, require_legal, state_of
 from core.debug.program import Program
@@ -32,8 +33,6 @@ from core.errors import GradstepError
 from core.graph.model import Operation
 
 _POSITION = re.compile(r"\d+:\d+(/\d+:\d+)*")
-# Moves that leave the loops that the session stands in.
-_LEAVE_LOOPS = frozenset({Command.REVERSE_CONTINUE, Command.RESTART})
 
 
 class DebugSession:
@@ -79,7 +78,7 @@ class DebugSession:
             None if before is None else before.timeline,
             shared,
         )
-        self._cursor = Cursor(self.timeline, program.gradients)
+        self._cursor = Cursor(self.timeline, program.gradients, program.losses)
         self._walk = Walk(self._cursor)
         self.stop: Stop = self._arrive(Reason.ENTRY)
 
@@ -113,12 +112,7 @@ class DebugSession:
 
     def reverse_continue(self) -> Stop:
         """Back to the breakpoint before, or the start of the run; from there, of the run before."""
-        cursor = self._begin(Command.REVERSE_CONTINUE).cursor
-        if cursor.step == 0:
-            cursor.place(cursor.run - 1, self.timeline.length)
-            if cursor.meets():
-                return self._arrive(Reason.BREAKPOINT)
-        return self._arrive(Reason.BREAKPOINT if cursor.backward(0) else Reason.STEP)
+        return self._moved(self._begin(Command.REVERSE_CONTINUE).reverse())
 
     def run_to(self, target: str) -> Stop:
         """To just before operation `target` runs next, unless a breakpoint comes first; or, with
@@ -137,8 +131,8 @@ class DebugSession:
     def restart(self) -> Stop:
         """Forget all runs and changes, and stand before the first."""
         walk = self._begin(Command.RESTART)
+        walk.descent.clear()
         walk.cursor.reset()
-        walk.descent.points.forget()
         self.changes.clear()
         return self._arrive(Reason.ENTRY)
 
@@ -163,8 +157,9 @@ class DebugSession:
 
     def set_breakpoints(self, breakpoints: Sequence[Breakpoint]) -> None:
         """Replace all. Raises GradstepError for a condition that cannot be read."""
-        self._cursor.set_breakpoints(breakpoints)
-        self._walk.descent.points = LoopPoints(breakpoints)
+        hits = Hits()
+        self._cursor.set_breakpoints(breakpoints, hits)
+        self._walk.descent.points = LoopPoints(breakpoints, hits)
 
     # -- looking -----------------------------------------------------------------------------
 
@@ -177,7 +172,7 @@ class DebugSession:
         """What the next step executes; None at the end of a run, or of an iteration."""
         if self._walk.descent:
             return self._walk.descent.next_op
-        return None if self._cursor.at_end else self.plan.steps[self._cursor.step].op
+        return None if self._cursor.next is None else self._cursor.next.op
 
     @property
     def state(self) -> State:
@@ -190,8 +185,6 @@ class DebugSession:
     def _begin(self, command: Command) -> Walk:
         require_legal(command, self.state)
         self._cursor.ready()
-        if command in _LEAVE_LOOPS:
-            self._walk.descent.clear()
         return self._walk
 
     def _moved(self, stopped: Reason | None) -> Stop:

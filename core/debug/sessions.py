@@ -113,7 +113,7 @@ class Sessions:
 
     def _require_free(self, name: str) -> None:
         if not name:
-            raise GradstepError("a session needs a name", kind="ValueError")
+            raise GradstepError("a session needs a name", kind="ValueError", hint="for example 'b'")
         if name in self._by_name:
             raise GradstepError(
                 f"there is a session '{name}' already",

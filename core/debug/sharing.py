@@ -2,25 +2,23 @@
 
 Every thread has a plan, a timeline and memory of its own. Before it goes on at the end of its
 timeline it takes over what others have changed since, and afterwards hands over what it has
-written. What it took over at which step is remembered, so that earlier steps go on showing what
-was there then, and a run can be repeated.
+written.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from core.debug.seen import Seen
 from core.engine.opaque import kept
 from core.engine.plan import Plan
 from core.engine.record import Recording
 from core.engine.state import VariableStore
 from core.errors import GradstepError
 from core.ops.queue import Partial, WouldBlockError
-
-_BEFORE = -1  # the step of what was there before anything was taken over
 
 
 class Shared:
@@ -33,19 +31,28 @@ class Shared:
         self.met: frozenset[str] = frozenset()
         self.reset()
 
-    def between(self, plans: Sequence[Plan]) -> None:
-        """Share what outlives a run, if there are several plans."""
+    def between(self, links: Sequence[Link]) -> None:
+        """Share what outlives a run, if there are several threads."""
+        plans = [link.plan for link in links]
         uses = Counter(name for p in plans for name, v in p.variables.items() if not v.anew)
         self.names = frozenset(uses if len(plans) > 1 else ())
         self.met = frozenset(name for name, count in uses.items() if count > 1)
+        for link in links:
+            link.names = self.names & link.plan.versions.keys()
 
     def reset(self) -> None:
         self.changes: Counter[str] = Counter()
+        self._waited = 0
         self._now = VariableStore(self.start.backend)
 
     def __getitem__(self, name: str) -> Any:
         """What the variable holds now; None before anything has changed it."""
         return self._now.get(name)
+
+    def take_number(self) -> int:
+        """For a thread that comes to wait: one more than the one before it had."""
+        self._waited += 1
+        return self._waited
 
     def set(self, name: str, value: Any) -> None:
         """A thread has written it. The value is copied, and never changed afterwards."""
@@ -54,31 +61,26 @@ class Shared:
 
 
 class Link:
-    """One thread's side of what is shared. nbytes: of what it remembers to have seen."""
+    """One thread's side of what is shared. names: what of that its plan has to do with, which is
+    mostly nothing. seen: what it took over."""
 
     def __init__(self, shared: Shared, plan: Plan) -> None:
         self.shared = shared
-        self._plan = plan
+        self.plan = plan
+        self.names: frozenset[str] = frozenset()
         self.reset()
 
     def reset(self) -> None:
         self._known: Counter[str] = Counter()  # changes that this thread has taken over or made
-        # Run -> value -> from which step on it was seen to be what.
-        self._seen: dict[int, dict[int, list[tuple[int, Any]]]] = {}
+        self.seen = Seen()
         self._partial: tuple[str, Partial] | None = None
-        self.nbytes = 0
-
-    @property
-    def _names(self) -> Collection[str]:
-        names = self.shared.names  # mostly none, and this is asked for before and after every move
-        return names & self._plan.versions.keys() if names else names
 
     def pull(self, live: Recording, run: int, done: int) -> None:
         """Take over in `live`, which has done so many steps of `run`, what others have changed."""
-        for name in self._names:
+        for name in self.names:
             if self._known[name] < self.shared.changes[name]:
                 self._known[name] = self.shared.changes[name]
-                index = self._plan.newest(name, done)
+                index = self.plan.newest(name, done)
                 now = self._resumed(name, live.value(index))
                 self._note(run, done, index, live, now)
                 live.replace(index, now)
@@ -88,9 +90,9 @@ class Link:
         kept from being done."""
         if done > before:
             self._partial = None
-        for name in self._names:
-            index = self._plan.newest(name, done)
-            if index != self._plan.newest(name, before):
+        for name in self.names:
+            index = self.plan.newest(name, done)
+            if index != self.plan.newest(name, before):
                 self.shared.set(name, live.value(index))
                 self._known[name] = self.shared.changes[name]
         if isinstance(error, WouldBlockError):
@@ -101,38 +103,21 @@ class Link:
     def put(self, live: Recording, run: int, done: int, values: Mapping[str, Any]) -> None:
         """Somebody gives variables other values, after so many steps of `run`."""
         for name, value in values.items():
-            mine = name in self._plan.versions
+            mine = name in self.plan.versions
             if mine:
-                index = self._plan.newest(name, done)
+                index = self.plan.newest(name, done)
                 self._note(run, done, index, live, value)
                 live.replace(index, value)
             if not mine or name in self.shared.names:
                 self.shared.set(name, value)
                 self._known[name] = self.shared.changes[name]
 
-    def seen(self, run: int, index: int, done: int, otherwise: Any) -> Any:
-        """What the thread had for value `index` once `done` steps of `run` were done; `otherwise`
-        where nobody else had to do with it."""
-        found = self._seen.get(run, {}).get(index, ())
-        return next((value for step, value in reversed(found) if step <= done), otherwise)
-
-    def replayed(self, run: int) -> Iterator[tuple[int, Mapping[int, Any]]]:
-        """What was taken over in `run`, in order: before which step, and what."""
-        by_step: dict[int, dict[int, Any]] = {}
-        for index, found in self._seen.get(run, {}).items():
-            for step, value in found:
-                by_step.setdefault(max(step, 0), {})[index] = value
-        yield from sorted(by_step.items())
-
     def _note(self, run: int, done: int, index: int, live: Recording, now: Any) -> None:
-        found = self._seen.setdefault(run, {}).setdefault(index, [])
-        if not found:
+        def before() -> Any:
             old = live.value(index)
-            found.append((_BEFORE, None if old is None else kept(old, live.backend.xp.array)))
-        if found[-1][0] == done:
-            found.pop()
-        found.append((done, now))
-        self.nbytes += 0 if now is None else int(now.nbytes)
+            return None if old is None else kept(old, live.backend.xp.array)
+
+        self.seen.note(run, done, index, before, now)
 
     def _resumed(self, name: str, own: Any) -> Any:
         """The shared value, `own` before anybody has changed it; with what this thread's waiting
@@ -144,7 +129,7 @@ class Link:
         return now
 
     def _wait(self, name: str, error: WouldBlockError) -> None:
-        if name in self._names:
+        if name in self.names:
             before = Partial() if self._partial is None else self._partial[1]
             self._partial = name, error.partial
             if error.partial.progress != before.progress:

@@ -6,13 +6,13 @@ names; one with a condition right after it, when the values that the condition s
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.debug.expression import Expression, Scope, Values, parse
+from core.debug.hits import Hits, Path
 from core.engine.groups import owner
 from core.engine.plan import Plan, Step
 from core.graph.model import Operation, Phase, TensorRef
@@ -28,68 +28,63 @@ class Looked(Values, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StopPoint:
-    """One place where one breakpoint may stop. seen: when it was hit, as runs (in a loop: runs and
-    iterations) and positions, in order; all its places share it."""
+    """One place where one breakpoint may stop. operation: what it is about; always: whatever the
+    values are."""
 
     breakpoint: Breakpoint
     position: int
-    operation: str  # what it is about
+    operation: str
     condition: Expression | None
-    seen: list[tuple[int, ...]] = field(default_factory=list, compare=False)
+    always: bool = False
 
-    def holds(self, values: Values) -> bool:
-        """Whether the condition is true of `values`. Raises GradstepError if it cannot be told."""
-        if self.condition is None:
+    def holds(self, look: Callable[[], Looked]) -> bool:
+        """Whether it is hit where `look` gives the values: not in a branch that is not taken, and
+        not where the condition is not true. Raises GradstepError if that cannot be told."""
+        if self.always:
             return True
-        return self.condition.holds(Scope(values, TensorRef(self.operation)))
+        values = look()
+        if values.skips(self.operation):
+            return False
+        condition = self.condition
+        return condition is None or condition.holds(Scope(values, TensorRef(self.operation)))
 
 
-@dataclass
 class StopPoints:
-    """All places of a set of breakpoints, and the hits counted so far.
+    """All places of a set of breakpoints in one plan."""
 
-    A hit is counted once for each run (in a loop: run and iteration) and position, however often
-    the debugger passes it.
-    """
-
-    plan: Plan
-    breakpoints: Sequence[Breakpoint]
-    at: dict[int, list[StopPoint]] = field(default_factory=dict)
-    seen: dict[Breakpoint, list[tuple[int, ...]]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
+    def __init__(self, plan: Plan, breakpoints: Sequence[Breakpoint], hits: Hits) -> None:
         """Raises GradstepError for a condition that cannot be read."""
-        for breakpoint in self.breakpoints:
+        self.plan = plan
+        self.at: dict[int, list[StopPoint]] = {}
+        self._hits = hits
+        for breakpoint in breakpoints:
             condition = parse(breakpoint.condition) if breakpoint.condition.strip() else None
-            if breakpoint.enabled:
-                seen = self.seen.setdefault(breakpoint, [])
-                for point in _points(self.plan, breakpoint, condition):
-                    self.at.setdefault(point.position, []).append(replace(point, seen=seen))
+            for point in _points(plan, breakpoint, condition) if breakpoint.enabled else ():
+                always = condition is None and self._always_runs(point.operation)
+                self.at.setdefault(point.position, []).append(replace(point, always=always))
         self.positions = sorted(self.at)
 
     def between(self, after: int, until: int) -> Iterator[int]:
         """Positions p with after < p <= until, ascending."""
         return (p for p in self.positions if after < p <= until)
 
-    def met(self, when: tuple[int, ...], position: int, values: Looked) -> StopPoint | None:
-        """The first breakpoint that stops at `position` of this run, or run and iteration; its hit
-        is counted. None stops at what is in a branch that is not taken."""
-        return next((p for p in self.at.get(position, ()) if self._meets(p, when, values)), None)
+    def met(
+        self, way: Path, position: int, look: Callable[[], Looked], at_end: bool = False
+    ) -> StopPoint | None:
+        """The first breakpoint that stops at `position`; its hit is counted. way: the run, or what
+        leads to the iteration; look: gives the values there; at_end: no step comes next, so that
+        nothing stops before one."""
+        for point in self.at.get(position, ()):
+            if at_end and point.condition is None:
+                continue
+            if point.holds(look) and self._hits.enough(point.breakpoint, (*way, position)):
+                return point
+        return None
 
-    def _meets(self, point: StopPoint, when: tuple[int, ...], values: Looked) -> bool:
-        if values.skips(point.operation) or not point.holds(values):
-            return False
-        seen, here = point.seen, (*when, point.position)
-        hits = bisect_right(seen, here)
-        if not hits or seen[hits - 1] != here:
-            seen.insert(hits, here)  # nearly always at the end
-            hits += 1
-        return hits >= point.breakpoint.hits
-
-    def forget(self) -> None:
-        """Count hits from nothing again."""
-        for seen in self.seen.values():
-            seen.clear()
+    def _always_runs(self, operation: str) -> bool:
+        """Whether the operation is one of the plan's, and in no branch."""
+        step = self.plan.step_of.get(operation)
+        return step is not None and self.plan.steps[step].guard is None
 
 
 def _points(

@@ -8,6 +8,7 @@ from enum import StrEnum
 from core.graph.model import TensorRef
 
 MAIN = "main"  # the name of the program's own thread
+ENDS = ("OutOfRangeError", "CancelledError")  # what ends a thread beside it
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class Condition(StrEnum):
 
     READY = "ready"
     BLOCKED = "blocked"  # until others have changed the queue
-    DEADLOCK = "deadlock"  # blocked, and so are all others
+    DEADLOCK = "deadlock"  # blocked, and so are all who could end that
     FINISHED = "finished"
     FAILED = "failed"
 

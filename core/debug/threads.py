@@ -23,13 +23,13 @@ from core.debug.program import Program
 from core.debug.session import DebugSession, first_variables
 from core.debug.sharing import Shared
 from core.debug.stop import Reason, Stop
-from core.debug.thread import MAIN, Condition, Thread, ThreadState
+from core.debug.thread import MAIN, Thread, ThreadState
+from core.debug.waits import deadlock, involved, said, state
 from core.engine.backend import Backend
 from core.engine.numpy_backend import NumpyBackend
 from core.engine.session import Session
-from core.engine.waiting import alone, way_out
 from core.errors import GradstepError
-from core.graph.model import unknown_name
+from core.graph.near import instead
 
 _ASSIGN = "assign"  # in the history
 _STOPS = (Reason.BREAKPOINT, Reason.PAUSE)
@@ -67,7 +67,7 @@ class Threads:
                 own = replace(program, targets=thread.targets, fetches=thread.fetches)
             session = DebugSession(own, backend, limit, old.get(thread.name), self._shared)
             self._members[thread.name] = Member(thread, session, self._shared)
-        self._shared.between([m.session.plan for m in self._members.values()])
+        self._shared.between([m.session.timeline.link for m in self._all])
         self._current = self._members[MAIN]
         self._pausing = threading.Event()
         self._history: list[tuple[str, Any]] = []
@@ -80,9 +80,13 @@ class Threads:
         return self._current.session
 
     @property
+    def _all(self) -> list[Member]:
+        return [*self._members.values()]
+
+    @property
     def sessions(self) -> list[DebugSession]:
         """Every thread's, the main one's first."""
-        return [member.session for member in self._members.values()]
+        return [member.session for member in self._all]
 
     @property
     def current(self) -> str:
@@ -97,12 +101,12 @@ class Threads:
             return stop
         if not self._current.blocked:  # any more: others have changed the queue
             return replace(stop, reason=Reason.STEP, error=None)
-        return replace(stop, error=self._said(self._current))
+        return replace(stop, error=said(self._current, self._all))
 
     @property
     def states(self) -> list[ThreadState]:
         """Every thread, the main one first."""
-        return [self._state(member) for member in self._members.values()]
+        return [state(member, self._all, member is self._current) for member in self._all]
 
     @property
     def history(self) -> Sequence[tuple[str, Any]]:
@@ -112,11 +116,8 @@ class Threads:
 
     @property
     def deadlock(self) -> str:
-        """Who waits for what, where every thread waits; else ""."""
-        waiting = [m for m in self._members.values() if m.has_more and not m.failed]
-        if len(waiting) < 2 or not all(m.blocked for m in waiting):
-            return ""
-        return "deadlock: " + "; ".join(m.wish for m in waiting)
+        """Who waits for what, where threads wait for each other for ever; else ""."""
+        return next(filter(None, (deadlock(member, self._all) for member in self._all)), "")
 
     # -- moving --------------------------------------------------------------------------------
 
@@ -126,7 +127,7 @@ class Threads:
             raise GradstepError(
                 f"there is no thread '{name}'",
                 kind="KeyError",
-                hint=unknown_name(name, self._members).hint or f"there are {self._names}",
+                hint=instead(name, self._members),
             )
         self._current = self._members[name]
         self._remember("", name)
@@ -164,12 +165,12 @@ class Threads:
     def pause(self) -> None:
         """Stop a command that another thread of Python is executing, at the next opportunity."""
         self._pausing.set()
-        for member in self._members.values():
+        for member in self._all:
             member.session.pause()
 
     def set_breakpoints(self, breakpoints: Sequence[Breakpoint]) -> None:
         """Replace all, in every thread. Raises GradstepError for one that cannot be read."""
-        for member in self._members.values():
+        for member in self._all:
             member.session.set_breakpoints(breakpoints)
 
     def _remember(self, command: str, target: object) -> None:
@@ -178,28 +179,36 @@ class Threads:
 
     def _restart(self) -> None:
         self._shared.reset()
-        for member in self._members.values():
+        for member in self._all:
             member.session.restart()
             member.forget()
 
     def _continue_all(self) -> None:
         """Let the threads go on in turn, from one meeting with what is shared to the next, until
-        one stops, the main one's run ends, or all wait."""
-        turns = self._in_turn()
-        while any(self._goes(member) for member in turns):
-            for member in filter(self._goes, turns):
-                stop = self._note(member, member.go_on())
-                if self._stops(member, stop):
-                    self._current = member
-                    return
-        if self._members[MAIN].has_more:
-            self._current = self._members[MAIN]
+        one stops, the main one's run ends, or it waits for what none of them will do."""
+        turns, main = self._in_turn(), self._members[MAIN]
+        while any(map(self._goes, involved(main, self._all) if main.has_more else turns)):
+            for turn in turns:
+                member: Member | None = turn
+                while member is not None and self._goes(member):
+                    stop = self._note(member, member.go_on())
+                    if self._stops(member, stop):
+                        self._current = member
+                        return
+                    member = self._served()
+        if main.has_more:
+            self._current = main
 
     def _in_turn(self) -> list[Member]:
         """All threads, the current one first."""
-        members = [*self._members.values()]
-        at = members.index(self._current)
-        return members[at:] + members[:at]
+        at = self._all.index(self._current)
+        return self._all[at:] + self._all[:at]
+
+    def _served(self) -> Member | None:
+        """Who has waited longest of those where something has changed since. They go first: as in
+        TensorFlow, a queue serves who came first, and nobody starves."""
+        woken = (m for m in self._all if m.waits is not None and self._goes(m))
+        return min(woken, key=lambda m: m.since, default=None)
 
     def _goes(self, member: Member) -> bool:
         return member.has_more and not member.blocked
@@ -233,49 +242,3 @@ class Threads:
         for name in names:
             if session.store.get(name) is not before[name]:
                 self._shared.set(name, session.store[name])
-
-    # -- saying --------------------------------------------------------------------------------
-
-    @property
-    def _names(self) -> str:
-        return ", ".join(self._members)
-
-    def _said(self, member: Member) -> GradstepError:
-        """What `member` waits for, and what can be done."""
-        error = member.waits
-        assert error is not None
-        step = member.session.plan.steps[member.session.stop.step]
-        if text := self.deadlock:
-            hint = "restart, and let one of them put in or take out less, or give a queue more room"
-            return GradstepError(text, kind=error.kind, node=step.op.name, hint=hint)
-        helpers = [m.name for m in self._members.values() if m.helps(member)]
-        if not helpers:
-            graph = self.program.graph
-            hint = way_out(graph, member.queue, error, step)
-            return GradstepError(alone(error), kind=error.kind, node=step.op.name, hint=hint)
-        hint = f"continue: all threads go on in turn; or step {' or '.join(helpers)}"
-        return GradstepError(error.message, kind=error.kind, node=step.op.name, hint=hint)
-
-    def _state(self, member: Member) -> ThreadState:
-        stop = member.session.stop
-        condition, text = self._condition(member)
-        return ThreadState(
-            name=member.name,
-            condition=condition,
-            text=text,
-            run=stop.run,
-            step=stop.step,
-            steps=member.session.timeline.length,
-            op=stop.op,
-            current=member is self._current,
-        )
-
-    def _condition(self, member: Member) -> tuple[Condition, str]:
-        if member.ended is not None:
-            return Condition.FINISHED, member.ended.message
-        if member.failed and member.session.stop.error is not None:
-            return Condition.FAILED, member.session.stop.error.message
-        if member.blocked and member.waits is not None:
-            stuck = Condition.DEADLOCK if self.deadlock else Condition.BLOCKED
-            return stuck, member.waits.lack
-        return Condition.READY, ""

@@ -26,7 +26,8 @@ from core.graph.model import TensorRef
 
 
 class Timeline:
-    """Runs 0 to `runs - 1`; all are finished but the last, which is `done` so far.
+    """Runs 0 to `runs - 1`; all are finished but the last, which is `done` so far. Those before
+    `first` cannot be looked at any more.
 
     start:       the variables before run 0.
     limit_bytes: how much finished runs may keep; the least recently read are dropped first.
@@ -60,6 +61,7 @@ class Timeline:
     def reset(self) -> None:
         """Forget everything and stand before run 0."""
         self.runs = 1
+        self.first = 0
         self._done = 0
         self._kept: OrderedDict[int, Record] = OrderedDict()
         self._kept_bytes = 0
@@ -81,7 +83,7 @@ class Timeline:
     @property
     def nbytes(self) -> int:
         """Bytes held for all recorded runs, the live one included."""
-        return self._kept_bytes + self._live.nbytes + self.link.nbytes
+        return self._kept_bytes + self._live.nbytes + self.link.seen.nbytes
 
     def done(self, run: int) -> int:
         """Steps of `run` that have been executed."""
@@ -112,6 +114,8 @@ class Timeline:
         self._live.begin(self._live.variables())
         self.runs += 1
         self._done = 0
+        while self.link.seen.nbytes > self.limit_bytes // 4 and self.first < self.runs - 1:
+            self._forget()
 
     def loop(self, run: int, step: int) -> LoopRun | None:
         """The run of the loop that is step number `step` of `run`, to be driven on; None where that
@@ -128,7 +132,7 @@ class Timeline:
         if last and done == self._done:
             self.link.pull(self._live, run, done)
         source = self._live if last else self._record(run)
-        return self.link.seen(run, index, done, source.value(index))
+        return self.link.seen.at(run, index, done, source.value(index))
 
     def outside(self, name: str) -> Any:
         """What a variable holds that the plan has nothing to do with; None for no value."""
@@ -140,7 +144,27 @@ class Timeline:
         recording.feed(self._feeds)
         return recording
 
+    def _forget(self) -> None:
+        """Let go of the runs before the next one that starts from something kept: what they saw of
+        other threads takes too much memory, and they cannot be repeated without."""
+        last = self.runs - 1
+        later = min((r for r in (*self._starts, *self._kept) if r > self.first), default=last)
+        if later == last:
+            self._starts[last] = VariableStore(self.backend, self._live.variables(0))
+        self.first = later
+        self._starts = {r: store for r, store in self._starts.items() if r >= later}
+        for run in [r for r in self._kept if r < later]:
+            self._drop(run)
+        self.link.seen.forget(later)
+
     def _record(self, run: int) -> Record:
+        if run < self.first:
+            raise GradstepError(
+                f"run {run} is not kept any more: with what other threads changed meanwhile there "
+                "was no room for it",
+                kind="FailedPreconditionError",
+                hint=f"look at run {self.first} or a later one, or give recorded runs more memory",
+            )
         if run in self._kept:
             self._kept.move_to_end(run)
             return self._kept[run]
@@ -164,7 +188,7 @@ class Timeline:
     def _repeat(self, spare: Recording, run: int) -> None:
         """Do all steps of `run` again, with what others had changed in between."""
         done = 0
-        for step, values in self.link.replayed(run):
+        for step, values in self.link.seen.of(run):
             _run(spare, done, step)
             for index, value in values.items():
                 spare.replace(index, value)
@@ -186,7 +210,7 @@ class Timeline:
         return None if dropped is None or dropped is replayed else dropped.arena
 
     def _drop(self, run: int) -> Record:
-        if run % self._stride == 0 and run not in self._starts:
+        if self._is_start(run) and run not in self._starts:
             self._starts[run] = VariableStore(self.backend, self._started(run))
             self._thin_starts()
         dropped = self._kept.pop(run)
@@ -203,7 +227,11 @@ class Timeline:
         """Kept starts take a quarter of the limit at most; every second one goes, then again."""
         while len(self._starts) > 1 and self._starts_bytes() > self.limit_bytes // 4:
             self._stride *= 2
-            self._starts = {r: s for r, s in self._starts.items() if r % self._stride == 0}
+            self._starts = {r: s for r, s in self._starts.items() if self._is_start(r)}
+
+    def _is_start(self, run: int) -> bool:
+        """Whether runs that were dropped may be repeated from the start of this one."""
+        return run == self.first or (run > self.first and run % self._stride == 0)
 
     def _starts_bytes(self) -> int:
         return sum(store.nbytes for run, store in self._starts.items() if run > 0)

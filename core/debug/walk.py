@@ -41,7 +41,7 @@ class Walk:
             return self._after(self.descent.step_into())
         if self.cursor.at_end:
             return self.cursor.next_run()
-        if self._plan.steps[self.cursor.step].iteration is None:
+        if not self.descent.at_loop:
             return self.cursor.forward(self.cursor.step + 1)
         self.descent.enter()
         return None
@@ -72,13 +72,31 @@ class Walk:
             stopped = self.cursor.next_run() if self.cursor.at_end else None
         return stopped or self.forward(limit)
 
+    def reverse(self) -> Reason | None:
+        """Back to the breakpoint before, or the start of the run; from there, of the run before."""
+        cursor, stopped = self.cursor, None
+        if self.descent:
+            stopped = self.descent.reverse() or cursor.stopped_here()
+        elif cursor.step == 0:
+            cursor.place(cursor.run - 1, self._length)
+            stopped = cursor.stopped_here()
+        for loop in reversed(self.descent.points.loops(self._plan)):
+            if loop < cursor.step and stopped is None:
+                stopped = cursor.backward(loop + 1) or self._back_through(loop)
+        return stopped or cursor.backward(0)
+
+    def _back_through(self, loop: int) -> Reason | None:
+        """Back from behind step `loop`, which is one, to before it."""
+        self.cursor.place(self.cursor.run, loop)
+        return self.descent.reverse_into() or self.cursor.stopped_here()
+
     def forward(self, limit: int) -> Reason | None:
         """To step `limit` of this run, through the loops on the way that breakpoints are in."""
         cursor = self.cursor
         for loop in self.descent.points.loops(self._plan):
             if cursor.step <= loop < limit:
                 stopped = cursor.forward(loop) if loop > cursor.step else None
-                if stopped is None:
+                if stopped is None and self.descent.at_loop:
                     stopped = self.descent.arrive() or self._out_of_loops()
                 if stopped is not None:
                     return stopped
@@ -89,8 +107,11 @@ class Walk:
         so on, executing what is missing, past all breakpoints."""
         if step > self._length:
             raise GradstepError(
-                f"a run of this program has {self._length} steps, not {step}", kind="ValueError"
+                f"a run of this program has {self._length} steps, not {step}",
+                kind="ValueError",
+                hint=f"{run}:{self._length} is its end",
             )
+        self._require_loops(step, inside)
         cursor = self.cursor
         cursor.place(min(run, cursor.timeline.runs - 1), 0)
         while cursor.run < run:
@@ -125,6 +146,20 @@ class Walk:
             if stopped is not None or index == 0:
                 return stopped
         return self.forward(index)
+
+    def _require_loops(self, step: int, inside: Sequence[tuple[int, int]]) -> None:
+        """Raises GradstepError where a position in loops names a step that is none."""
+        plan = self._plan
+        for _, following in inside:
+            loop = plan.steps[step].iteration if step < len(plan.steps) else None
+            if loop is None:
+                loops = ", ".join(map(str, plan.loops)) or "none"
+                raise GradstepError(
+                    f"step {step} is no loop, so there are no iterations to go to",
+                    kind="ValueError",
+                    hint=f"the steps that are loops: {loops}",
+                )
+            plan, step = loop.plan, following
 
     def _after(self, stopped: Reason | None) -> Reason | None:
         """After a move in loops: out of the outermost, that is the step to be done."""

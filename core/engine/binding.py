@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from core.engine.loops.call import LoopCall
     from core.engine.loops.iteration import Iteration
     from core.engine.loops.trace import Keeping
+    from core.engine.stopwatch import Stopwatch
 
 Calls = tuple[Call, ...]
 
@@ -73,6 +74,7 @@ class Binding:
         self._calls = StepCalls()
         self.keeping: Keeping | None = None  # of iterations; None until there is a loop
         self.pausing: Pausing = never  # whether loops are to be left between two iterations
+        self.stopwatch: Stopwatch | None = None  # to run by, where steps are timed
 
     def _continued(self, plan: Plan, backend: Backend) -> Layout | None:
         """The layout of `plan` in this recording's memory, if it can go on there."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,8 +25,13 @@ class Compact(Layout):
         return parts_of(self.plan) if self.may_part else NO_PARTS
 
     @cached_property
+    def last_uses(self) -> Sequence[int]:
+        """For each value, the last step that reads it: see `last_uses`."""
+        return last_uses(self.plan)
+
+    @cached_property
     def storages(self) -> Mapping[int, Storage]:
-        return share(self.plan, self._size, self.parts.of)
+        return share(self.plan, self.last_uses, self._size, self.parts.of)
 
     @cached_property
     def size(self) -> int:
@@ -110,8 +115,8 @@ class Compact(Layout):
     @cached_property
     def partial(self) -> frozenset[int]:
         """Values of which there is only one block at a time."""
-        last = last_uses(self.plan)
-        return frozenset(v for run in self.plan.blocked for v in internal(self.plan, run, last))
+        plan = self.plan
+        return frozenset(v for r in plan.blocked for v in internal(plan, r, self.last_uses))
 
     def _size(self, index: int) -> int | None:
         form = self.forms[index]

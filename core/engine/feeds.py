@@ -12,6 +12,7 @@ from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape, TensorType
 from core.graph.loop import out_of_reach
 from core.graph.model import Graph, TensorRef, unknown_name
+from core.ops.given import as_array
 from core.ops.table import find
 
 
@@ -62,7 +63,8 @@ def missing_tensor(graph: Graph, ref: TensorRef) -> str | None:
 def instead_of(graph: Graph, ref: TensorRef) -> str:
     """What a reference to nothing may have meant."""
     if ref.op in graph:
-        return f"its outputs are numbered from '{ref.op}:0'"
+        first = TensorRef(ref.op) in declared(graph).types
+        return f"its outputs are numbered from '{ref.op}:0'" if first else "it has no outputs"
     return unknown_name(ref.op, graph.operations).hint
 
 
@@ -97,26 +99,28 @@ def _fitting(ref: TensorRef, kind: TensorType | None, value: Any) -> np.ndarray:
 
 
 def _converted(ref: TensorRef, kind: TensorType | None, value: Any) -> np.ndarray:
-    dtype = None if kind is None else kind.dtype.numpy
-    if kind is not None and kind.dtype is DType.STRING:
+    if kind is None:  # nobody knows what it should be: as in a graph
+        return as_array(value, None)
+    dtype = kind.dtype.numpy
+    if kind.dtype is DType.STRING:
         return _texts(ref, value)
     try:
         with np.errstate(all="ignore"):
             array = np.array(value, dtype=dtype)
-        changed = isinstance(value, int) and dtype is not None and array.item() != value
+        changed = isinstance(value, int) and array.item() != value
     except OverflowError:
         changed = True
     except (ValueError, TypeError) as error:
-        hint = "" if kind is None else f"'{ref.op}' takes {kind.dtype.value}, in rows of one length"
+        hint = f"'{ref.op}' takes {kind.dtype.value}, in rows of one length"
         raise GradstepError(str(error), kind="ValueError", node=ref.op, hint=hint) from error
     if changed:
-        assert dtype is not None
         raise GradstepError(
             f"Type of feed value {value} with type {type(value)} is not compatible with Tensor "
             f"type {dtype.type}. Try explicitly setting the type of the feed tensor to a larger "
             "type (e.g. int64).",
             kind="TypeError",
             node=ref.op,
+            hint=f"feed a number that {kind.dtype.value} has, or change the dtype of '{ref.op}'",
         )
     return array
 

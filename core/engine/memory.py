@@ -32,21 +32,29 @@ class Storage:
 
 
 def share(
-    plan: Plan, size_of: Callable[[int], int | None], parts: Mapping[int, Part]
+    plan: Plan,
+    last: Sequence[int],
+    size_of: Callable[[int], int | None],
+    parts: Mapping[int, Part],
 ) -> dict[int, Storage]:
-    """Value -> its storage, for the values that `size_of` gives a size in bytes. parts: those that
-    lie in others; the storage is that of the whole, which is in use as long as any part is."""
-    return _Sharing(plan, size_of, parts).run()
+    """Value -> its storage, for the values that `size_of` gives a size in bytes. last: the values'
+    `last_uses`. parts: those that lie in others; the storage is that of the whole, which is in use
+    as long as any part is."""
+    return _Sharing(plan, last, size_of, parts).run()
 
 
 class _Sharing:
     def __init__(
-        self, plan: Plan, size_of: Callable[[int], int | None], parts: Mapping[int, Part]
+        self,
+        plan: Plan,
+        last: Sequence[int],
+        size_of: Callable[[int], int | None],
+        parts: Mapping[int, Part],
     ) -> None:
         self.plan = plan
+        self.last = last
         self.size_of = size_of
         self.parts = parts
-        self.last = last_uses(plan)
         self.found: dict[int, Storage] = {}
 
     def run(self) -> dict[int, Storage]:

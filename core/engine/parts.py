@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from core.engine.evaluate import as_tuple, host_inputs
 from core.engine.passes.rewriting import is_pure, wanted
 from core.engine.plan import Plan
 from core.engine.resolve import Step, makes_constants
-from core.graph.model import Constant
 
 _SHORTEST = 32  # elements in a row; NumPy is slow where shorter ones lie apart
 
@@ -80,26 +78,25 @@ class _Search:
         of = {v: self._part(whole, place) for v, (whole, place) in self.places.items()}
         return Parts(of, frozenset(slicing), joining)
 
-    @cached_property
-    def makers(self) -> Mapping[int, Step]:
-        return {v: step for step in self.plan.steps for v in step.writes}
-
     def _may_slice(self, step: Step) -> bool:
-        if not is_pure(self.plan, step) or step.definition is None or not step.writes:
+        definition = step.definition
+        if definition is None or not (definition.slices or definition.keeps_bytes):
+            return False
+        if not step.writes or not is_pure(self.plan, step):
             return False
         sources = self._sources(step)
         if len(sources) != 1 or not (self._has_memory(sources[0]) and self._knows_others(step)):
             return False
         # What is fed has no storage that a reshaped tensor could share, and is in one piece.
-        fed = step.definition.keeps_bytes and sources[0] in self.plan.fed
+        fed = definition.keeps_bytes and sources[0] in self.plan.fed
         # NumPy takes a view of rank 0 for a number, and reads it.
         shapes = [self.plan.values[v].type.shape for v in step.writes]
-        return (step.definition.slices or fed) and all(s.is_static and s.rank for s in shapes)
+        return (definition.slices or fed) and all(s.is_static and s.rank for s in shapes)
 
     def _may_join(self, step: Step) -> bool:
-        if not is_pure(self.plan, step) or step.definition is None:
+        if step.definition is None or step.definition.pieces is None:
             return False
-        able = step.definition.pieces is not None and self._knows_others(step)
+        able = is_pure(self.plan, step) and self._knows_others(step)
         return able and all(map(self._is_laid_out, (*self._sources(step), *step.writes)))
 
     def _slice(self, step: Step) -> bool:
@@ -132,7 +129,7 @@ class _Search:
         return None if len(left) == sum(p is not None for p in pieces) else tuple(left)
 
     def _may_be_piece(self, step: Step, value: int, place: np.ndarray) -> bool:
-        maker = self.makers.get(value)
+        maker = self.plan.maker(value)
         if maker is None or maker.definition is None or step.reads.count(value) > 1:
             return False
         own = maker.definition.keeps_bytes or maker.definition.slices or maker.times > 1
@@ -163,7 +160,7 @@ class _Search:
         """Whether the value is made by a step or fed, and not a variable's, which may change."""
         if self.plan.values[value].variable or not self._is_laid_out(value):
             return False
-        maker = self.makers.get(value)
+        maker = self.plan.maker(value)
         return maker is None or not makes_constants(maker.op, maker.definition)
 
     def _sources(self, step: Step) -> list[int]:
@@ -175,12 +172,7 @@ class _Search:
     def _knows_others(self, step: Step) -> bool:
         """Whether what the step reads on the host is the same in every run."""
         sources = self._sources(step)
-        return all(v in sources or self._constant(v) is not None for v in step.reads)
-
-    def _constant(self, value: int) -> np.ndarray | None:
-        maker = self.makers.get(value)
-        constant = None if maker is None or maker.op.type != "Const" else maker.op.attrs["value"]
-        return constant.array if isinstance(constant, Constant) else None
+        return all(v in sources or self.plan.constant(v) is not None for v in step.reads)
 
     def _place(self, value: int) -> tuple[int, np.ndarray]:
         if value in self.places:
@@ -191,7 +183,7 @@ class _Search:
         return value, self.models[value]
 
     def _input(self, value: int) -> np.ndarray:
-        constant = self._constant(value)
+        constant = self.plan.constant(value)
         return self._place(value)[1] if constant is None else constant
 
     def _evaluated(self, step: Step) -> tuple[Any, ...]:

@@ -14,6 +14,8 @@ from functools import cached_property
 from operator import attrgetter
 from types import MappingProxyType
 
+import numpy as np
+
 from core.collector import collector_paused
 from core.engine.conditions import Condition
 from core.engine.dead import guarded
@@ -27,7 +29,7 @@ from core.engine.takeover import Takeover
 from core.errors import GradstepError
 from core.graph.by_tensor import ByTensor
 from core.graph.dtypes import TensorType
-from core.graph.model import Graph, TensorRef, unknown_name
+from core.graph.model import Constant, Graph, TensorRef, unknown_name
 from core.ops.infer import declared
 
 _WRITES = attrgetter("writes")
@@ -106,6 +108,17 @@ class Plan:
             for value in step.writes:
                 found[value] = index
         return found
+
+    def maker(self, value: int) -> Step | None:
+        """The step that makes a value; None of what is there when the run starts."""
+        index = self.made_by[value]
+        return None if index < 0 else self.steps[index]
+
+    def constant(self, value: int) -> np.ndarray | None:
+        """What a value is in every run, where a Const makes it."""
+        step = self.maker(value)
+        held = None if step is None or step.op.type != "Const" else step.op.attrs.get("value")
+        return held.array if isinstance(held, Constant) else None
 
     @cached_property
     def per_run(self) -> tuple[str, ...]:

@@ -2,41 +2,44 @@
 
 from __future__ import annotations
 
-import math
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from core.engine.backend import Backend
-from core.engine.evaluate import located
-from core.engine.plan import Step
+from core.engine.plan import Plan, Step
 from core.engine.record import Recording
-from core.engine.running import Call
 from core.engine.state import VariableStore
+from core.engine.stopwatch import Clock, Stopwatch
+from core.engine.waiting import stuck
 from core.errors import GradstepError
+from core.ops.queue import WouldBlockError
 
 ENOUGH = 1.0  # seconds of measuring, where nobody says how many runs
 LONG = 20.0  # seconds after which such a measurement ends, however few runs it has made
 FEWEST, MOST = 3, 1000  # runs of it otherwise
-KEPT = 1000  # runs with a clock of which the times of every step are remembered, the last ones
 LOOKS = 1000  # at the clock, to learn what one takes
-
-Clock = Callable[[], float]
 
 
 @dataclass(frozen=True)
 class Cost:
     """What one step takes in one run. seconds: the median over the runs; made, read: bytes of its
-    results and its inputs; calls: bound calls; 0 where it has nothing to do, as a constant."""
+    results and its inputs; calls: bound calls; 0 where it has nothing to do, as a constant.
+
+    Of a loop: iterations, how many there were; inside, what the steps of one take in all of them
+    together, which is in the loop's own seconds and bytes, too."""
 
     step: Step
     seconds: float
     made: int
     read: int
     calls: int
+    iterations: int = 0
+    inside: tuple[Cost, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -53,27 +56,32 @@ def measure(
     store: VariableStore,
     runs: int = 0,
     before: Callable[[float], None] = lambda share: None,
+    anew: Mapping[str, Any] = MappingProxyType({}),
 ) -> Profile:
     """Run the recording, which has been fed, on the variables of `store`, each run on what the one
-    before left. Whole runs and runs with the clock read after every call take turns.
+    before left. Whole runs take turns with runs where the clock is read after every call, and, if
+    there are loops, with such where it is read in their iterations, too.
 
     runs: how many of each; 0: as many as fit in about a second. before: gets what share of the
-    work is done, from 0 to 1, before each run, to tell it or to raise. Raises GradstepError,
-    located, when a step fails, and for a device that is imitated: it has no times.
+    work is done, from 0 to 1, before each round, to tell it or to raise. anew: variables that each
+    run starts with, whatever the one before left. Raises GradstepError, located, when a step fails
+    or has to wait, and for a device that is imitated: it has no times.
     """
     require_times(recording.backend)
     clock = _clock(recording.backend)
     own = _own_cost(clock)
-    _whole(recording, store, clock)  # binds the calls and touches the memory
+    trial = _Trial(recording, store, anew)
+    trial.seconds(clock)  # binds the calls and touches the memory
+    depths = range(1 + _depth(recording.plan))
+    watches = [Stopwatch(recording.plan, clock, own, depth) for depth in depths]
     start = perf_counter()
     whole: list[float] = []
-    stepped: deque[np.ndarray] = deque(maxlen=KEPT)
     while (share := _share(len(whole), perf_counter() - start, runs)) < 1:
         before(share)
-        whole.append(_whole(recording, store, clock) - own)
-        stepped.append(_stepped(recording, store, clock, own))
-    seconds = np.maximum(np.median(stepped, axis=0), 0.0)
-    return Profile(len(whole), max(float(np.median(whole)), 0.0), _costs(recording, seconds))
+        whole.append(trial.seconds(clock) - own)
+        for watch in watches:
+            trial.watch(watch)
+    return Profile(len(whole), max(float(np.median(whole)), 0.0), _costs(watches))
 
 
 def require_times(backend: Backend) -> None:
@@ -114,66 +122,63 @@ def _own_cost(clock: Clock) -> float:
     return float(np.median(np.diff(stamps)))
 
 
-def _whole(recording: Recording, store: VariableStore, clock: Clock) -> float:
-    """Seconds of one run; what it gives variables is kept."""
-    recording.begin(store)
-    began = clock()
-    done, error = recording.run(0, len(recording.plan.steps))
-    seconds = clock() - began
-    recording.keep(store, done)
-    if error is not None:
-        raise error
-    return seconds
+def _depth(plan: Plan) -> int:
+    """How many loops are within each other at most."""
+    loops = [step.iteration.plan for step in plan.steps if step.iteration is not None]
+    return max((1 + _depth(loop) for loop in loops), default=0)
 
 
-def _stepped(recording: Recording, store: VariableStore, clock: Clock, own: float) -> np.ndarray:
-    """Seconds of each step in one run; what it gives variables is kept."""
-    recording.begin(store)
-    steps, calls = _separated(recording)
-    stamps: list[float] = []
-    try:
-        with np.errstate(all="ignore"):
-            stamps.append(clock())
-            for call in calls:
-                call()
-                stamps.append(clock())
-    except Exception as error:
-        failed = recording.plan.steps[steps[len(stamps) - 1]]
-        raise located(error, failed.op) from error
-    count = len(recording.plan.steps)
-    recording.keep(store, count)
-    return np.bincount(np.array(steps, np.intp), np.diff(stamps) - own, count)
+class _Trial:
+    """Runs, each on what the one before left of `store`, but for the variables that are `anew`."""
+
+    def __init__(self, recording: Recording, store: VariableStore, anew: Mapping[str, Any]) -> None:
+        self._recording, self._store, self._anew = recording, store, anew
+
+    def seconds(self, clock: Clock) -> float:
+        """What one takes."""
+        recording, store = self._recording, self._store
+        for name, value in self._anew.items():
+            store.set(name, value)
+        recording.begin(store)
+        began = clock()
+        done, error = recording.run(0, len(recording.plan.steps))
+        seconds = clock() - began
+        recording.keep(store, done)
+        if isinstance(error, WouldBlockError):
+            raise stuck(recording.plan, done, error, store)
+        if error is not None:
+            raise error
+        return seconds
+
+    def watch(self, watch: Stopwatch) -> None:
+        """Let `watch` learn of one."""
+        watch.begin()
+        self._recording.stopwatch = watch
+        try:
+            self.seconds(perf_counter)
+        finally:
+            self._recording.stopwatch = None
 
 
-def _separated(recording: Recording) -> tuple[list[int], list[Call]]:
-    """The step of each call, and the calls."""
-    listed = [*recording.calls]
-    return [step for step, _ in listed], [call for _, call in listed]
+def _costs(watches: Sequence[Stopwatch]) -> tuple[Cost, ...]:
+    """What the steps of a plan take. watches: those that look into none of its loops, into one,
+    into one more in that…"""
+    seconds = watches[0].seconds.tolist()
+    return tuple(_cost(watches, index, taken) for index, taken in enumerate(seconds))
 
 
-def _costs(recording: Recording, seconds: np.ndarray) -> tuple[Cost, ...]:
-    steps, _ = _separated(recording)
-    calls = np.bincount(np.array(steps, np.intp), minlength=len(recording.plan.steps))
-    return tuple(
-        _cost(recording, step, float(seconds[i]), int(calls[i]))
-        for i, step in enumerate(recording.plan.steps)
+def _cost(watches: Sequence[Stopwatch], index: int, seconds: float) -> Cost:
+    watch = watches[0]
+    step = watch.plan.steps[index]
+    within = [deeper.inside[step] for deeper in watches[1:] if step in deeper.inside]
+    inside = _costs(within) if within else ()
+    return Cost(
+        step,
+        seconds=max(seconds, sum(cost.seconds for cost in inside)),
+        made=int(watch.made[index]) + sum(cost.made for cost in inside),
+        read=int(watch.read[index]) + sum(cost.read for cost in inside),
+        calls=int(watch.calls[index]),
+        # The condition of the last one was computed, too, and was false.
+        iterations=int(within[0].times[0] - watch.times[index]) if within else 0,
+        inside=inside,
     )
-
-
-def _cost(recording: Recording, step: Step, seconds: float, calls: int) -> Cost:
-    if not calls:
-        return Cost(step, 0.0, 0, 0, 0)
-    made, read = (
-        sum(_bytes(recording, v) for v in dict.fromkeys(values))
-        for values in (step.writes, step.reads)
-    )
-    return Cost(step, seconds, made, read, calls)
-
-
-def _bytes(recording: Recording, value: int) -> int:
-    """What the value takes, even where only a block of it is there at a time."""
-    kind = recording.plan.values[value].type
-    if kind.shape.is_static:
-        return math.prod(kind.shape.static()) * kind.dtype.numpy.itemsize
-    array = recording.value(value)
-    return 0 if array is None else int(array.nbytes)

@@ -101,7 +101,10 @@ class Recording(Binding):
     def run(self, start: int, stop: int) -> tuple[int, GradstepError | None]:
         """Execute steps `start` to `stop`; how many of the plan's steps are done then, and what
         stopped it early: nothing where it is `pausing`, and left a loop that it can go on with."""
-        done, error = self._calls.run(self._quiet, start, stop)
+        if self.stopwatch is None:
+            done, error = self._calls.run(self._quiet, start, stop)
+        else:
+            done, error = self.stopwatch.run(self, start, stop)
         if isinstance(error, LoopPaused):
             return done, None
         return done, None if error is None else located(error, self.plan.steps[done].op)

@@ -48,8 +48,14 @@ class Resolver:
         except GradstepError as error:
             if self.types.fed:  # what was drawn fits; what is fed does not
                 error.as_kind("ValueError", "InvalidArgumentError")
-            self.failures[op.name] = error.at(op.name)
+            self.failures[op.name] = self._cause(op) or error.at(op.name)
             return Step(op, definition, (), (), False)
+
+    def _cause(self, op: Operation) -> GradstepError | None:
+        """Why an operation before `op` fails, which leaves `op` without types, too. It is said
+        where that one does not run, in the other branch of a cond."""
+        inputs = (ref for ref in op.inputs if ref is not None and ref not in self.types.fed)
+        return next((self.failures[r.op] for r in inputs if r.op in self.failures), None)
 
     def _types(self, op: Operation) -> Outputs:
         return self.types.of(op)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from core.debug.breakpoints import Breakpoint
 from core.debug.program import Program
@@ -38,6 +38,15 @@ def debugger(build: Callable[..., object], rate: float, limit: int = MUCH) -> De
     return DebugSession(program, limit_bytes=limit)
 
 
+def full(build: Callable[..., object], rate: float) -> DebugSession:
+    """One that keeps all the runs that it may, so that it records each over the oldest one: memory
+    that was never used before costs more, and is soon all taken."""
+    session = debugger(build, rate, LITTLE)
+    for _ in range(2 * LITTLE // session.timeline.nbytes):
+        session.continue_()
+    return session
+
+
 def timed(step: Callable[[], object]) -> Timer:
     """The CPU seconds of so many steps."""
 
@@ -51,21 +60,29 @@ def timed(step: Callable[[], object]) -> Timer:
 
 
 def breakpoints(rounds: int, seconds: float) -> list[float]:
-    """Whole runs, which pass breakpoints that are never hit often enough to stop."""
-    free, armed = (debugger(w2.ours, w2.RATES["time"]) for _ in range(2))
-    names = [step.op.name for step in armed.plan.steps if step.computes]
+    """Whole runs, which pass breakpoints that are never hit often enough to stop. Of one session,
+    since two have their values at other places in memory, which can make more of a difference."""
+    session = full(w2.ours, w2.RATES["time"])
+    names = [step.op.name for step in session.plan.steps if step.computes]
     every = len(names) // ARMED
-    armed.set_breakpoints([Breakpoint(n, hits=1 << 40) for n in names[::every][:ARMED]])
-    timers = {"armed": timed(armed.continue_), "free": timed(free.continue_)}
+    armed = [Breakpoint(name, hits=1 << 40) for name in names[::every][:ARMED]]
+
+    def runs(breakpoints: Sequence[Breakpoint]) -> Timer:
+        timer = timed(session.continue_)
+
+        def run(steps: int) -> float:
+            session.set_breakpoints(breakpoints)
+            return timer(steps)
+
+        return run
+
+    timers = {"armed": runs(armed), "free": runs(())}
     return _ratios(interleave(timers, rounds, seconds), "armed", "free")
 
 
 def kept(rounds: int, seconds: float) -> list[float]:
-    """Whole runs of training, each recorded over the oldest one that is kept: memory that was never
-    used before costs more, and is soon all taken."""
-    session = debugger(w4.ours, w4.RATES["time"], LITTLE)
-    for _ in range(2 * LITTLE // session.timeline.nbytes):
-        session.continue_()
+    """Whole runs of training, each recorded."""
+    session = full(w4.ours, w4.RATES["time"])
     plain = w4.ours(w4.RATES["time"])
     timers = {"kept": timed(session.continue_), "plain": timed(plain.step)}
     return _ratios(interleave(timers, rounds, seconds), "kept", "plain")

@@ -44,6 +44,8 @@ class LoopCall:
     def __call__(self) -> None:
         if not self._begun or self._done:
             self._begin()
+        watch = self._around.stopwatch
+        self.run.recording.stopwatch = None if watch is None else watch.into(self._step)
         error = self.run.finish(self._around.pausing)
         if error is None and not self.run.ended:
             raise LoopPaused

@@ -132,7 +132,8 @@ class _IterationResolver(Resolver):
         super()._store(name, replace(variable, anew=False) if shared else variable)
 
     def _resolve(self, op: Operation, definition: OpDef | None, outputs: Outputs) -> Step:
-        if op.type == "Switch" and op.inputs[1] == self.loop.cond:
+        switches = definition is not None and definition.branch == "switch"
+        if switches and op.inputs[1] == self.loop.cond:
             return self._passed(op, definition)
         return super()._resolve(op, definition, outputs)
 

@@ -94,6 +94,14 @@ class LoopTrace(Trace):
             self.last = recording.record()
 
     def read(self, tensor: TensorRef, iteration: int) -> Any:
+        if iteration >= self.iterations:
+            raise GradstepError(
+                f"'{tensor}' is asked for in iteration {iteration}, and there were "
+                f"{self.iterations}",
+                kind="InvalidArgumentError",
+                node=tensor.op,
+                hint="the loop goes round more often once an input is nudged: choose other inputs",
+            )
         index = self._index(tensor)
         array = self._kept[iteration].get(index)
         if array is not None:

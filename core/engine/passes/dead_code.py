@@ -14,7 +14,7 @@ def drop_dead_code(plan: Plan) -> Plan:
     needed = wanted(plan)
     kept = []
     for step in reversed(plan.steps):
-        if is_pure(plan, step) and needed.isdisjoint(step.writes):
+        if needed.isdisjoint(step.writes) and is_pure(plan, step):
             continue
         needed.update(step.needs)
         kept.append(step)

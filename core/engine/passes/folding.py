@@ -31,7 +31,8 @@ def fold_constants(plan: Plan, backend: Backend) -> Plan:
 
 
 def _folded(plan: Plan, step: Step, backend: Backend, known: dict[int, np.ndarray]) -> Step:
-    if not is_pure(plan, step) or len(step.writes) != 1:
+    may_be = known.keys() >= set(step.reads) or step.op.type in _OF_SHAPE
+    if not may_be or len(step.writes) != 1 or not is_pure(plan, step):
         return step
     inputs = [_input(plan, step, v, known) for v in step.reads]
     if any(x is None for x in inputs):

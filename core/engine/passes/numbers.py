@@ -10,7 +10,6 @@ from core.engine.passes.additions import Additions
 from core.engine.passes.rewriting import is_pure
 from core.engine.plan import Plan
 from core.engine.resolve import Step
-from core.graph.model import Constant
 
 _LARGEST = 1 << 16  # elements that are looked through
 
@@ -25,7 +24,7 @@ def take_numbers(plan: Plan) -> Plan:
         for position in _equal_elements(plan, step):
             value = step.reads[position]
             if value not in made:
-                array = _array(plan, value)
+                array = plan.constant(value)
                 assert array is not None
                 made[value] = additions.constant(plan.made_by[value], array.reshape(-1)[0])
             now = changed.get(step, step)
@@ -41,24 +40,21 @@ def _equal_elements(plan: Plan, step: Step) -> list[int]:
     """The inputs of an operation of two that may be numbers: the shape of the result is that of
     the other."""
     definition = step.definition
-    if definition is None or not is_pure(plan, step) or not definition.broadcasts:
+    if len(step.reads) != 2 or definition is None or not definition.broadcasts:
         return []
-    if definition.arithmetic != "rounded" or len(step.reads) != 2:
+    if definition.arithmetic != "rounded":
         return []  # NumPy compares two vectors faster than a vector and a number
+    arrays = [plan.constant(value) for value in step.reads]
+    numbers = [array is not None and _is_one_number(array) for array in arrays]
+    if not any(numbers) or not is_pure(plan, step):
+        return []
     result = plan.values[step.writes[0]].type
     same = [plan.values[other].type == result for other in step.reads[::-1]]
-    numbers = [_is_one_number(_array(plan, value)) for value in step.reads]
     return [i for i in (0, 1) if result.shape.is_static and same[i] and numbers[i]]
 
 
-def _array(plan: Plan, value: int) -> np.ndarray | None:
-    index = plan.made_by[value]
-    constant = plan.steps[index].op.attrs.get("value") if index >= 0 else None
-    return constant.array if isinstance(constant, Constant) else None
-
-
-def _is_one_number(array: np.ndarray | None) -> bool:
-    if array is None or array.ndim == 0 or array.dtype.hasobject or not 0 < array.size <= _LARGEST:
+def _is_one_number(array: np.ndarray) -> bool:
+    if array.ndim == 0 or array.dtype.hasobject or not 0 < array.size <= _LARGEST:
         return False
     rows = np.ascontiguousarray(array).reshape(-1, 1).view(np.uint8)
     return bool((rows == rows[0]).all())

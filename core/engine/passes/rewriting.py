@@ -20,19 +20,26 @@ def rebuilt(plan: Plan, steps: Sequence[Step], instead: Mapping[int, int] | None
     """
     if not instead:
         return replace(plan, steps=tuple(steps))
+    gone = instead.keys()
     tensors = {
-        name: tuple([instead.get(p, p) if isinstance(p, int) else p for p in places])
+        name: places if gone.isdisjoint(places) else _moved(places, instead)
         for name, places in plan.tensors.of.items()
     }
-    read = tuple([_reading(step, instead) for step in steps])
+    read = tuple(
+        [step if gone.isdisjoint(step.needs) else _reading(step, instead) for step in steps]
+    )
     alive = {ref: on_values(condition, instead) for ref, condition in plan.alive.items()}
     return replace(plan, steps=read, tensors=ByTensor(tensors), alive=alive)
 
 
+def _moved(
+    places: Sequence[int | str | None], instead: Mapping[int, int]
+) -> tuple[int | str | None, ...]:
+    return tuple([instead.get(p, p) if isinstance(p, int) else p for p in places])
+
+
 def _reading(step: Step, instead: Mapping[int, int]) -> Step:
     """`step` on other values."""
-    if instead.keys().isdisjoint(step.needs):
-        return step
     other = step.reading(tuple([instead.get(v, v) for v in step.reads]))
     return other if step.guard is None else replace(other, guard=step.guard.on(instead))
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-
-import numpy as np
 
 from core.engine.passes.rewriting import is_pure, rebuilt, wanted
 from core.engine.plan import Plan
 from core.engine.resolve import Step
 from core.graph.dtypes import DType
-from core.graph.model import Constant
 from core.ops.table import lookup
 
 _IDENTITIES = frozenset({"Identity", "StopGradient", "PreventGradient"})
@@ -21,33 +19,30 @@ _MAY_PASS_ON = _IDENTITIES | _PRODUCTS
 def simplify(plan: Plan) -> Plan:
     """Without identities and products with ones, with Add for an AddN of two, and with Size for
     the first element of a vector's shape."""
-    ones = {s.writes[0] for s in plan.steps if _is_ones(s)}
     looked_at = wanted(plan)
     instead: dict[int, int] = {}
     kept = []
     for step in plan.steps:
         able = step.op.type in _MAY_PASS_ON and is_pure(plan, step)
-        same = _passed_on(plan, step, ones, instead) if able else None
+        same = _passed_on(plan, step, instead) if able else None
         # What a variable held once is not there any more when the run is over.
         if same is None or (plan.values[same].variable and step.writes[0] in looked_at):
-            kept.append(_size_of_vector(plan, _sum_of_two(step)))
+            simpler = _SIMPLER.get(step.op.type)
+            kept.append(step if simpler is None else simpler(plan, step))
         else:
             instead[step.writes[0]] = same
     return rebuilt(plan, kept, instead)
 
 
-def _is_ones(step: Step) -> bool:
-    if step.op.type != "Const":
-        return step.op.type == "OnesLike"
-    value = step.op.attrs.get("value")
-    return (
-        isinstance(value, Constant)
-        and value.array.dtype.kind in "fiu"
-        and bool(np.all(value.array == 1))
-    )
+def _is_ones(plan: Plan, value: int) -> bool:
+    array = plan.constant(value)
+    if array is not None:
+        return array.dtype.kind in "fiu" and bool((array == 1).all())
+    maker = plan.maker(value)
+    return maker is not None and maker.op.type == "OnesLike"
 
 
-def _passed_on(plan: Plan, step: Step, ones: set[int], instead: dict[int, int]) -> int | None:
+def _passed_on(plan: Plan, step: Step, instead: dict[int, int]) -> int | None:
     """The input that is the step's result."""
     if step.op.type in _IDENTITIES:
         return instead.get(step.reads[0], step.reads[0])
@@ -57,17 +52,19 @@ def _passed_on(plan: Plan, step: Step, ones: set[int], instead: dict[int, int]) 
         pairs.append((reads[1], reads[0]))
     result = plan.values[step.writes[0]].type
     for x, other in pairs:
-        if other in ones and plan.values[x].type == result and result.shape.is_static:
+        if plan.values[x].type == result and result.shape.is_static and _is_ones(plan, other):
             return x
     return None
 
 
 def _size_of_vector(plan: Plan, step: Step) -> Step:
     """TensorFlow's `shape(x)[0]`."""
-    if step.op.type != "StridedSlice" or not is_pure(plan, step):
+    if not is_pure(plan, step):
         return step
-    shape, begin, _, stride = (_maker(plan, v) for v in step.reads)
-    if shape is None or shape.op.type != "Shape" or (_listed(begin), _listed(stride)) != ([0], [1]):
+    shape, begin, stride = plan.maker(step.reads[0]), step.reads[1], step.reads[3]
+    if shape is None or shape.op.type != "Shape":
+        return step
+    if not (_is_just(plan, begin, 0) and _is_just(plan, stride, 1)):
         return step
     scalar = plan.values[step.writes[0]].type.shape.rank == 0
     if not scalar or plan.values[shape.reads[0]].type.shape.rank != 1:
@@ -77,19 +74,19 @@ def _size_of_vector(plan: Plan, step: Step) -> Step:
     return replace(step, op=op, definition=lookup("Size"), reads=shape.reads)
 
 
-def _maker(plan: Plan, value: int) -> Step | None:
-    """The step that makes a value, if one does."""
-    index = plan.made_by[value]
-    return plan.steps[index] if index >= 0 else None
+def _is_just(plan: Plan, value: int, number: int) -> bool:
+    """Whether the value is a vector of this one element, in every run."""
+    array = plan.constant(value)
+    return array is not None and array.tolist() == [number]
 
 
-def _listed(step: Step | None) -> object:
-    """The elements of a constant; None of another step."""
-    value = None if step is None else step.op.attrs.get("value")
-    return value.array.tolist() if isinstance(value, Constant) else None
-
-
-def _sum_of_two(step: Step) -> Step:
-    if step.op.type != "AddN" or len(step.reads) != 2:
+def _sum_of_two(_: Plan, step: Step) -> Step:
+    if len(step.reads) != 2:
         return step
     return replace(step, op=replace(step.op, type="AddV2", attrs={}), definition=lookup("AddV2"))
+
+
+_SIMPLER: Mapping[str, Callable[[Plan, Step], Step]] = {
+    "AddN": _sum_of_two,
+    "StridedSlice": _size_of_vector,
+}

@@ -9,7 +9,6 @@ import numpy as np
 from core.engine.passes.additions import Additions
 from core.engine.plan import Plan
 from core.graph.dtypes import Shape, TensorType
-from core.graph.model import Constant
 
 LARGEST = 1 << 24  # elements of matrices that are kept to be taken together
 
@@ -48,10 +47,9 @@ class Stacks:
 
     def _taken_from(self, matrices: tuple[int, ...]) -> int | None:
         """The tensor whose rows are exactly these."""
-        index = self._plan.made_by[matrices[0]]
-        if index < 0 or self._plan.steps[index].writes != matrices:
+        step = self._plan.maker(matrices[0])
+        if step is None or step.writes != matrices:
             return None
-        step = self._plan.steps[index]
         if step.op.type == "Unpack" and step.op.attrs.get("axis", 0) == 0:
             return step.reads[0]
         if step.op.type == "Split" and self._is_zero(step.reads[0]):
@@ -59,6 +57,5 @@ class Stacks:
         return None
 
     def _is_zero(self, value: int) -> bool:
-        index = self._plan.made_by[value]
-        constant = self._plan.steps[index].op.attrs.get("value") if index >= 0 else None
-        return isinstance(constant, Constant) and not constant.array.any()
+        array = self._plan.constant(value)
+        return array is not None and not array.any()

@@ -42,11 +42,11 @@ class _Summing:
         """Terms of the sum that one step can make, if it makes all of them."""
         found: dict[Hashable, list[Step]] = {}
         for value in step.reads:
-            index = self.plan.made_by[value]
-            if index >= 0 and self.uses[value] == 1:
-                maker = self.plan.steps[index]
-                if is_pure(self.plan, maker) and (key := family(self.plan, maker)) is not None:
-                    found.setdefault(key, []).append(maker)
+            maker = self.plan.maker(value)
+            if maker is None or self.uses[value] != 1 or not is_pure(self.plan, maker):
+                continue
+            if (key := family(self.plan, maker)) is not None:
+                found.setdefault(key, []).append(maker)
         for terms in found.values():
             if len(terms) == len(step.reads) >= FEWEST and self._fits(terms):
                 yield terms
@@ -75,8 +75,8 @@ class _Summing:
 
     def _time(self, value: int) -> tuple[int, int]:
         """When the value is made."""
-        index = self.plan.made_by[value]
-        return index, self.plan.steps[index].writes.index(value) if index >= 0 else 0
+        maker = self.plan.maker(value)
+        return self.plan.made_by[value], 0 if maker is None else maker.writes.index(value)
 
 
 def _product(plan: Plan, step: Step) -> Hashable:

@@ -7,53 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from core.debug.breakpoints import Breakpoint, BreakpointKind
-from core.debug.program import Program
+from core.debug.changes import assign
 from core.debug.session import DebugSession
-from core.debug.stop import Stop
 from core.errors import GradstepError
-from core.graph.model import TensorRef
 from core.ops import api as tf
 from core.ops.builder import GraphBuilder, Tensor
-
-MOVES = ("step", "step_into", "step_out", "step_back", "continue_", "reverse_continue")
-
-
-def power(builder: GraphBuilder) -> Tensor:
-    """2 ** 3, by multiplying three times."""
-    x, n = builder.placeholder("x", shape=()), builder.placeholder("n", "int32", ())
-    _, y = tf.while_loop(
-        lambda i, y: i < n, lambda i, y: (i + 1, tf.multiply(y, x, name="times")), [0, 1.0]
-    )
-    return tf.identity(y, name="y")
-
-
-def nested(builder: GraphBuilder) -> Tensor:
-    """The sum of i * x for i < 3, the product by adding x up i times."""
-    x, n = builder.placeholder("x", shape=()), builder.placeholder("n", "int32", ())
-
-    def times(i: Tensor) -> Tensor:
-        _, sum = tf.while_loop(
-            lambda j, s: j < i, lambda j, s: (j + 1, tf.add(s, x, name="plus")), [0, 0.0], name="in"
-        )
-        return sum
-
-    _, y = tf.while_loop(
-        lambda i, y: i < n, lambda i, y: (i + 1, y + times(i)), [0, 0.0], name="out"
-    )
-    return tf.identity(y, name="y")
-
-
-def session(build: Any = power, n: int = 3) -> DebugSession:
-    builder = GraphBuilder()
-    with builder.as_default():
-        fetch = build(builder).ref
-    graph = builder.build()
-    feeds = {TensorRef("x"): np.float32(2), TensorRef("n"): np.int32(n)}
-    return DebugSession(Program(graph=graph, forward=graph, fetches=(fetch,), feeds=feeds))
+from tests.support.looping import branched, nested, places, power, seen, session
 
 
 def entered(build: Any = power, n: int = 3) -> DebugSession:
@@ -61,15 +22,6 @@ def entered(build: Any = power, n: int = 3) -> DebugSession:
     found.run_to("while/While" if build is power else "out/While")
     found.step_into()
     return found
-
-
-def places(stop: Stop) -> list[tuple[int, int]]:
-    return [(place.iteration, place.step) for place in stop.inside]
-
-
-def seen(found: DebugSession, *names: str) -> list[float | None]:
-    values = (found.frame().value(name) for name in names)
-    return [None if value is None else float(value) for value in values]
 
 
 def test_step_into_goes_into_the_first_iteration_and_out_past_the_loop() -> None:
@@ -192,24 +144,52 @@ def test_a_failure_stops_in_its_iteration() -> None:
     assert "in iteration 1" in stop.error.message
 
 
-@settings(max_examples=15)
-@given(
-    st.sampled_from([power, nested]),
-    st.integers(0, 3),
-    st.lists(st.sampled_from(MOVES), max_size=25),
-)
-def test_a_position_shows_the_same_by_whatever_way_one_came(
-    build: Any, n: int, moves: list[str]
-) -> None:
-    found = entered(build, n)
-    for move in moves:
-        if move in found.stop.legal:
-            found.command(move)
-    stop = found.stop
-    inside = "".join(f"/{place.iteration}:{place.step}" for place in stop.inside)
-    other = session(build, n)
-    other.run_to(f"{stop.run}:{stop.step}{inside}")
-    assert places(other.stop) == places(stop)
-    assert other.stop.op == stop.op
-    names = ("y", "while/times", "while/Merge_1", "out/Merge_1", "out/in/plus", "out/in/Merge_1")
-    assert seen(other, *names) == seen(found, *names)
+def test_a_loop_in_a_branch_that_is_not_taken_is_one_dead_step() -> None:
+    found = session(branched)
+    found.set_breakpoints([Breakpoint("cond/while/cond/times")])
+    stops = [found.continue_() for _ in range(4)]
+    reasons = [(stop.reason, stop.run) for stop in stops]
+    assert reasons == [("end", 0), ("breakpoint", 1), ("breakpoint", 1), ("end", 1)]
+    (loop,) = found.plan.loops
+    found.run_to(f"0:{loop}")
+    assert found.step_into().inside == ()
+    assert found.stop.step == loop + 1
+    assert found.run_to(f"0:{loop}/1:0").inside == ()
+    assert found.stop.step == loop
+
+
+def test_only_loops_have_iterations_to_go_to() -> None:
+    found = session()
+    for target in ("0:1/0:0", "0:99/0:0", "0:4/0:0/0:0"):
+        with pytest.raises(GradstepError) as caught:
+            found.run_to(target)
+        assert caught.value.kind == "ValueError"
+        assert found.stop.reason == "entry"
+
+
+def test_hits_are_counted_on_the_way_to_an_operation_of_a_loop_too() -> None:
+    found = session()
+    found.set_breakpoints([Breakpoint("while/times", hits=3)])
+    found.run_to("while/times")
+    found.run_to("while/Less")
+    assert places(found.continue_())[0][0] == 2
+
+
+def test_a_variable_is_not_given_a_value_in_the_middle_of_a_loop() -> None:
+    found = session(branched)
+    (loop,) = found.plan.loops
+    found.run_to(f"1:{loop}/1:2")
+    with pytest.raises(GradstepError, match="the session stands in a loop") as caught:
+        assign([found], {"runs": np.float32(7)})
+    assert caught.value.hint
+
+
+def test_back_to_a_condition_that_was_met_in_a_loop() -> None:
+    found = session(nested)
+    found.continue_()
+    found.set_breakpoints([Breakpoint("out/in/plus", condition="value > 1")])
+    stops = [found.reverse_continue() for _ in range(4)]
+    iterations = [[number for number, _ in places(stop)] for stop in stops]
+    assert iterations == [[2, 1], [2, 0], [1, 0], []]
+    assert [stop.reason for stop in stops] == ["breakpoint", "breakpoint", "breakpoint", "entry"]
+    assert seen(found, "out/in/plus") == [None]

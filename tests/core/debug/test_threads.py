@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from core.debug.program import Program
-from core.debug.thread import MAIN, Condition
+from core.debug.thread import MAIN, Condition, Thread
 from core.debug.threads import Threads
+from core.errors import GradstepError
+from core.graph.model import TensorRef
 from core.host.derive import derive
+from core.ops import api as tf
+from core.ops.builder import GraphBuilder
 from tests.support.queueing import FEEDERS, ROWS, queue_document
 
 
@@ -31,6 +37,7 @@ class Model:
     last: tuple[int, int] = (0, 0)  # the end of what it has done
     moved: list[float] = field(default_factory=list)  # by the step that waits
     waits: int = -1  # for this many changes to be more
+    since: int = 0  # who waits longer has a lower number
     seen: dict[tuple[int, int], list[float]] = field(default_factory=dict)
     batches: dict[int, list[float]] = field(default_factory=dict)
 
@@ -43,7 +50,9 @@ class Machine(RuleBasedStateMachine):
     """Commands to both; `changes` counts those of the queue."""
 
     @initialize(
-        capacity=st.integers(1, 4), batch=st.integers(1, 5), limit=st.sampled_from((1, 1 << 20))
+        capacity=st.integers(1, 4),
+        batch=st.integers(1, 5),
+        limit=st.sampled_from((1, 600, 1 << 20)),
     )
     def begin(self, capacity: int, batch: int, limit: int) -> None:
         self.arguments = capacity, batch, limit
@@ -53,7 +62,7 @@ class Machine(RuleBasedStateMachine):
 
     def _clear(self) -> None:
         self.queue: list[float] = []
-        self.changes = 0
+        self.changes = self.waited = 0
         self.models: dict[str, Model] = {}
         for name in (MAIN, *FEEDERS):
             plan = self.threads._members[name].session.plan
@@ -92,13 +101,16 @@ class Machine(RuleBasedStateMachine):
         self._command("continue_")
         turns = [self.models[name] for name in (*names[first:], *names[:first])]
         while any(thread.waits != self.changes for thread in turns):
-            for thread in turns:
-                if thread.waits == self.changes:
-                    continue
-                here = 0 if thread.step == thread.length else thread.step
-                self._forward(thread, thread.meets + 1 if here <= thread.meets else thread.length)
-                if thread.name == MAIN and thread.step == thread.length:
-                    return
+            for turn in turns:
+                thread: Model | None = turn
+                while thread is not None and thread.waits != self.changes:
+                    here = 0 if thread.step == thread.length else thread.step
+                    ahead = thread.meets + 1 if here <= thread.meets else thread.length
+                    self._forward(thread, ahead)
+                    if thread.name == MAIN and thread.step == thread.length:
+                        return
+                    woken = (t for t in turns if t.waits not in (-1, self.changes))
+                    thread = min(woken, key=lambda t: t.since, default=None)
 
     @rule()
     def restart(self) -> None:
@@ -113,7 +125,7 @@ class Machine(RuleBasedStateMachine):
 
     def _forward(self, thread: Model, limit: int) -> None:
         """To step `limit`; from the end of a run only into the next, if that is behind it."""
-        thread.waits = -1
+        waited, thread.waits = thread.waits >= 0, -1
         if thread.step == thread.length:
             if thread.here == thread.last:
                 thread.seen[thread.here] = [*self.queue]
@@ -124,6 +136,8 @@ class Machine(RuleBasedStateMachine):
         while thread.step < limit:
             if thread.here == thread.last and not self._execute(thread):
                 thread.waits = self.changes
+                if not waited:
+                    self.waited = thread.since = self.waited + 1
                 return
             thread.step += 1
             thread.last = max(thread.last, thread.here)
@@ -180,11 +194,15 @@ class Machine(RuleBasedStateMachine):
             for (run, step), queue in [*thread.seen.items(), (thread.last, self.queue)]:
                 if (run, step) == thread.last:
                     queue = self.queue
+                if run < session.timeline.first:
+                    with pytest.raises(GradstepError, match=f"run {run} is not kept any more"):
+                        session.frame(run, step).state("q")
+                    continue
                 state = session.frame(run, step).state("q")
                 assert state is not None
                 assert [float(x) for (x,) in state.items] == queue, (name, run, step)
             for run, batch in thread.batches.items():
-                if (run, thread.meets) < thread.last:
+                if session.timeline.first <= run and (run, thread.meets) < thread.last:
                     found = session.frame(run, thread.meets + 1).value("take")
                     assert found is not None
                     assert found.tolist() == batch
@@ -204,3 +222,49 @@ class Machine(RuleBasedStateMachine):
 
 TestThreads = Machine.TestCase
 TestThreads.settings = settings(max_examples=25, stateful_step_count=20, deadline=None)
+
+
+def test_what_a_thread_saw_of_others_takes_no_more_memory_in_the_end() -> None:
+    """Runs whose part of that is let go of cannot be looked at; later ones can, replayed too."""
+    size, limit = 1000, 1 << 15
+    b = GraphBuilder()
+    with b.as_default():
+        q = tf.FIFOQueue(1, tf.float32, shapes=[[size]], name="q")
+        b.one("Identity", q.dequeue(name="take"), name="batch")
+        count = b.one("AssignAdd", b.variable("n", shape=(size,)), np.ones(size, np.float32))
+        q.enqueue([count], name="put")
+    graph, initial = b.build(), {"n": np.zeros(size, np.float32)}
+    feeder = Thread("feeder", ("put",))
+    fetches = (TensorRef("batch"),)
+    program = Program(graph, graph, fetches=fetches, initial=initial, threads=(feeder,))
+    threads = Threads(program, limit_bytes=limit)
+    taken = []
+    for run in range(40):
+        threads.command("continue_")
+        taken.append(sum(session.stop.recorded_bytes for session in threads.sessions))
+        first, end = threads.session.timeline.first, threads.session.timeline.length
+        for earlier in range(first, run + 1):
+            value = threads.session.frame(earlier, end).value("batch")
+            assert value is not None
+            assert value[0] == earlier + 1
+    assert first > 30
+    assert max(taken[20:]) <= max(taken[:20]) < 3 * limit
+    with pytest.raises(GradstepError, match="run 0 is not kept any more"):
+        threads.session.frame(0, end).value("batch")
+
+
+def test_continue_ends_though_a_thread_goes_on_that_cannot_help() -> None:
+    b = GraphBuilder()
+    with b.as_default():
+        q = tf.FIFOQueue(1, tf.float32, shapes=[[]], name="q")
+        b.one("Identity", q.dequeue(name="take"), name="batch")
+        q.enqueue([1.0], name="put")
+        b.one("AssignAdd", b.variable("n", shape=()), 1.0, name="count")
+    graph, initial, fetches = b.build(), {"n": np.float32(0)}, (TensorRef("batch"),)
+    free = Thread("free", ("count",))
+    threads = Threads(Program(graph, graph, fetches=fetches, initial=initial, threads=(free,)))
+    assert threads.command("continue_").reason == "blocked"
+    assert threads.current == MAIN
+    assert threads.stop.error is not None
+    assert threads.stop.error.message.endswith("nothing that is running can enqueue more")
+    assert [state.condition for state in threads.states] == [Condition.BLOCKED, Condition.READY]

@@ -82,6 +82,7 @@ def test_refusals_say_what_tensorflow_says(graph: Graph, key: str) -> None:
     assert error.kind == RECORDED[key]["raised"]
     node = RECORDED[key].get("op")
     assert node in (None, error.node)
+    assert error.hint  # and a way out
 
 
 def test_uninitialised_resource_assign_add(graph: Graph) -> None:
@@ -89,6 +90,7 @@ def test_uninitialised_resource_assign_add(graph: Graph) -> None:
     recorded = RECORDED["uninitialised_resource_assign_add"]
     assert (error.kind, error.node) == (recorded["raised"], recorded["op"])
     assert error.message == recorded["message"].partition("\n")[0]
+    assert error.hint
 
 
 @pytest.mark.parametrize(

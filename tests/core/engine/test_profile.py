@@ -19,7 +19,8 @@ from core.engine.state import VariableStore, initial_store
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.model import TensorRef
-from core.ops.builder import GraphBuilder
+from core.ops import api as tf
+from core.ops.builder import GraphBuilder, Tensor
 from core.ops.ufunc import BLOCK
 
 CPU = NumpyBackend()
@@ -50,10 +51,10 @@ def costs(found: Profile) -> dict[str, Cost]:
     return {cost.step.op.name: cost for cost in found.costs}
 
 
-def python(builder: GraphBuilder, x: Any, name: str) -> None:
+def python(builder: GraphBuilder, x: Any, name: str) -> Tensor:
     """An operation that calls a Python function of its own name."""
     kinds = {"Tin": (DType.FLOAT32,), "Tout": (DType.FLOAT32,), "shapes": (Shape.of(2),)}
-    builder.one("PyFunc", x, name=name, token=name, **kinds)
+    return builder.one("PyFunc", x, name=name, token=name, **kinds)
 
 
 @pytest.mark.parametrize("mode", LAYOUTS)
@@ -174,3 +175,33 @@ def test_nothing_to_run_takes_no_steps() -> None:
     b.placeholder("x", shape=(2,))
     found, _ = profile(b, "x", feeds={"x": [1, 2]}, runs=1)
     assert found.costs == ()
+
+
+@pytest.mark.parametrize("mode", LAYOUTS)
+def test_what_is_inside_a_loop_is_summed_over_its_iterations(mode: str) -> None:
+    """Three iterations, with a loop of two in each. What Python waits for is found where it is."""
+    b = GraphBuilder()
+
+    def inner(x: Any) -> Any:
+        body = lambda j, x: (j + 1, python(b, x, "slow"))  # noqa: E731
+        return tf.while_loop(lambda j, x: j < 2, body, (0, x))[1]
+
+    x = b.placeholder("x", shape=(2,))
+    with b.as_default():
+        body = lambda i, x: (i + 1, python(b, inner(x), "quick"))  # noqa: E731
+        _, y = tf.while_loop(lambda i, x: i < 3, body, (0, x))
+    functions = {"quick": lambda x: x, "slow": lambda x: (time.sleep(0.002), x)[1]}
+    found, _ = profile(b, y.name, mode=mode, feeds={"x": [1, 2]}, functions=functions, runs=2)
+    (outer,) = (cost for cost in found.costs if cost.inside)
+    (nested,) = (cost for cost in outer.inside if cost.inside)
+    (quick,) = (cost for cost in outer.inside if cost.step.op.type == "PyFunc")
+    (slow,) = (cost for cost in nested.inside if cost.step.op.type == "PyFunc")
+    assert (outer.iterations, nested.iterations) == (3, 6)
+    assert (quick.calls, slow.calls, nested.calls, outer.calls) == (3, 6, 3, 1)
+    assert (quick.made, slow.made, slow.read) == (3 * 8, 6 * 8, 6 * 8)
+    assert quick.seconds < 0.012 <= slow.seconds <= nested.seconds <= outer.seconds
+    for loop in (outer, nested):
+        assert sum(cost.seconds for cost in loop.inside) <= loop.seconds
+        assert sum(cost.made for cost in loop.inside) < loop.made
+    condition = next(c for c in outer.inside if c.step.op.type == "Less")
+    assert condition.calls == 4  # once more, to know that there is no other iteration
