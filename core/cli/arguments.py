@@ -6,8 +6,9 @@ import argparse
 import re
 from typing import Any, NoReturn
 
-from core.cli.values import usage
+from core.cli.output import usage
 
+_LARGEST = 8192  # pixels a side of a picture
 _INSIDE = re.compile(r"\d+:\d+(/\d+:\d+)*")
 
 
@@ -28,6 +29,12 @@ def document(parser: argparse.ArgumentParser) -> None:
 
 def running(parser: argparse.ArgumentParser) -> None:
     """Feeds, initialisation and the device."""
+    feeding(parser)
+    parser.add_argument("--init", metavar="OP", help="operation to run once before the first run")
+
+
+def feeding(parser: argparse.ArgumentParser) -> None:
+    """Feeds and the device."""
     parser.add_argument(
         "--feed",
         metavar="NAME=VALUE",
@@ -39,7 +46,6 @@ def running(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--allow-nan", action="store_true", help="let a fed value hold NaN or infinity"
     )
-    parser.add_argument("--init", metavar="OP", help="operation to run once before the first run")
     parser.add_argument(
         "--device",
         metavar="D",
@@ -54,6 +60,11 @@ def speed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fast", action="store_true", help="the plan that training runs: rewritten, memory reused"
     )
+    fast(parser)
+
+
+def fast(parser: argparse.ArgumentParser) -> None:
+    """`speed` for what is always made fast."""
     parser.add_argument(
         "--without",
         metavar="PASS",
@@ -129,9 +140,22 @@ def position(text: str) -> tuple[int, str]:
     return int(step), slash + inside
 
 
+def scale(text: str) -> float:
+    """Pixels per point, as far as a window can be drawn with so many."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0.1 <= number <= 8:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number from 0.1 to 8")
+    return number
+
+
 def size(text: str) -> tuple[int, int]:
     """`"1600x1000"` as a pair."""
     width, cross, height = text.lower().partition("x")
     if not (cross and width.isdecimal() and height.isdecimal() and int(width) and int(height)):
         raise argparse.ArgumentTypeError(f"'{text}' is not WIDTHxHEIGHT")
+    if max(int(width), int(height)) > _LARGEST:
+        raise argparse.ArgumentTypeError(f"'{text}' is more than {_LARGEST} pixels a side")
     return int(width), int(height)

@@ -123,6 +123,7 @@ def _data(problems: Sequence[Problem], checked: GradientTable | None) -> dict[st
         "gradcheck": [msgspec.to_builtins(row) for row in checked.rows] or nodes,
         "nodes": nodes,
         "second_order": [_tensor(t) for t in checked.second],
+        "unchecked": msgspec.to_builtins(checked.unchecked),
         "supports": checked.supports,
         "text": checked.text,
     }

@@ -26,7 +26,7 @@ def text(
 
 def _expectation(e: CheckedExpectation) -> str:
     """The sentence, and below it what was looked at and what came."""
-    looked_at = f"{e.what} after run {e.run}" if e.what else f"run {e.run}"
+    looked_at = f"{e.what} in run {e.run + 1}" if e.what else f"run {e.run + 1}"
     return f"{'ok' if e.ok else 'NOT OK':6}  {e.text}\n        {looked_at}: {e.came}"
 
 

@@ -6,14 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
-import numpy as np
 
 from core.cli.console_words import ALIASES, HELP
-from core.cli.output import error_object, error_text, table, tensor_object, tensor_text
+from core.cli.output import error_object, error_text, table
 from core.cli.reply import Reply
 from core.cli.session_commands import SESSION_COMMANDS
 from core.cli.thread_table import thread_objects, thread_table
+from core.cli.value_commands import VALUE_COMMANDS
 from core.debug.breakpoints import Breakpoint, BreakpointKind
+from core.debug.mentions import mentioned
 from core.debug.program import Program
 from core.debug.session import DebugSession
 from core.debug.sessions import FIRST, Sessions
@@ -21,7 +22,8 @@ from core.debug.stop import Reason
 from core.debug.threads import Threads
 from core.errors import GradstepError
 from core.graph.loop import way_to, within
-from core.graph.model import Phase, TensorRef, unknown_name
+from core.graph.model import Phase, unknown_name
+from core.graph.near import did_you_mean, instead, near
 from core.graph.scopes import parents
 from core.host.messages import StepInfo
 from core.host.reports import program_info, stopped
@@ -61,9 +63,9 @@ class Console:
         name = ALIASES.get(word or self._last, word or self._last)
         command = COMMANDS.get(name)
         if command is None:
-            near = unknown_name(name, [*COMMANDS, *ALIASES]).hint
+            meant = did_you_mean(near(name, [*COMMANDS, *ALIASES]))
             raise GradstepError(
-                f"there is no command '{name}'", kind="ValueError", hint=near or "help lists them"
+                f"there is no command '{name}'", kind="ValueError", hint=meant or "help lists them"
             )
         if name in _MOVES:
             self._last = name
@@ -106,34 +108,6 @@ class Console:
 
     # -- looking -------------------------------------------------------------------------------
 
-    def print_value(self, name: str) -> Reply:
-        """`print NAME`: the value as of now; `print grad NAME`: its gradient."""
-        asked, _, of = name.partition(" ")
-        if asked in ("grad", "gradient") and of:
-            return self.gradient(of.strip())
-        if not name:
-            raise _missing("print", "the name of a tensor")
-        self._want_operation(TensorRef.parse(name).op)
-        return self._value(name, TensorRef.parse(name))
-
-    def gradient(self, name: str) -> Reply:
-        """The gradient with respect to a tensor as of now."""
-        ref = TensorRef.parse(name)
-        self.session.program.graph[ref.op]
-        if ref not in self.session.program.gradients:
-            return _value(f"∂{name}", None, "None: no gradient flows there")
-        return self._value(f"∂{name}", self.session.program.gradients[ref])
-
-    def _value(self, name: str, ref: TensorRef) -> Reply:
-        frame = self.session.frame()
-        state = frame.state(ref)
-        if state is not None:  # of a queue
-            return Reply(f"{name}  {state}", {"name": name, "value": tensor_object(state.said())})
-        if (dead := frame.dead(ref)) is not None:
-            data = {"name": name, "value": None, "dead": dead.reason}
-            return Reply(f"{name}  {dead.text}", data)
-        return _value(name, frame.value(ref), "not computed yet")
-
     def list_steps(self, rest: str = "") -> Reply:
         """The steps around the current one; `list all`: every step."""
         now, steps = self._steps()
@@ -153,7 +127,7 @@ class Console:
         here = stop.inside[-1]
         return here.step, next(x.steps for x in info.loops if x.loop == here.loop)
 
-    def _want_operation(self, name: str) -> None:
+    def want_operation(self, name: str) -> None:
         """Raise GradstepError when neither the graph nor a loop in it has such an operation."""
         graph = self.session.program.graph
         if way_to(graph, name) is None:
@@ -184,6 +158,8 @@ class Console:
         if not place.strip():
             raise _missing("break", "[gradient|scope|type|phase] NAME [if EXPRESSION]")
         self._want_target(kind, place.strip())
+        for _, ref in mentioned(condition):
+            self.want_operation(ref.op)
         self._set([*self._breakpoints, Breakpoint(place.strip(), kind, condition.strip())])
         return self.breakpoints()
 
@@ -191,7 +167,7 @@ class Console:
         """Raise GradstepError when nothing in the program is called `target`."""
         graph = self.session.program.graph
         if kind in (BreakpointKind.OP, BreakpointKind.GRADIENT):
-            self._want_operation(target)
+            self.want_operation(target)
             return
         known = {
             BreakpointKind.TYPE: {op.type for op in within(graph)},
@@ -202,7 +178,7 @@ class Console:
             raise GradstepError(
                 f"there is no {kind.value} '{target}' in this graph",
                 kind="KeyError",
-                hint=unknown_name(target, sorted(known)).hint,
+                hint=instead(target, sorted(known)),
             )
 
     def delete(self, rest: str) -> Reply:
@@ -211,8 +187,12 @@ class Console:
             self._set([])
         elif rest.isdecimal() and 0 < int(rest) <= len(self._breakpoints):
             self._set([b for i, b in enumerate(self._breakpoints, 1) if i != int(rest)])
-        else:
+        elif self._breakpoints:
             raise _missing("delete", f"a number from 1 to {len(self._breakpoints)}")
+        else:
+            raise GradstepError(
+                "there are no breakpoints", kind="ValueError", hint="break NAME sets one"
+            )
         return self.breakpoints()
 
     def breakpoints(self, rest: str = "") -> Reply:
@@ -251,11 +231,6 @@ class Console:
         return self.session.stop.reason == Reason.EXCEPTION
 
 
-def _value(name: str, array: np.ndarray | None, otherwise: str) -> Reply:
-    text = otherwise if array is None else tensor_text(array)
-    return Reply(f"{name}  {text}", {"name": name, "value": tensor_object(array)})
-
-
 def _missing(command: str, what: str) -> GradstepError:
     return GradstepError(
         f"{command} needs {what}", kind="ValueError", hint="help lists the commands"
@@ -278,8 +253,7 @@ COMMANDS: Mapping[str, Callable[[Console, str], Reply]] = {
     "break": Console.break_,
     "breakpoints": Console.breakpoints,
     "delete": Console.delete,
-    "print": Console.print_value,
-    "gradient": Console.gradient,
+    **VALUE_COMMANDS,
     "where": Console.where,
     "list": Console.list_steps,
     "threads": Console.list_threads,
@@ -288,4 +262,5 @@ COMMANDS: Mapping[str, Callable[[Console, str], Reply]] = {
     "help": Console.show_help,
     "quit": Console.leave,
 }
-_MOVES = frozenset(list(COMMANDS)[:6])
+# What an empty line does once more.
+_MOVES = frozenset({"step", "step_into", "step_out", "step_back", "continue", "reverse_continue"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from core.cli.session_commands import SESSION_HELP
+from core.cli.value_commands import VALUE_HELP
 
 ALIASES: Mapping[str, str] = {
     "n": "step", "next": "step", "s": "step",
@@ -29,8 +30,7 @@ HELP: Mapping[str, str] = {
     "break": "[gradient|scope|type|phase] NAME [if EXPRESSION]",
     "breakpoints": "all breakpoints by number",
     "delete": "N, or all",
-    "print": "NAME: its value as of now",
-    "gradient": "NAME: the gradient with respect to it as of now",
+    **VALUE_HELP,
     "where": "where the session stands",
     "list": "the steps around the current one; list all",
     "threads": "all threads, and what each waits for",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from core.cli.output import usage
 from core.cli.ports import PICTURES, Answer, Application
-from core.cli.values import usage
 from core.io.atomic import replace_file
 from core.io.export import WRITERS, to_bytes, unknown_format, write
 from core.io.open import read
@@ -21,13 +21,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
-    """Write OUT. Nothing in the document is run, so it need not be trusted, and op types that
-    Gradstep lacks are passed on."""
+    """Write OUT. Nothing in the document is run, so it need not be trusted."""
     suffix = Path(args.out).suffix.lower()
     if args.out != "-" and suffix not in KNOWN:
         error = unknown_format(suffix, KNOWN)
         raise usage(error.message, error.hint)
-    document = read(args.file, allow_unknown=True)
+    document = read(args.file)
     if args.out == "-":
         text = to_bytes(document, ".py").decode().rstrip("\n")
         return Answer({"text": text}, text)

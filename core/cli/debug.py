@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import signal
 import sys
-import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from core.cli import arguments
 from core.cli.console import Console
+from core.cli.interrupt import on_interrupt
 from core.cli.loading import as_it_stands, load
 from core.cli.output import error_object, error_text
 from core.cli.ports import Answer, Application
+from core.cli.problem_output import problem_text
 from core.cli.reply import Reply
 from core.debug.program import Program
 from core.errors import GradstepError
@@ -49,7 +49,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer | int:
         lines = script_lines(sys.stdin.read() if args.script is None else args.script)
         return run_script(console, lines, threads.program.problems)
     for problem in threads.program.problems:
-        print(f"{problem.severity}: {_said(problem)}", file=sys.stderr)
+        print(problem_text(problem), file=sys.stderr)
     interact(console, input, print)
     return 0
 
@@ -72,7 +72,7 @@ def run_script(console: Console, lines: Iterable[str], problems: Iterable[Proble
     """Every command with what it did, up to the first that fails; exit status 1 for one, and for
     a run that stands at a failed step in the end."""
     done: list[dict[str, Any]] = []
-    texts = [f"{p.severity}: {_said(p)}" for p in problems]
+    texts = [problem_text(p) for p in problems]
     texts.append(console.where().text)
     data: dict[str, Any] = {"commands": done}
     for line in lines:
@@ -99,7 +99,7 @@ def interact(console: Console, ask: Callable[[str], str], say: Callable[[str], N
     while True:
         try:
             line = ask(PROMPT)
-            with _pausing(console.threads.pause):
+            with on_interrupt(console.threads.pause):
                 reply = console.execute(line)
         except EOFError:
             return
@@ -114,30 +114,7 @@ def interact(console: Console, ask: Callable[[str], str], say: Callable[[str], N
             return
 
 
-@contextlib.contextmanager
-def _pausing(pause: Callable[[], None]) -> Iterator[None]:
-    """Ctrl+C pauses the move that is under way; once more breaks it off."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # only that one is told of it
-        return
-
-    def pressed(*_: object) -> None:
-        signal.signal(signal.SIGINT, before)
-        pause()
-
-    before = signal.signal(signal.SIGINT, pressed)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
 def _with_history() -> None:
     """Let the terminal's line be edited, where Python can."""
     with contextlib.suppress(ImportError):
         import readline  # noqa: F401 - importing it is what enables it
-
-
-def _said(problem: Problem) -> str:
-    place = f"{problem.node}: " if problem.node else ""
-    return f"{place}{problem.text}" + (f" ({problem.fix})" if problem.fix else "")

@@ -6,13 +6,17 @@ from core.cli.loading import Loaded
 from core.debug.program import Program
 from core.errors import GradstepError
 from core.host.derive import derive
+from core.ops.infer import declared
 
 
 def sound_program(loaded: Loaded) -> Program:
-    """What the debugger would run. Raises GradstepError for the first thing that is wrong."""
+    """What the debugger would run. Raises GradstepError for the first thing that is wrong with it,
+    and not with operations that it does without."""
     program = derive(loaded.document, loaded.functions)
+    needed = program.graph.ancestors([*(ref.op for ref in program.fetches), *program.targets])
+    beside = {p for p in declared(program.forward).problems if p.node not in needed}
     for problem in program.problems:
-        if problem.severity == "error":
+        if problem.severity == "error" and problem not in beside:
             raise GradstepError(
                 problem.text, kind="ValueError", node=problem.node or None, hint=problem.fix
             )

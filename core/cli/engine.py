@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from core.cli.output import usage
 from core.cli.ports import Application
-from core.cli.values import usage
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -11,11 +11,13 @@ from core.autodiff.differentiate import Differentiation, differentiate
 from core.autodiff.gradcheck import Check, check_gradients
 from core.autodiff.request import GradientRequest
 from core.cli import arguments
-from core.cli.loading import Loaded, load, require_request, start
+from core.cli.asking import require_request
+from core.cli.loading import Loaded, load, start
 from core.cli.output import kernel_lines, table, tensor_object, tensor_text
 from core.cli.ports import Answer, Application
 from core.cli.problem_output import problem_object, problem_text
 from core.cli.situation import situation
+from core.debug.program import name_of
 from core.engine.backend import Backend
 from core.engine.session import Session
 from core.graph.model import Graph, TensorRef
@@ -23,6 +25,7 @@ from core.graph.problems import Problem
 from core.host.evaluator import Evaluator
 from core.host.overrides import unmatched, unregistered
 from core.io.document import CodeKind
+from core.io.requests import requests
 
 Gradients = Mapping[TensorRef, "np.ndarray | None"]
 Rows = Mapping[TensorRef, tuple[np.ndarray, np.ndarray]]  # values, indices of IndexedSlices
@@ -66,8 +69,15 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     if doubts:
         data["problems"] = [problem_object(p) for p in doubts]
     said = [problem_text(p) for p in doubts]
+    others = [] if args.of else [each.of for each in requests(loaded.document)]
+    notes = [_also(of) for of in others if of != request.of]
     text = _text(found, rows, check, request, backend)
-    return Answer(data, "\n".join([*said, text, *kernel_lines(session.computed_by)]))
+    return Answer(data, "\n".join([*said, text, *notes, *kernel_lines(session.computed_by)]))
+
+
+def _also(of: Sequence[TensorRef]) -> str:
+    """Another thing that the document differentiates."""
+    return f"the document differentiates {name_of(of)}, too: --of {' '.join(r.short for r in of)}"
 
 
 def _doubts(loaded: Loaded, request: GradientRequest) -> list[Problem]:
@@ -110,7 +120,7 @@ def _check(loaded: Loaded, request: GradientRequest, backend: Backend) -> Check:
 def _text(
     found: Gradients, slices: Rows, check: Check | None, request: GradientRequest, backend: Backend
 ) -> str:
-    of = " + ".join(ref.short for ref in request.of)
+    of = name_of(request.of)
     rows = [[f"d {of} / d {ref.short}", tensor_text(value)] for ref, value in found.items()]
     if check is not None:
         for row, ref in zip(rows, found, strict=True):

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from core.autodiff.request import GradientRequest, Override, OverrideKind
-from core.cli.values import parse_feed, usage
+from core.cli.asking import request_of
+from core.cli.feeding import fed, with_feeds
 from core.engine.backend import Backend
 from core.engine.feeds import feed_arrays
 from core.engine.session import Session
 from core.errors import GradstepError
-from core.graph.loop import anywhere, within
-from core.graph.model import Constant, Edge, Graph, TensorRef
-from core.graph.near import near
-from core.host.overrides import near_miss
+from core.graph.model import Graph, TensorRef
 from core.host.roles import in_role
 from core.host.trust import is_trusted
 from core.host.user_code import Function, functions_of
 from core.io.document import CodeKind, Document
+from core.io.fed import with_placeholders
 from core.io.open import read
-from core.io.requests import main_request
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,17 +49,13 @@ def load(args: argparse.Namespace) -> Loaded:
     """The document of `args.file` with its feeds, init, and gradient request as the arguments
     say. Raises GradstepError."""
     document = read(args.file)
-    given: Mapping[str, Any] = dict(parse_feed(text) for text in getattr(args, "feed", ()))
-    if given:
-        arrays = feed_arrays(document.graph, given)
-        if not args.allow_nan:
-            _refuse_non_finite(arrays)
-        _say_what_is_cut_off(given, arrays)
-        document = document.with_(feeds=_with_feeds(document, arrays))
+    arrays = fed(document.graph, args)
+    if arrays:
+        document = with_placeholders(document.with_(feeds=with_feeds(document, arrays)))
     if getattr(args, "init", None):
         document = document.with_(init=document.graph[args.init].name)
     if hasattr(args, "of"):
-        document = document.with_(request=_request(document, args))
+        document = document.with_(request=request_of(document, args))
     return Loaded(document, _functions(document, args))
 
 
@@ -81,154 +73,12 @@ def start(
     functions = loaded.of_kind(CodeKind.PYFUNC)
     session = Session(graph, backend, functions, initial, **layout)
     if loaded.document.init:
-        session.run([], loaded.feeds(), [loaded.document.init])
+        there = {ref: value for ref, value in loaded.feeds().items() if ref.op in graph}
+        session.run([], there, [loaded.document.init])
         given = Session(graph, backend, functions, initial).store
         for name, array in given.items():
             session.store.set(name, array)
     return session
-
-
-def require_request(document: Document) -> GradientRequest:
-    """The document's main request. Raises GradstepError (UsageError) when it asks for nothing."""
-    request = main_request(document)
-    if not request.of or not request.wrt:
-        flag = "--wrt" if request.of else "--of"
-        raise usage(f"{flag} is missing, and the document does not say", f"write {flag} NAME")
-    for ref in (*request.of, *request.wrt):
-        document.graph[ref.op]
-    return request
-
-
-def _with_feeds(
-    document: Document, arrays: Mapping[TensorRef, np.ndarray]
-) -> Mapping[str, Constant]:
-    """The document's feeds with the given ones over them; "x" and "x:0" are the same tensor."""
-    feeds = {str(TensorRef.parse(name)): value for name, value in document.feeds.items()}
-    return {**feeds, **{str(ref): Constant(array) for ref, array in arrays.items()}}
-
-
-def _say_what_is_cut_off(given: Mapping[str, Any], arrays: Mapping[TensorRef, np.ndarray]) -> None:
-    """TensorFlow makes whole numbers of fractions without a word; so do we, but with one."""
-    for name, value in given.items():
-        array, exact = arrays[TensorRef.parse(name)], np.asarray(value)
-        if array.dtype.kind not in "iu" or exact.dtype.kind != "f":
-            continue
-        cut = np.argwhere(exact != array)
-        if len(cut):
-            first = tuple(int(i) for i in cut[0])
-            print(
-                f"warning: '{name}' holds {array.dtype}, so {exact[first]} is fed as "
-                f"{array[first]}; round it yourself, or make the placeholder float32",
-                file=sys.stderr,
-            )
-
-
-def _refuse_non_finite(arrays: Mapping[TensorRef, np.ndarray]) -> None:
-    """A NaN in a feed is nearly always a mistake upstream: say so before it spreads."""
-    for ref, array in arrays.items():
-        if array.dtype.kind not in "fc":
-            continue
-        bad = np.argwhere(~np.isfinite(array))
-        if len(bad):
-            index = tuple(int(i) for i in bad[0])
-            place = f" at index {list(index)}" if index else ""
-            raise GradstepError(
-                f"the value fed to '{ref.short}' is {array[index]}{place}",
-                kind="ValueError",
-                node=ref.op,
-                index=index,
-                hint="mend the value, or pass --allow-nan to run with it on purpose",
-            )
-
-
-def _request(document: Document, args: argparse.Namespace) -> GradientRequest:
-    request = document.request
-    stops, edges = set(request.stops), set(request.stopped_edges)
-    for text in getattr(args, "stop", ()):
-        if "<" in text:
-            edges.add(_edge(document.graph, text))
-        else:
-            stops.add(_stop(document.graph, text))
-    overrides = [_override(document.graph, text) for text in getattr(args, "override", ())]
-    return replace(
-        request,
-        of=tuple(_tensor(document.graph, n) for n in args.of) or request.of,
-        wrt=tuple(_tensor(document.graph, n) for n in args.wrt) or request.wrt,
-        stops=frozenset(stops),
-        stopped_edges=frozenset(edges),
-        overrides=(*request.overrides, *overrides),
-        grad_ys=_grad_ys(document.graph, args) or request.grad_ys,
-        unconnected_zero=_unconnected_zero(request, args),
-        gate=request.gate or getattr(args, "gate", False),
-    )
-
-
-def _grad_ys(graph: Graph, args: argparse.Namespace) -> tuple[TensorRef | None, ...]:
-    return tuple(None if n == "-" else _tensor(graph, n) for n in getattr(args, "grad_ys", ()))
-
-
-def _unconnected_zero(request: GradientRequest, args: argparse.Namespace) -> bool:
-    said = getattr(args, "unconnected", None)
-    return request.unconnected_zero if said is None else said == "zero"
-
-
-def _tensor(graph: Graph, text: str) -> TensorRef:
-    ref = TensorRef.parse(text)
-    graph[ref.op]  # raises, with near misses
-    return ref
-
-
-def _stop(graph: Graph, text: str) -> TensorRef:
-    """A tensor through which nothing flows back; it may be inside a loop."""
-    ref = TensorRef.parse(text)
-    anywhere(graph, ref.op)
-    return ref
-
-
-def _edge(graph: Graph, text: str) -> Edge:
-    edge = Edge.parse(text)
-    count = len(anywhere(graph, edge.op).inputs)
-    if edge.index >= count:
-        raise GradstepError(
-            f"'{edge.op}' has {count} inputs, so there is no wire {edge}",
-            kind="ValueError",
-            node=edge.op,
-            hint=f"the first wire is {edge.op}<0",
-        )
-    return edge
-
-
-def _override(graph: Graph, text: str) -> Override:
-    target, equals, gradient = text.partition("=")
-    if not equals or not target or not gradient:
-        raise usage(f"'{text}' is not TARGET=GRADIENT", "write --override Floor=Identity")
-    return Override(gradient, target, _override_kind(graph, target))
-
-
-def _override_kind(graph: Graph, target: str) -> OverrideKind:
-    if target.endswith("/"):
-        if any(op.name.startswith(target) for op in within(graph)):
-            return OverrideKind.SCOPE
-    elif any(op.type == target for op in within(graph)):
-        return OverrideKind.TYPE
-    elif any(op.name == target for op in within(graph)):
-        return OverrideKind.OP
-    text, hint = near_miss(graph, _meant(graph, target), target.rstrip("/"))
-    raise GradstepError(text, kind="ValueError", hint=hint)
-
-
-def _meant(graph: Graph, target: str) -> OverrideKind:
-    """What a target that matches nothing was to name: an operation only if one is called nearly
-    so, and no type."""
-    if target.endswith("/"):
-        return OverrideKind.SCOPE
-    if near(target, {op.type for op in within(graph)}) or not near(target, _names(graph)):
-        return OverrideKind.TYPE
-    return OverrideKind.OP
-
-
-def _names(graph: Graph) -> list[str]:
-    return [op.name for op in within(graph)]
 
 
 def _functions(document: Document, args: argparse.Namespace) -> Mapping[str, Function]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import io
 import os
@@ -21,10 +20,11 @@ VERBS: Mapping[str, Verb] = {
     "grad": Verb("grad", "compute gradients, and check them"),
     "why": Verb("why", "say what blocks or kills a gradient"),
     "check": Verb("check", "problems, the gradient check, and what it says of its runs"),
+    "expect": Verb("expect", "write down what the runs give, for check to hold them to"),
     "debug": Verb("debug", "the debugger in the terminal"),
     "compare": Verb("compare", "the same graph on two devices, node by node"),
     "profile": Verb("profile", "time and bytes of each operation, and what passes do"),
-    "train": Verb("train", "train (comes in a later version)"),
+    "train": Verb("train", "make many updates fast, for TensorBoard if asked"),
     "convert": Verb("convert", "write a document in another format"),
     "shot": Verb("shot", "the window, as a picture"),
     "tour": Verb("tour", "play the tutorial through the window"),
@@ -68,11 +68,11 @@ def _answer(arguments: Sequence[str], app: Application) -> int:
 def _dispatch(arguments: Sequence[str], app: Application) -> int:
     if arguments and arguments[0] in VERBS:
         return _execute(arguments[0], arguments[1:], app)
+    first = Path(arguments[0]) if arguments and not arguments[0].startswith("-") else None
+    if first is not None and not first.exists():
+        raise _no_such(first)
     parsed = _window_parser().parse_args(list(arguments))
-    path = Path(parsed.file) if parsed.file else None
-    if path is not None and not path.exists():
-        raise _no_such(path)
-    return app.window(path)
+    return app.window(Path(parsed.file) if parsed.file else None)
 
 
 def _execute(name: str, arguments: Sequence[str], app: Application) -> int:
@@ -106,8 +106,10 @@ def _no_such(path: Path) -> GradstepError:
     """Neither a file nor a command: the first word was one of the two."""
     if path.suffix:
         return GradstepError(f"there is no file {path}", kind="FileError", hint="check the path")
-    near = difflib.get_close_matches(str(path), VERBS, n=1)
-    hint = f"did you mean gradstep {near[0]}?" if near else "see gradstep --help"
+    from core.graph.near import did_you_mean, near
+
+    words = [f"gradstep {verb}" for verb in near(str(path), VERBS)]
+    hint = did_you_mean(words) or "see gradstep --help"
     return GradstepError(f"'{path}' is neither a file nor a command", kind=USAGE, hint=hint)
 
 

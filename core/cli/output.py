@@ -17,6 +17,11 @@ from core.io.tensor_json import number_to_json, to_json
 USAGE = "UsageError"  # the kind of an error that is about the command line itself
 
 
+def usage(message: str, hint: str = "") -> GradstepError:
+    """An error of the command line itself."""
+    return GradstepError(message, kind=USAGE, hint=hint)
+
+
 def report(answer: Answer, as_json: bool) -> int:
     """Print an answer; the exit status."""
     if as_json:

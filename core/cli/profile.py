@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import msgspec
 
-from core.cli import arguments
+from core.cli import arguments, waiting
 from core.cli.derived import sound_program
 from core.cli.loading import load
 from core.cli.ports import Answer, Application
@@ -30,6 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=0,
         help="how many to measure (as many as fit in about a second)",
     )
+    waiting.threads(parser)
     arguments.gradients(parser)
     arguments.running(parser)
 
@@ -38,12 +39,16 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     """What the debugger would run, measured: gradients and updates included."""
     layout = arguments.layout(args)
     mode = "fast" if layout["fast"] else "recorded"
-    wish = Wish(mode, args.runs, layout["without"], layout["kernels"])
+    wish = Wish(mode, args.runs, layout["without"], layout["kernels"], args.threads)
     wish.require()
     backend = app.devices().open_backend(args.device)
     require_times(backend)
-    program = sound_program(load(args))
-    found = profiled(program, backend, first_variables(program, backend), wish)
+    loaded = load(args)
+    if args.threads:
+        waiting.require_threads(loaded)
+    program = sound_program(loaded)
+    with waiting.naming_threads(loaded, args.threads):
+        found = profiled(program, backend, first_variables(program, backend), wish)
     phases, scopes = totals(found.rows, _phase), totals(found.rows, _scopes)
     device = {"name": backend.name, "measured": backend.measured, "source": backend.source}
     data = {

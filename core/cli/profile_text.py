@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from core.cli.output import table
 from core.host.messages import PassInfo, Profiled, ProfileRow
 
 _LONGEST = 30  # operations in the table; --json has all
+_INSIDE = 10  # of a loop
+_COLUMNS = (
+    "operation",
+    "type",
+    "phase",
+    "time",
+    "share",
+    "of loop",
+    "made",
+    "read",
+    "calls",
+    "kernel",
+)
+_RARE = ("of loop", "kernel")  # columns that are left out where they would be empty
 
 
 @dataclass(frozen=True)
@@ -24,9 +38,10 @@ class Total:
 def totals(
     rows: Sequence[ProfileRow], groups: Callable[[ProfileRow], Iterable[str]]
 ) -> list[Total]:
-    """The total of each group, by time. groups: those that a row is in."""
+    """The total of each group, by time. groups: those that a row is in; of a loop, those that what
+    is inside is in."""
     members: dict[str, list[ProfileRow]] = {}
-    for row in rows:
+    for row in _apart(rows):
         for name in groups(row):
             members.setdefault(name, []).append(row)
     found = [
@@ -57,16 +72,25 @@ def text(found: Profiled, phases: Sequence[Total], scopes: Sequence[Total]) -> s
     return "\n\n".join(filter(None, parts))
 
 
+def _apart(rows: Sequence[ProfileRow]) -> Iterator[ProfileRow]:
+    """The rows, in a loop's place those inside, and what it takes besides."""
+    for row in rows:
+        if row.inside:
+            yield from _apart(row.inside)
+            yield row.between
+        else:
+            yield row
+
+
 def _operations(rows: Sequence[ProfileRow], whole: float) -> str:
-    busy = sorted((row for row in rows if row.calls), key=lambda row: -row.seconds)
-    header = ["operation", "type", "phase", "time", "share", "made", "read", "calls", "kernel"]
-    cells = [_operation(row, whole) for row in busy[:_LONGEST]]
-    if not any(row.kernel for row in busy[:_LONGEST]):
-        header, *cells = ([*line[:8], *line[9:]] for line in (header, *cells))
+    busy = _busy(rows)
+    lines = [line for row in busy[:_LONGEST] for line in _lines(row, whole)]
+    header = [c for c in _COLUMNS if c not in _RARE or any(line.get(c) for line in lines)]
+    cells = [[line.get(column, "") for column in (*header, "")] for line in lines]
     more = [f"and {len(busy) - _LONGEST} more"] if len(busy) > _LONGEST else []
     if len(busy) < len(rows):
         more.append(f"{len(rows) - len(busy)} have nothing to do in a run")
-    return "\n".join(filter(None, [table(cells, header), "; ".join(more)]))
+    return "\n".join(filter(None, [table(cells, header) if cells else "", "; ".join(more)]))
 
 
 def _kernels(rows: Sequence[ProfileRow]) -> str:
@@ -75,12 +99,51 @@ def _kernels(rows: Sequence[ProfileRow]) -> str:
     return "\n".join(f"{kernel}'s {kind}: {differs}" for kernel, kind, differs in found)
 
 
-def _operation(row: ProfileRow, whole: float) -> list[str]:
+def _busy(rows: Sequence[ProfileRow]) -> list[ProfileRow]:
+    return sorted((row for row in rows if row.calls), key=lambda row: -row.seconds)
+
+
+def _lines(
+    row: ProfileRow, whole: float, loops: tuple[ProfileRow, ...] = ()
+) -> Iterator[Mapping[str, str]]:
+    """By column, the line of a row inside of `loops`; of a loop, those of what is inside, too."""
+    yield {
+        **_amounts(row.op, row.seconds, whole, loops),
+        "type": row.type,
+        "phase": row.phase,
+        "made": _size(row.bytes_made),
+        "read": _size(row.bytes_read),
+        "calls": str(row.calls),
+        "kernel": row.kernel,
+        "": _besides(row),
+    }
+    if row.inside:
+        loops, busy = (*loops, row), _busy(row.inside)
+        for each in busy[:_INSIDE]:
+            yield from _lines(each, whole, loops)
+        left = busy[_INSIDE:]
+        if left:
+            seconds = sum(each.seconds for each in left)
+            yield _amounts(f"{len(left)} more", seconds, whole, loops)
+        yield _amounts("from one iteration to the next", row.between.seconds, whole, loops)
+
+
+def _amounts(
+    name: str, seconds: float, whole: float, loops: Sequence[ProfileRow]
+) -> dict[str, str]:
+    return {
+        "operation": "  " * len(loops) + name,
+        "time": _time(seconds),
+        "share": _share(seconds, whole),
+        "of loop": _share(seconds, loops[-1].seconds) if loops else "",
+    }
+
+
+def _besides(row: ProfileRow) -> str:
+    if row.inside:
+        return f"{row.iterations} {'iteration' if row.iterations == 1 else 'iterations'}"
     also = f"also {', '.join(row.also[:3])}" if row.also else ""
-    more = f" and {len(row.also) - 3} more" if len(row.also) > 3 else ""
-    numbers = [_time(row.seconds), _share(row.seconds, whole)]
-    sizes = [_size(row.bytes_made), _size(row.bytes_read), str(row.calls)]
-    return [row.op, row.type, row.phase, *numbers, *sizes, row.kernel, also + more]
+    return also + (f" and {len(row.also) - 3} more" if len(row.also) > 3 else "")
 
 
 def _totals(kind: str, found: Sequence[Total], whole: float) -> str:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 
 import numpy as np
 
-from core.cli import arguments
+from core.cli import arguments, waiting
 from core.cli.loading import Loaded, load, start
-from core.cli.output import kernel_lines, table, tensor_object, tensor_text
+from core.cli.output import kernel_lines, table, tensor_object, tensor_text, usage
 from core.cli.ports import Answer, Application
-from core.cli.values import usage
 from core.engine.backend import Backend
 from core.engine.session import Session
-from core.errors import GradstepError
 from core.graph.model import Graph, TensorRef
 from core.io.requests import whole_request
 from core.ops.table import find
@@ -32,9 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     arguments.running(parser)
     arguments.speed(parser)
     parser.add_argument("--runs", metavar="N", type=arguments.positive, default=1, help="repeat")
-    parser.add_argument(
-        "--threads", action="store_true", help="let the document's threads fill the queues"
-    )
+    waiting.threads(parser)
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
@@ -45,31 +40,21 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     if args.threads:
         from core.cli.threaded import threaded_runs
 
+        waiting.require_threads(loaded)
         if args.fast or args.kernels:
             raise usage("--threads runs as the debugger does", "leave --fast and --kernels out")
         return _answer(threaded_runs(loaded, backend, args.fetch, args.runs), backend)
     begin = partial(start, loaded, backend=backend, **layout)
     session, fetches, targets = _plan(loaded, begin, args.fetch)
-    with _naming_threads(loaded):
+    with waiting.naming_threads(loaded, running=False):
         runs = [_run(session, loaded, fetches, targets) for _ in range(args.runs)]
     data: dict[str, object] = {}
     if layout["kernels"]:
         data["kernels"] = session.computed_by
     if args.fast:
         data["rounding"] = session.rounding
-    notes = [*kernel_lines(session.computed_by), *map(_rounding, session.rounding)]
+    notes = [*kernel_lines(session.computed_by), *map(rounding_line, session.rounding)]
     return _answer(runs, backend, data, notes)
-
-
-@contextmanager
-def _naming_threads(loaded: Loaded) -> Iterator[None]:
-    """What waits for a queue is told of the document's threads, where it has any."""
-    try:
-        yield
-    except GradstepError as error:
-        if error.kind == "DeadlineExceededError" and loaded.document.threads:
-            error.hint = f"let the document's threads run: --threads; or {error.hint}"
-        raise
 
 
 def _answer(
@@ -78,10 +63,9 @@ def _answer(
     more: Mapping[str, object] = MappingProxyType({}),
     notes: Sequence[str] = (),
 ) -> Answer:
-    device = {"name": backend.name, "measured": backend.measured, "source": backend.source}
     objects = [{"fetches": {n: tensor_object(v) for n, v in run.items()}} for run in runs]
     text = "\n".join([_text(runs, backend), *notes])
-    return Answer({"runs": objects, "device": device, **more}, text)
+    return Answer({"runs": objects, "device": device_object(backend), **more}, text)
 
 
 def _plan(
@@ -101,7 +85,9 @@ def _plan(
     asked = whole_request(document).of
     wanted = [ref.short for ref in document.fetches or asked]
     if not wanted and not program.targets:
-        raise usage("nothing to compute: --fetch is missing", "write --fetch NAME")
+        wrong = next((p for p in program.problems if p.severity == "error"), None)
+        why = f"; {wrong.node or 'the document'} is left out: {wrong.text}" if wrong else ""
+        raise usage("nothing to compute: --fetch is missing", f"write --fetch NAME{why}")
     return (
         session,
         [*wanted, *(t for t in program.targets if not asked)],
@@ -119,11 +105,18 @@ def _run(session: Session, loaded: Loaded, names: list[str], targets: tuple[str,
 
 def runs_only(graph: Graph, name: str) -> bool:
     """Whether `name` is an operation without outputs, which is run but has no value."""
-    definition = find(graph[TensorRef.parse(name).op].type)
+    op = graph.operations.get(TensorRef.parse(name).op)
+    definition = None if op is None else find(op.type)
     return definition is not None and not definition.outputs
 
 
-def _rounding(name: str) -> str:
+def device_object(backend: Backend) -> dict[str, object]:
+    """What computed, and whether it is an imitation."""
+    return {"name": backend.name, "measured": backend.measured, "source": backend.source}
+
+
+def rounding_line(name: str) -> str:
+    """What is said of a pass that changed results."""
     return f'may round otherwise, because of "{name}"; --without "{name}" leaves that out'
 
 

@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 
 from core.cli import arguments
+from core.cli.output import usage
 from core.cli.ports import Answer, Application
-from core.cli.values import usage
 from core.io.open import read
 
 START = "-"
@@ -30,7 +30,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--theme", metavar="T", choices=("light", "dark"), default="dark")
     parser.add_argument("--size", metavar="WxH", type=arguments.size, default=(1600, 1000))
-    parser.add_argument("--scale", metavar="F", type=float, default=1.0, help="pixels per point")
+    parser.add_argument(
+        "--scale", metavar="F", type=arguments.scale, default=1.0, help="pixels per point"
+    )
     parser.add_argument(
         "--profile", choices=("recorded", "fast"), help="measure such runs first, and show where "
         "the time goes"
@@ -43,7 +45,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace, app: Application) -> Answer:
     """Write the picture. Raises GradstepError before a window is made for a bad file."""
     if args.out.suffix.lower() != ".png":
-        raise usage(f"a shot is a .png, not {args.out.suffix or 'a file without a suffix'}")
+        suffix = args.out.suffix or "a file without a suffix"
+        raise usage(f"a shot is a .png, not {suffix}", f"write {args.out.with_suffix('.png')}")
     path = None if args.file == START else Path(args.file)
     if path is not None:
         read(path)

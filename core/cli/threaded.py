@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from core.cli.loading import Loaded
 from core.cli.run import Values, runs_only
-from core.cli.values import usage
 from core.debug.program import Program
 from core.debug.stop import Reason
 from core.debug.threads import Threads
@@ -23,8 +22,6 @@ def threaded_runs(
     """What `names`, or else the document, asks for, in each of so many runs. Raises GradstepError
     for a run that fails, or waits for what no thread gives."""
     program = derive(loaded.document, loaded.functions)
-    if not program.threads:
-        raise usage("this document has no threads", "leave --threads out")
     if names:
         program = _asking(program, names)
     shown = [*(ref.short for ref in program.fetches), *program.targets]

@@ -1,26 +1,194 @@
-"""Train a document and write summaries. It comes in a later version."""
+"""Train: run the document's updates N times, fast, up to a step that fails or a loss that is not
+finite. TensorBoard reads what --logdir gets: the summaries that a run of the document computes, or
+else the losses. The document's threads do not run (`gradstep run --threads --runs N` lets them)."""
 
 from __future__ import annotations
 
 import argparse
-from typing import NoReturn
+import shlex
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
 
-from core.cli import arguments
-from core.cli.ports import Application
-from core.cli.values import usage
+import numpy as np
+
+from core.cli import arguments, trained
+from core.cli.event_log import EventLog
+from core.cli.interrupt import on_interrupt
+from core.cli.loading import load, start
+from core.cli.output import (
+    error_object,
+    kernel_lines,
+    report_error,
+    tensor_object,
+    tensor_text,
+)
+from core.cli.ports import Answer, Application
+from core.cli.problem_output import problem_text
+from core.cli.run import Values, device_object, rounding_line
+from core.cli.training import Training, asked, require_work
+from core.engine.session import Session
+from core.errors import GradstepError
+
+_STEPS = 100
+_LINES = 10  # that come out where --every says nothing
+_INTERRUPTED = 130  # exit status, as shells have it
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of `gradstep train`."""
     arguments.document(parser)
+    arguments.names(parser, "--fetch", "tensor to show besides the losses, or operation to run")
     arguments.running(parser)
-    parser.add_argument("--steps", metavar="N", type=arguments.positive, help="how many updates")
-    parser.add_argument("--logdir", metavar="DIR", help="folder for TensorBoard's event files")
-
-
-def execute(args: argparse.Namespace, app: Application) -> NoReturn:
-    """Raises GradstepError (UsageError): there is no training loop yet."""
-    raise usage(
-        "`gradstep train` comes in a later version",
-        f"until then: gradstep run {args.file} --runs N executes the updates N times",
+    parser.add_argument(
+        "--steps",
+        metavar="N",
+        type=arguments.positive,
+        default=_STEPS,
+        help=f"how many updates ({_STEPS})",
     )
+    parser.add_argument(
+        "--every",
+        metavar="K",
+        type=arguments.positive,
+        help=f"show each K-th step (so that {_LINES} are shown)",
+    )
+    parser.add_argument("--logdir", metavar="DIR", help="folder for an event file of TensorBoard")
+    trained.configure(parser)
+    arguments.fast(parser)
+    parser.set_defaults(fast=True)
+
+
+def execute(args: argparse.Namespace, app: Application) -> Answer:
+    """What the losses were in the steps that are shown, and how it ended: exit status 1 for a
+    step that failed, 130 for Ctrl+C."""
+    layout = arguments.layout(args)
+    saving = trained.saving(args)
+    loaded = load(args)
+    backend = app.devices().open_backend(args.device)
+    what = asked(loaded, args.fetch)
+    for problem in what.program.problems:
+        print(problem_text(problem), file=sys.stderr)
+    require_work(what)
+    session = start(loaded, what.program.graph, backend, what.program.initial, **layout)
+    training = Training(loaded, session, what, summaries=bool(args.logdir), keep=bool(saving))
+    with ExitStack() as stack:
+        log = stack.enter_context(EventLog(args.logdir, loaded, what)) if args.logdir else None
+        progress = _Progress(args, log)
+        error = _train(training, progress)
+    if saving is not None:
+        saving.write(training.variables())
+    return _answer(args, session, progress, error)
+
+
+def _answer(
+    args: argparse.Namespace, session: Session, progress: _Progress, error: GradstepError | None
+) -> Answer:
+    data = {
+        "steps": progress.done,
+        "shown": progress.shown,
+        "events": progress.log and progress.log.path,
+        "out": args.out,
+        "rounding": session.rounding,
+        "kernels": session.computed_by,
+        "device": device_object(session.backend),
+    }
+    status = _INTERRUPTED if progress.more else 0
+    if error is not None:
+        look = "" if error.kind == "FileError" else _where_to_look(args, progress.done)
+        error.hint = "; ".join(filter(None, [error.hint, look]))
+        data["error"] = error_object(error)
+        status = 1 if args.json else report_error(error, as_json=False)
+    return Answer(data, "\n".join(_notes(args, session, progress)), status)
+
+
+def _notes(args: argparse.Namespace, session: Session, progress: _Progress) -> Iterator[str]:
+    """For people, how far it got, what was written, and what computed it."""
+    if progress.more:
+        yield f"ended after step {progress.done} of {args.steps}"
+    if progress.log is not None:
+        yield f"events: {progress.log.path}"
+        yield from progress.log.notes
+    if args.out is not None:
+        yield f"wrote {args.out}: the variables as they are after step {progress.done}"
+    yield from kernel_lines(session.computed_by)
+    yield from map(rounding_line, session.rounding)
+    if not session.backend.measured:
+        yield f"emulated: {session.backend.source}"
+
+
+class _Progress:
+    """What is shown of the steps while they are made, and logged."""
+
+    def __init__(self, args: argparse.Namespace, log: EventLog | None) -> None:
+        self.shown: list[dict[str, object]] = []
+        self._total: int = args.steps
+        self._every = args.every or max(1, args.steps // _LINES)
+        self._prints = not args.json
+        self.log = log
+        self._last: tuple[int, Values] = (0, {})
+
+    @property
+    def done(self) -> int:
+        """How many steps have been made."""
+        return self._last[0]
+
+    @property
+    def more(self) -> bool:
+        """Whether there are steps to be made."""
+        return self.done < self._total
+
+    def add(self, step: int, values: Values, summaries: list[bytes]) -> None:
+        """Log a step, and show it when it is time to."""
+        self._last = step, values
+        if self.log is not None:
+            self.log.add(step, values, summaries)
+        if step in (1, self._total) or step % self._every == 0:
+            self._show()
+
+    def end(self) -> None:
+        """Show the last step if that has not been done."""
+        if self.done and (not self.shown or self.shown[-1]["step"] != self.done):
+            self._show()
+
+    def _show(self) -> None:
+        step, values = self._last
+        objects = {name: tensor_object(value) for name, value in values.items()}
+        self.shown.append({"step": step, "values": objects})
+        if self._prints:
+            number = str(step).rjust(len(str(self._total)))
+            print("  ".join([f"step {number}", *map(_text, values.items())]), flush=True)
+
+
+def _train(training: Training, progress: _Progress) -> GradstepError | None:
+    """Make steps up to the last, or Ctrl+C, or the error that is returned."""
+    stop = threading.Event()
+    try:
+        with on_interrupt(stop.set):
+            while progress.more and not stop.is_set():
+                values, summaries = training.step()
+                progress.add(training.done, values, summaries)
+    except GradstepError as error:
+        return error
+    finally:
+        progress.end()
+    return None
+
+
+def _text(item: tuple[str, np.ndarray | None]) -> str:
+    name, value = item
+    number = value is not None and value.ndim == 0 and value.dtype != object
+    return f"{name} {str(value) if number else tensor_text(value)}"
+
+
+def _where_to_look(args: argparse.Namespace, done: int) -> str:
+    """How the debugger shows the step after `done`."""
+    words = ["gradstep", "debug", args.out or args.file]
+    words += ["--trust"] if args.trust else []
+    words += ["--feed", *args.feed] if args.feed else []
+    words += ["--allow-nan"] if args.allow_nan else []
+    words += ["--init", args.init] if args.init else []
+    words += ["--device", args.device] if args.device != "cpu" else []
+    there = f", then run_to {done}:0," if done and not args.out else ""
+    return f"`{shlex.join(words)}`{there} stands before this step"

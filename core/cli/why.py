@@ -6,8 +6,10 @@ import argparse
 
 import msgspec
 
+from core.autodiff.walking import reached
 from core.cli import arguments
-from core.cli.loading import load, require_request
+from core.cli.asking import require_request
+from core.cli.loading import load
 from core.cli.ports import Answer, Application
 from core.cli.situation import situation
 from core.host.evaluator import Evaluator
@@ -24,14 +26,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
-    """An explanation for every --wrt."""
+    """An explanation for every --wrt, of the first --of that it leads to."""
     loaded = load(args)
     request = require_request(loaded.document)
     here = situation(loaded, app.devices().open_backend(args.device))
     evaluate = Evaluator(loaded.of_kind(CodeKind.PYFUNC))
-    found = {
-        ref.short: explanation(evaluate, here, str(request.of[0]), str(ref)) for ref in request.wrt
-    }
+    ends = {ref: reached(loaded.document.graph, ref, request.of) for ref in request.wrt}
+    found = {x.short: explanation(evaluate, here, str(y), str(x)) for x, y in ends.items()}
     objects = {name: msgspec.to_builtins(e) for name, e in found.items()}
     return Answer({"gradients": objects}, "\n".join(_text(e) for e in found.values()))
 

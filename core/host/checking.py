@@ -8,10 +8,11 @@ import numpy as np
 
 from core.autodiff.finding import Verdict
 from core.autodiff.gradcheck import Check, Gradients, check_gradients
+from core.debug.program import name_of
 from core.errors import GradstepError
 from core.graph.model import TensorRef
 from core.host.evaluator import Evaluator
-from core.host.messages import GradientRow, GradientTable
+from core.host.messages import GradientRow, GradientTable, UncheckedNode
 from core.host.node_checks import checked_tensor, node_check, node_checks
 from core.host.situation import Situation
 
@@ -30,12 +31,14 @@ def gradient_table(
         )
     graph = here.needed(here.request)
     check = check_gradients(evaluate, graph, here.request, here.given, here.functions, second_order)
+    nodes, unchecked = node_checks(evaluate, here, graph, second_order)
     return GradientTable(
         rows=[row for ref in check.numeric for row in _rows(check, ref)],
-        nodes=node_checks(evaluate, here, graph, second_order),
+        nodes=nodes,
         second=[checked_tensor(f, ref.short, order=2) for ref, f in check.second.items()],
+        unchecked=unchecked,
         supports=check.supports,
-        text=_text(check),
+        text=_text(check, unchecked),
     )
 
 
@@ -46,12 +49,13 @@ def gradient_tables(
     tables = [gradient_table(evaluate, each, second_order) for each in here]
     if len(tables) == 1:
         return tables[0]
-    losses = [" + ".join(ref.short for ref in each.request.of) for each in here]
+    losses = [name_of(each.request.of) for each in here]
     said = {table.supports for table in tables}
     return GradientTable(
         rows=[row for table in tables for row in table.rows],
         nodes=[*{node.node: node for table in reversed(tables) for node in table.nodes}.values()],
         second=[tensor for table in tables for tensor in table.second],
+        unchecked=[*{one.node: one for table in tables for one in table.unchecked}.values()],
         supports=said.pop() if len(said) == 1 else "neither" if "neither" in said else "both",
         text=" ".join(f"{loss}: {table.text}" for loss, table in zip(losses, tables, strict=True)),
     )
@@ -91,8 +95,16 @@ def _element(gradients: Gradients, ref: TensorRef, index: tuple[int, ...]) -> fl
     return None if array is None else float(array[index])
 
 
-def _text(check: Check) -> str:
-    return " ".join([_verdict(check), *_remarks(check)])
+def _text(check: Check, unchecked: Sequence[UncheckedNode]) -> str:
+    return " ".join([_verdict(check), *_remarks(check), *_left_out(unchecked)])
+
+
+def _left_out(unchecked: Sequence[UncheckedNode]) -> Iterator[str]:
+    """Which operations are only checked as parts of the whole, for each reason."""
+    for why in dict.fromkeys(one.why for one in unchecked):
+        names = [f"{one.node} ({one.type})" for one in unchecked if one.why == why]
+        each = "each " if len(names) > 1 else ""
+        yield f"Not checked alone, but in the whole: {', '.join(names)}, which {each}{why}."
 
 
 def _remarks(check: Check) -> Iterator[str]:

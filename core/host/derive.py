@@ -15,11 +15,13 @@ from core.host.given import fitting_feeds, fitting_initial
 from core.host.initialising import uninitialised
 from core.host.overrides import unmatched, unregistered
 from core.host.roles import in_role
-from core.host.soundness import broken_operations, without_cycles
+from core.host.soundness import without_cycles
 from core.host.targets import missing_names, run_targets, sound_threads
 from core.host.training import with_training
 from core.host.user_code import Function, functions_of
 from core.io.document import CodeKind, Document
+from core.io.fed import with_placeholders
+from core.ops.broken import broken_operations
 from core.ops.infer import declared
 from core.ops.output import Print, to_stderr
 
@@ -41,12 +43,13 @@ def derive(
     problems: list[Problem] = []
     if functions is None:
         functions, problems = compiled(document, trusted, output)
+    document = with_placeholders(document)
     if previous is not None:
         document = document.with_(graph=sharing(document.graph, previous.forward))
     graph = without_cycles(document.graph)
-    found = declared(document.graph).problems
-    broken = broken_operations(graph, found)
-    problems += [*found, *unmatched(document.graph, document.request.overrides)]
+    inference = declared(document.graph)
+    broken = broken_operations(graph, inference)
+    problems += [*inference.problems, *unmatched(document.graph, document.request.overrides)]
     rules = of_kind(document, functions, CodeKind.GRADIENT)
     unknown = unregistered(document.graph, document.request.overrides, rules)
     feeds, refused = fitting_feeds(graph, document.feeds)

@@ -10,12 +10,8 @@ from core.engine.evaluate import Functions
 from core.engine.resolve import storage_name
 from core.engine.session import Session
 from core.graph.model import Graph, TensorRef
-from core.ops.output import printing_to
+from core.ops.output import nowhere, printing_to
 from core.ops.variable import VARIABLES
-
-
-def _nobody(text: str) -> None:
-    pass
 
 
 class Evaluator:
@@ -46,7 +42,7 @@ class Evaluator:
                 session.store.set(storage_name(op), session.backend.put(value))
             else:
                 feeds[ref] = value
-        with printing_to(_nobody):  # a check runs the graph hundreds of times
+        with printing_to(nowhere):  # a check runs the graph hundreds of times
             return session.values(fetches, feeds)
 
     def _session_of(self, graph: Graph) -> Session:

@@ -10,12 +10,12 @@ import numpy as np
 
 from core.debug.expression import Scope, parse
 from core.debug.frame import Frame
-from core.debug.mentions import mentioned
+from core.debug.mentions import mentioned, names_a_tensor
 from core.debug.program import Program
 from core.errors import GradstepError
 from core.graph.loop import anywhere
-from core.graph.model import TensorRef
-from core.io.expectation import Expectation, ExpectationKind
+from core.graph.model import Constant, TensorRef
+from core.io.expectation import Expectation, ExpectationKind, Variation
 
 NO_GRADIENT, NOT_COMPUTED, NO_FAILURE = "no gradient", "not computed", "no failure"
 _WHOLE = 12  # elements that are written out
@@ -58,6 +58,43 @@ def verdict(e: Expectation, outcome: Outcome) -> Verdict:
         return Verdict(e.kind is ExpectationKind.NONE and nothing_failed, missing.why(outcome))
     except GradstepError as error:
         return Verdict(False, error.message)
+
+
+def as_given(what: str, outcome: Outcome, run: int, when: Variation) -> Expectation:
+    """The expectation that an expression is what it is; that a comparison holds. Raises
+    GradstepError where the run failed, and for a comparison that does not."""
+    if outcome.failures:
+        raise outcome.failures[0]
+    text = f"What run {run + 1} gives."
+    try:
+        value = np.asarray(_value(what, outcome))
+    except _MissingError:
+        return Expectation(text, what, ExpectationKind.NONE, run=run, when=when)
+    if value.dtype.kind != "b" or names_a_tensor(what):
+        return Expectation(text, what, value=Constant(value), run=run, when=when)
+    if not value.all():
+        raise GradstepError(
+            f"{what} is {shown(value)}", kind="ValueError", hint="say what holds, or expect a value"
+        )
+    return Expectation(text, what, ExpectationKind.HOLDS, run=run, when=when)
+
+
+def as_it_failed(outcome: Outcome, run: int, when: Variation) -> Expectation:
+    """The expectation that the run fails as it did. Raises GradstepError if it did not."""
+    if not outcome.failures:
+        raise GradstepError(
+            f"run {run + 1} does not fail", kind="ValueError", hint="expect a value"
+        )
+    error = outcome.failures[0]
+    return Expectation(
+        f"Run {run + 1} fails.",
+        error.node or "",
+        ExpectationKind.FAILS,
+        run=run,
+        error=error.kind,
+        message=error.message,
+        when=when,
+    )
 
 
 def shown(value: Any) -> str:

@@ -21,25 +21,21 @@ from core.host.messages import CheckedExpectation
 from core.host.user_code import Function
 from core.io.document import Document
 from core.io.expectation import Expectation, Variation, variations
-from core.ops.output import printing_to
-
-
-def _nobody(text: str = "") -> None:
-    pass
+from core.ops.output import nowhere, printing_to
 
 
 def check_expectations(
     document: Document,
     functions: Mapping[str, Function],
     open_backend: Callable[[str], Backend],
-    before: Callable[[], None] = _nobody,
+    before: Callable[[], None] = lambda: None,
 ) -> list[CheckedExpectation]:
     """Every expectation of `document`, in their order.
 
     functions: its custom Python by name. before: called before each run, to count it or to raise.
     """
     found: dict[int, Verdict] = {}
-    with printing_to(_nobody):
+    with printing_to(nowhere):
         for when in variations(document.expectations):
             mine = [i for i, e in enumerate(document.expectations) if e.when == when]
             found.update(_verdicts(document, when, mine, functions, open_backend, before))
@@ -80,7 +76,7 @@ def _verdicts(
     """Of the expectations numbered `mine`, which share one variation."""
     found: dict[int, Verdict] = {}
     try:
-        trial = _Trial(derive(varied(document, when), functions), open_backend(when.device))
+        trial = Trial(derive(varied(document, when), functions), open_backend(when.device))
     except GradstepError as error:
         return dict.fromkeys(mine, Verdict(False, error.message))
     for run in range(1 + max(document.expectations[i].run for i in mine)):
@@ -91,7 +87,7 @@ def _verdicts(
     return found
 
 
-class _Trial:
+class Trial:
     """A program that is run from its start, one run after another, keeping the last alone. Where
     it has threads they go on in turn, as when the user lets them; the values are the main one's."""
 

@@ -12,23 +12,33 @@ from core.autodiff.differentiate import Differentiation, differentiate
 from core.autodiff.explain import explain
 from core.autodiff.held import alive
 from core.autodiff.iterations import first_broken
+from core.autodiff.walking import forward_path
 from core.errors import GradstepError
 from core.graph.dtypes import DType
-from core.graph.model import TensorRef
+from core.graph.loop import way_to
+from core.graph.model import Graph, TensorRef
+from core.graph.problems import Problem
 from core.host.evaluator import Evaluator
 from core.host.messages import Explanation
 from core.host.situation import Situation
+from core.ops.broken import broken_operations
 from core.ops.infer import declared
 
 
 def explanation(evaluate: Evaluator, here: Situation, of: str, wrt: str) -> Explanation:
-    """Why d(of)/d(wrt) is as it is. Raises GradstepError for a wrong name, or a gradient that
-    cannot be derived."""
+    """Why d(of)/d(wrt) is as it is. Raises GradstepError for a wrong name, and for an operation
+    whose gradient cannot be derived."""
     y, x = TensorRef.parse(of), TensorRef.parse(wrt)
     request = replace(here.request, of=(y,), wrt=(x,))
     graph = here.needed(request)
+    broken = broken_operations(graph, declared(graph))
+    if problem := broken.get(y.op) or broken.get(x.op):
+        return _not_derived(graph, y, x, problem)
     derived = differentiate(graph, request, here.functions)
-    values = _values(evaluate, here, derived, x)
+    try:
+        values, failed = _values(evaluate, here, derived, x), ""
+    except GradstepError as error:
+        values, failed = {}, _said(error)
     inside = partial(first_broken, evaluate, derived.graph, here.given)
     found = explain(graph, request, derived, y, x, values.get, inside)
     return Explanation(
@@ -37,20 +47,40 @@ def explanation(evaluate: Evaluator, here: Situation, of: str, wrt: str) -> Expl
         node=found.node,
         index=None if found.index is None else list(found.index),
         path=list(found.path),
-        text=found.text,
+        text=found.text + failed,
+    )
+
+
+def _said(error: GradstepError) -> str:
+    """Why there are no values to look at."""
+    place = f" (at {error.node})" if error.node and error.node not in error.message else ""
+    way = f"; {error.hint}" if error.hint else ""
+    return f" That fails: {error.message}{place}{way}."
+
+
+def _not_derived(graph: Graph, y: TensorRef, x: TensorRef, problem: Problem) -> Explanation:
+    """There is no gradient as long as an operation on the way cannot run."""
+    around = way_to(graph, problem.node)
+    at = around[0].name if around else problem.node
+    text = f"d {y.short} / d {x.short} cannot be derived because of {problem.node}: {problem.text}"
+    return Explanation(
+        state="none",
+        cause="broken",
+        node=problem.node,
+        index=None,
+        path=list(forward_path(graph, at, y.op)),
+        text=f"{text}. To go on, {problem.fix}." if problem.fix else f"{text}.",
     )
 
 
 def _values(
     evaluate: Evaluator, here: Situation, derived: Differentiation, x: TensorRef
 ) -> Mapping[TensorRef, np.ndarray]:
-    """Everything that the gradient is made of; empty when there is none, or the run fails."""
+    """Everything that the gradient is made of; empty when there is none. Raises GradstepError where
+    the run fails."""
     if x not in derived.gradients:
         return {}
     names = derived.graph.ancestors([derived.gradients[x].op])
     types = declared(derived.graph).types
     refs = [r for r, kind in types.items() if r.op in names and kind.dtype is not DType.RESOURCE]
-    try:
-        return alive(evaluate, derived.graph, refs, here.given)
-    except GradstepError:
-        return {}
+    return alive(evaluate, derived.graph, refs, here.given)

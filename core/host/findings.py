@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+from msgspec import structs
 
 
 class GradientRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,6 +56,15 @@ class NodeCheck(msgspec.Struct, frozen=True, kw_only=True):
     fix: str = ""
     verdict: str = ""  # the most concerning one of `tensors`
     tensors: list[CheckedTensor] = []
+
+
+class UncheckedNode(msgspec.Struct, frozen=True, kw_only=True):
+    """An operation on the way of a gradient that is not checked by itself; `why` as the end of
+    "it…"."""
+
+    node: str
+    type: str
+    why: str
 
 
 class CheckedExpectation(msgspec.Struct, frozen=True, kw_only=True):
@@ -135,6 +145,9 @@ class ProfileRow(msgspec.Struct, frozen=True, kw_only=True):
     and other names of the same memory; it takes no time and makes no bytes); kernel: "" for the
     NumPy reference, else its name, as "SciPy", and differs: how results may differ from the
     reference's; also: other operations whose work this is (equal ones, merged updates).
+
+    Of a loop: iterations, how many there were in the last run; inside, a row for each operation of
+    the iteration, for all of them together, whose seconds and bytes are in the loop's own, too.
     """
 
     op: str
@@ -148,6 +161,20 @@ class ProfileRow(msgspec.Struct, frozen=True, kw_only=True):
     kernel: str = ""
     differs: str = ""
     also: list[str] = []
+    iterations: int = 0
+    inside: list[ProfileRow] = []
+
+    @property
+    def between(self) -> ProfileRow:
+        """Of a loop: what it takes to go from one iteration to the next."""
+        return structs.replace(
+            self,
+            seconds=self.seconds - sum(row.seconds for row in self.inside),
+            bytes_made=self.bytes_made - sum(row.bytes_made for row in self.inside),
+            bytes_read=self.bytes_read - sum(row.bytes_read for row in self.inside),
+            iterations=0,
+            inside=[],
+        )
 
 
 class PassInfo(msgspec.Struct, frozen=True, kw_only=True):

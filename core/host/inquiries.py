@@ -14,6 +14,7 @@ from core.host.findings import (
     NodeCheck,
     PassInfo,
     ProfileRow,
+    UncheckedNode,
 )
 from core.host.message import Message
 
@@ -31,6 +32,7 @@ class GradientTable(Message, frozen=True, kw_only=True):
     rows: list[GradientRow]
     nodes: list[NodeCheck]
     second: list[CheckedTensor] = []  # through the whole graph
+    unchecked: list[UncheckedNode] = []
     supports: str  # "native", "override", "both" or "neither"
     text: str
 
@@ -46,6 +48,21 @@ class Expectations(Message, frozen=True, kw_only=True):
     """In the document's order."""
 
     checked: list[CheckedExpectation]
+
+
+class Expect(Message, frozen=True, kw_only=True):
+    """Run the document in raw buffer 0 likewise, and write down in it what run number `run` gives
+    (see core.host.expecting). Replied to with Expected. what: expressions; none: how it fails."""
+
+    what: list[str]
+    run: int = 0
+    trusted: bool = False
+
+
+class Expected(Message, frozen=True, kw_only=True):
+    """The document with the expectations is in raw buffer 0. count: how many these are."""
+
+    count: int
 
 
 class Why(Message, frozen=True, kw_only=True):
@@ -77,7 +94,8 @@ class Profile(Message, frozen=True, kw_only=True):
     mode: "recorded" (the layout that the debugger runs) or "fast"; runs: how many are measured
     (0: as many as fit in about a second, at least 3); without: names of passes to leave out, of
     fast runs (recorded runs have none); kernels: libraries that may compute in NumPy's place, or
-    "auto" for all that are there. Emulated devices have no times: Failed."""
+    "auto" for all that are there. Threads fill the queues before the runs. Emulated devices have no
+    times: Failed."""
 
     mode: str = "recorded"
     runs: int = 0

@@ -19,13 +19,16 @@ from core.host.findings import (
     PassInfo,
     ProfileRow,
     SideResult,
+    UncheckedNode,
 )
 from core.host.inquiries import (
     CheckExpectations,
     CheckGradients,
     Compare,
     Compared,
+    Expect,
     Expectations,
+    Expected,
     Explained,
     GradientTable,
     Profile,
@@ -41,6 +44,7 @@ from core.host.parts import (
     ErrorInfo,
     LoopInfo,
     LoopPlace,
+    LossInfo,
     ProblemInfo,
     ProgramInfo,
     SessionInfo,
@@ -195,6 +199,7 @@ Request = (
     | Read
     | CheckGradients
     | CheckExpectations
+    | Expect
     | Why
     | Compare
     | Profile
@@ -209,6 +214,7 @@ Reply = (
     | Values
     | GradientTable
     | Expectations
+    | Expected
     | Explained
     | Compared
     | Profiled
@@ -235,7 +241,9 @@ __all__ = [
     "EdgeGradient",
     "ErrorInfo",
     "Event",
+    "Expect",
     "Expectations",
+    "Expected",
     "Explained",
     "Explanation",
     "Failed",
@@ -243,6 +251,7 @@ __all__ = [
     "GradientTable",
     "LoopInfo",
     "LoopPlace",
+    "LossInfo",
     "ManageSessions",
     "Message",
     "NodeCheck",
@@ -268,6 +277,7 @@ __all__ = [
     "Stopped",
     "TensorPart",
     "ThreadInfo",
+    "UncheckedNode",
     "Values",
     "Why",
 ]

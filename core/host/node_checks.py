@@ -19,7 +19,7 @@ from core.graph.dtypes import DType, TensorType
 from core.graph.loop import way_to
 from core.graph.model import Graph, Operation, TensorRef
 from core.host.evaluator import Evaluator
-from core.host.messages import CheckedTensor, NodeCheck
+from core.host.messages import CheckedTensor, NodeCheck, UncheckedNode
 from core.host.situation import Situation
 from core.ops.infer import declared
 from core.ops.opened import opened
@@ -27,6 +27,8 @@ from core.ops.table import find
 from core.ops.tensor_types import outputs_of
 
 _MOST = 64  # elements of each input that are looked at when every node is checked
+_HANDLE = "takes a handle of state besides values"
+_DEAD = "is in a branch that is not taken, or next to one"
 
 
 @dataclass(frozen=True)
@@ -41,15 +43,21 @@ class _Met:
 
 def node_checks(
     evaluate: Evaluator, here: Situation, graph: Graph, second_order: bool = False
-) -> list[NodeCheck]:
-    """Every operation of `graph` that a gradient flows back through, in order."""
+) -> tuple[list[NodeCheck], list[UncheckedNode]]:
+    """Every operation of `graph` that a gradient flows back through, in order, and those of them
+    that are not checked."""
     derived = differentiate(graph, here.request, here.functions)
     types = declared(graph).types
-    ops = [op for op in graph if _passes_on(op, here) and _is_plain(op, types)]
-    wanted = [(op, arriving) for op in ops if (arriving := _arriving(op, derived))]
-    met = _meet(evaluate, here, derived, wanted)
+    passing = [(op, _arriving(op, derived)) for op in graph if _passes_on(op, here)]
+    on_the_way = [(op, arriving) for op, arriving in passing if arriving]
+    plain = [(op, arriving) for op, arriving in on_the_way if _is_plain(op, types)]
+    met = [*_meet(evaluate, here, derived, plain)]
     found = (_checked(evaluate, here, one, _MOST, second_order) for one in met)
-    return [check for check in found if check is not None]
+    checks = [check for check in found if check is not None]
+    alive = {one.op.name for one in met}
+    left_out = [(op, _HANDLE) for op, _ in on_the_way if _takes_handle(op, types)]
+    left_out += [(op, _DEAD) for op, _ in plain if op.name not in alive]
+    return checks, [UncheckedNode(node=op.name, type=op.type, why=why) for op, why in left_out]
 
 
 def node_check(
@@ -68,7 +76,7 @@ def node_check(
     op, types = here.graph[name], declared(here.graph).types
     if _takes_handle(op, types):
         raise GradstepError(
-            f"'{name}' ({op.type}) takes state besides values, and cannot be checked alone",
+            f"'{name}' ({op.type}) {_HANDLE}, and cannot be checked alone",
             kind="ValueError",
             node=name,
             hint="check all gradients: the whole is compared, with this in it",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 
 from core.autodiff.request import Override, OverrideKind
 from core.autodiff.rules import is_registered, near_gradients
@@ -11,6 +11,7 @@ from core.graph.loop import within
 from core.graph.model import Graph
 from core.graph.near import did_you_mean, near
 from core.graph.problems import Problem
+from core.graph.scopes import parents
 
 NOTHING = "this override matches nothing"
 
@@ -77,10 +78,4 @@ def _targets(graph: Graph, kind: OverrideKind) -> Counter[str]:
         return Counter(op.type for op in within(graph))
     if kind is OverrideKind.OP:
         return Counter(op.name for op in within(graph))
-    return Counter(scope for op in within(graph) for scope in _scopes(op.name))
-
-
-def _scopes(name: str) -> Iterator[str]:
-    parts = name.split("/")
-    for count in range(1, len(parts)):
-        yield "/".join(parts[:count])
+    return Counter(scope for op in within(graph) for scope in parents(op.name))

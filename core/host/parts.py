@@ -79,6 +79,14 @@ class EdgeGradient(msgspec.Struct, frozen=True, kw_only=True):
     gradient: str
 
 
+class LossInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """One of several things that are differentiated, by its name ("loss", "a + b")."""
+
+    of: str
+    gradients: dict[str, str]  # as in ProgramInfo
+    edges: list[EdgeGradient]
+
+
 class ProgramInfo(msgspec.Struct, frozen=True, kw_only=True):
     """What the engine derived from the document, as far as the window shows it."""
 
@@ -95,6 +103,7 @@ class ProgramInfo(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     loops: list[LoopInfo] = []
     branches: list[str] = []  # tensors that are dead where their branch is not taken
+    losses: list[LossInfo] = []  # if several; `gradients` and `edges` have the first's of each
 
 
 class LoopInfo(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 
@@ -19,8 +20,10 @@ from core.engine.plan import Plan, compile_plan
 from core.engine.profile import Cost, Profile, measure, require_times
 from core.engine.state import VariableStore
 from core.errors import GradstepError
+from core.host.filling import filled
 from core.host.messages import PassInfo, Profiled, ProfileRow
-from core.ops.output import printing_to
+from core.ops.output import nowhere, printing_to
+from core.ops.queue import Queue
 
 MODES = ("recorded", "fast")
 _NOT_FAST = "a variable has no value when the run starts, or no fixed shape, so it ran recorded"
@@ -35,6 +38,7 @@ class Wish:
     runs: int = 0
     without: Sequence[str] = ()
     kernels: str | Sequence[str] = ()
+    threads: bool = False
 
     def require(self) -> None:
         """Raises GradstepError for what cannot be asked for."""
@@ -67,10 +71,13 @@ def profiled(
     asked = wish.mode == "fast"
     better, reports = reported(plan, backend, wish.without) if asked else (plan, [])
     rewrite = (lambda _: better) if asked else None
-    with printing_to(_nobody):
+    with printing_to(nowhere):
+        threads = wish.threads and bool(program.threads)
+        anew = filled(program, backend, store) if threads else {}
         recording = laid_out(plan, backend, program.functions, store, rewrite, kernels)
         recording.feed(feeds)
-        found = measure(recording, store, wish.runs, before)
+        with _saying_when(threads):
+            found = measure(recording, store, wish.runs, before, anew)
     fast = isinstance(recording, Fast)
     return Profiled(
         mode="fast" if fast else "recorded",
@@ -79,12 +86,33 @@ def profiled(
         rows=_rows(found, recording.plan, stand_ins(plan, recording.plan)),
         passes=[_info(report) for report in reports] if fast else _left_out(),
         device=backend.name,
-        text=_NOT_FAST if asked and not fast else "",
+        text="; ".join(_remarks(plan, asked and not fast, anew)),
     )
 
 
-def _nobody(text: str) -> None:
-    pass
+@contextmanager
+def _saying_when(threads: bool) -> Iterator[None]:
+    """A run that waits although threads filled the queues is told when they did."""
+    try:
+        yield
+    except GradstepError as error:
+        if threads and error.kind == "DeadlineExceededError":
+            error.hint = (
+                "threads fill the queues before a measured run, not during it: let the queue hold "
+                f"as much as a run takes; or {error.hint}"
+            )
+        raise
+
+
+def _remarks(plan: Plan, not_fast: bool, queues: Mapping[str, Queue]) -> Iterator[str]:
+    """What was not as one might think."""
+    if not plan.steps:
+        yield "there is nothing to run"
+    if not_fast:
+        yield _NOT_FAST
+    if queues:
+        said = ", ".join(f"{name} has {queue.filling}" for name, queue in queues.items())
+        yield f"each run starts with the queues as the threads fill them: {said}"
 
 
 def _rows(found: Profile, plan: Plan, instead: Mapping[str, int]) -> list[ProfileRow]:
@@ -96,7 +124,7 @@ def _rows(found: Profile, plan: Plan, instead: Mapping[str, int]) -> list[Profil
 
 
 def _row(plan: Plan, cost: Cost, shared: list[str]) -> ProfileRow:
-    op = cost.step.op
+    op, iteration = cost.step.op, cost.step.iteration
     kernel = plan.kernels.get(op.name)
     return ProfileRow(
         op=op.name,
@@ -110,6 +138,8 @@ def _row(plan: Plan, cost: Cost, shared: list[str]) -> ProfileRow:
         kernel="" if kernel is None else kernel.library.name,
         differs="" if kernel is None else kernel.differs,
         also=[*cost.step.also, *shared],
+        iterations=cost.iterations,
+        inside=[_row(iteration.plan, each, []) for each in cost.inside] if iteration else [],
     )
 
 

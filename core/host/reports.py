@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from core.autodiff.notation import Notation
 from core.debug.place import Place
-from core.debug.program import Program
+from core.debug.program import Program, name_of
 from core.debug.session import DebugSession
 from core.debug.thread import ThreadState
 from core.debug.threads import Threads
 from core.engine.groups import owner
 from core.engine.plan import Plan
-from core.graph.model import Operation
+from core.graph.model import Edge, Operation, TensorRef
 from core.host.failures import info_of, info_of_problem
 from core.host.messages import (
     BlockedEdge,
     EdgeGradient,
     LoopInfo,
     LoopPlace,
+    LossInfo,
     ProgramInfo,
     StepInfo,
     Stopped,
@@ -36,17 +37,9 @@ def program_info(session: DebugSession) -> ProgramInfo:
     return ProgramInfo(
         steps=_steps(_notation(program), plan),
         loops=[*_loops(_notation(program), plan)],
-        gradients={
-            str(ref): str(gradient)
-            for ref, gradient in program.gradients.items()
-            if gradient in plan.tensors
-        },
+        gradients=_gradients(program.gradients, plan),
         rows=[str(ref) for ref in program.slices],
-        edges=[
-            EdgeGradient(op=edge.op, index=edge.index, gradient=str(gradient))
-            for edge, gradient in program.edges.items()
-            if gradient in plan.tensors
-        ],
+        edges=_edges(program.edges, plan),
         blocked=[
             BlockedEdge(op=edge.op, index=edge.index, why=why)
             for edge, why in program.blocked.items()
@@ -58,7 +51,29 @@ def program_info(session: DebugSession) -> ProgramInfo:
         measured=backend.measured,
         source=backend.source,
         branches=[str(ref) for ref in plan.alive],
+        losses=[*_losses(program, plan)],
     )
+
+
+def _gradients(gradients: Mapping[TensorRef, TensorRef], plan: Plan) -> dict[str, str]:
+    return {str(ref): str(held) for ref, held in gradients.items() if held in plan.tensors}
+
+
+def _edges(edges: Mapping[Edge, TensorRef], plan: Plan) -> list[EdgeGradient]:
+    return [
+        EdgeGradient(op=edge.op, index=edge.index, gradient=str(held))
+        for edge, held in edges.items()
+        if held in plan.tensors
+    ]
+
+
+def _losses(program: Program, plan: Plan) -> Iterator[LossInfo]:
+    """Those of which runs compute gradients, if there are several."""
+    for one in program.derived if len(program.derived) > 1 else ():
+        gradients = _gradients(one.gradients, plan)
+        if gradients:
+            edges = _edges(one.edges, plan)
+            yield LossInfo(of=name_of(one.of), gradients=gradients, edges=edges)
 
 
 def stopped(threads: Threads) -> Stopped:

@@ -25,6 +25,7 @@ from core.host.derive import compiled, derive, of_kind
 from core.host.devices import DeviceServices
 from core.host.evaluator import Evaluator
 from core.host.expectations import check_expectations
+from core.host.expecting import expected, with_expected
 from core.host.explaining import explanation
 from core.host.failures import info_of, info_of_problem
 from core.host.position import begin, begin_all, go_back_to_all
@@ -83,6 +84,7 @@ class EngineService:
             m.Read: self._read,
             m.CheckGradients: self._check_gradients,
             m.CheckExpectations: self._check_expectations,
+            m.Expect: self._expect,
             m.Why: self._why,
             m.Compare: self._compare,
             m.Profile: self._profile,
@@ -188,6 +190,13 @@ class EngineService:
         opener, before = self._devices.open_backend, self._check_interrupted
         return m.Expectations(checked=check_expectations(document, functions, opener, before)), ()
 
+    def _expect(self, request: m.Expect, buffers: Sequence[Buffer]) -> Answer:
+        document = _sent(buffers)
+        functions, _ = compiled(document, request.trusted, say)
+        opener = self._devices.open_backend
+        found = expected(document, functions, opener, request.what, request.run)
+        return m.Expected(count=len(found)), (store.to_bytes(with_expected(document, found)),)
+
     def _why(self, request: m.Why, buffers: Sequence[Buffer]) -> Answer:
         found = explanation(self._evaluator(), self._situation(), request.of, request.wrt)
         return m.Explained(explanation=found), ()
@@ -208,7 +217,7 @@ class EngineService:
 
     def _profile(self, request: m.Profile, buffers: Sequence[Buffer]) -> Answer:
         session = self._session
-        wish = Wish(request.mode, request.runs, request.without, request.kernels)
+        wish = Wish(request.mode, request.runs, request.without, request.kernels, threads=True)
         tell = self._teller("Measuring", 100)
         start = session.timeline.start.copy()
         found = profiled(

@@ -19,16 +19,6 @@ def without_cycles(graph: Graph) -> Graph:
     return graph
 
 
-def broken_operations(graph: Graph, problems: Iterable[Problem]) -> dict[str, Problem]:
-    """Operations that cannot be typed -> the error, at them or upstream, that is to blame."""
-    blame = {p.node: p for p in problems if p.severity == "error" and p.node in graph}
-    for name in graph.order:
-        for before in predecessors(graph[name]):
-            if before in blame and name not in blame:
-                blame[name] = blame[before]
-    return blame
-
-
 def refuse_cyclic(refs: Iterable[TensorRef], whole: Graph, sound: Graph) -> None:
     """Raise GradstepError for the first of `refs` that `without_cycles` left out."""
     for ref in refs:

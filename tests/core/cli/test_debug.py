@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.io import store
-from core.io.document import Document
+from core.io import edits, store
+from core.io.document import Document, Optimizer
+from core.ops import api as tf
+from core.ops.builder import GraphBuilder
 from tests.core.cli.conftest import Cli
 from tests.examples.build import FOLDER
 
@@ -87,19 +89,90 @@ def test_single_operations_and_the_words_of_the_protocol(cli: Cli) -> None:
         ("step_back", "not possible here"),
         ("print nothing", "nothing"),
         ("print", "needs the name"),
+        ("print c:7", "The operation, 'c', exists but only has 1 outputs."),
+        ("gradient c of k", "there is loss"),
+        ('break a if x["los"] > 1', "did you mean loss"),
+        ("delete 1", "there are no breakpoints"),
+        ("new", "a session needs a name"),
+        ("new b; copy main b zzz", "there are c, k, c/Adam, c/Adam_1, beta1_power and 3 more"),
         ("break", "needs"),
         ("break nowhere", "nowhere"),
         ("break a if (", "("),
-        ("delete 7", "needs a number"),
+        ("break a; delete 7", "needs a number from 1 to 1"),
         ("run_to", "needs a node"),
-        ("run_to 0:999", "999"),
+        ("run_to 0:999", "0:35 is its end"),
     ],
 )
 def test_a_mistake_ends_a_script(cli: Cli, script: str, said: str) -> None:
     result = cli("debug", TUTORIAL, "--script", f"where; {script}; step", "--json")
     assert result.status == 1
-    assert len(result.json["commands"]) == 1
+    assert len(result.json["commands"]) == len(script.split(";"))
+    assert result.json["error"]["hint"]
     assert said in result.json["error"]["message"] + result.json["error"]["hint"]
+
+
+def test_sessions_of_two_graphs_with_queues(cli: Cli, tmp_path: Path) -> None:
+    """Each has variables and queues of its own, also of one graph; copies are values, by name and
+    by scope, into another graph as well; what does not fit is said as TensorFlow does."""
+    paths = []
+    for name, size in (("one", 2), ("other", 3)):
+        b = GraphBuilder()
+        with b.as_default():
+            queue = tf.FIFOQueue(5, tf.float32, shapes=[[]], name="q")
+            queue.enqueue(1.0, name="put")
+            queue.size(name="size")
+        w = b.variable("net/w", shape=(2,))
+        b.variable("v", shape=(size,))
+        b.one("AssignAdd", w, [1.0, 1.0], name="count")
+        initial = {"net/w": Constant(np.zeros(2, np.float32))}
+        initial["v"] = Constant(np.zeros(size, np.float32))
+        fetches, targets = (TensorRef("size"), TensorRef("count")), ("put",)
+        document = Document(b.build(), initial=initial, fetches=fetches, targets=targets)
+        paths.append(tmp_path / f"{name}.gradstep")
+        store.save(paths[-1], document)
+    script = f"c; c; new b; c; new far {paths[1]}; copy main far net/; c; session main; c; sessions"
+    found = cli("debug", paths[0], "--script", f"{script}; p q; session b; p q", "--json").json
+    *_, said, own, _, other = found["commands"]
+    held = {one["name"]: one["held"]["net/w"] for one in said["sessions"]}
+    assert held == {"main": "[3. 3.]", "b": "[1. 1.]", "far": "[3. 3.]"}
+    assert [x["value"]["data"].split(":")[0] for x in (own, other)] == ["3 of 5", "1 of 5"]
+    error = cli("debug", paths[0], "--script", f"{script}; copy main far v", "--json").json["error"]
+    words = "Assign requires shapes of both tensors to match. lhs shape= [3] rhs shape= [2]"
+    assert (error["message"], error["hint"]) == (words, "copy from a variable shaped like 'v'")
+
+
+def test_gradients_of_several_losses(cli: Cli, tmp_path: Path) -> None:
+    """Of a variable that both train: each is said with its loss, and can be asked for alone."""
+    b = GraphBuilder()
+    w = b.variable("w", shape=())
+    b.one("Mul", w, 3.0, name="a")
+    b.one("Square", w, name="b")
+    losses = [(TensorRef("a"),), (TensorRef("b"),)]
+    path, optimizers = (
+        tmp_path / "two.gradstep",
+        [Optimizer("GradientDescent", {"learning_rate": 0.1}, of=of) for of in losses],
+    )
+    initial = {"w": Constant(np.float32(5))}
+    store.save(path, Document(b.build(), optimizers=tuple(optimizers), initial=initial))
+    script = "run_to b; g w; c; g w; g w of b; p grad w of a; g w of c"
+    done = cli("debug", path, "--script", script).out
+    assert "d b / d w  not computed yet" in done
+    assert "d a / d w  float32[] 3.\nd b / d w  float32[] 10." in done
+    found = cli("debug", path, "--script", script, "--json").json
+    both, of_b, of_a = found["commands"][-3:]
+    assert {loss: x["data"] for loss, x in both["gradients"].items()} == {"a": 3, "b": 10}
+    assert (both["value"]["data"], of_b["value"]["data"], of_a["value"]["data"]) == (3, 10, 3)
+    assert found["error"]["hint"] == "there are a, b"
+    assert cli("expect", path, "--that", 'grad["w", "b"]', "--gradient", "w").status == 0
+    expected = store.load(path).expectations
+    assert [(e.what, e.value and float(e.value.array)) for e in expected] == [
+        ('grad["w"]', 3.0),
+        ('grad["w", "b"]', 10.0),
+    ]
+    renamed = edits.rename_operation(store.load(path), "b", "loss").expectations
+    assert [e.what for e in renamed] == ['grad["w"]', 'grad["w", "loss"]']
+    missing = cli("expect", path, "--that", 'grad["w", "c"]')
+    assert "there is no operation named 'c'" in missing.err
 
 
 def test_a_failing_step_is_where_it_stops(cli: Cli) -> None:

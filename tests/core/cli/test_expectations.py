@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import pytest
+
 from core.graph.model import Constant
 from core.io import store
 from tests.core.cli.conftest import Cli
@@ -25,3 +28,70 @@ def test_a_document_is_held_to_what_it_says(cli: Cli, tmp_path: Path) -> None:
     assert [e["ok"] for e in bad.json["expectations"]] == [False, *(True for _ in rest)]
     assert bad.json["expectations"][0]["what"] == first.what
     assert "NOT OK" in cli("check", tmp_path / "wrong.gradstep").out
+
+
+def test_what_a_run_gives_is_written_down(cli: Cli, tmp_path: Path) -> None:
+    """Values, gradients (and that there is none), comparisons, failures; of a later run, for other
+    feeds, on another device. What is expected again takes the place of what was."""
+    path, failing = tmp_path / "loop.gradstep", tmp_path / "failing.gradstep"
+    bare = store.load(FOLDER / "while_loop.gradstep").with_(expectations=())
+    store.save(path, bare)
+    for arguments in (
+        ["--value", "y", "--gradient", "x", "n", "--run", 2],
+        ["--value", "y", "--feed", "n=0", "--text", "To the power 0."],
+        ["--that", 'norm(grad["x"]) > 3', "--that", 'norm(grad["x"])'],
+        ["--value", "y", "--feed", "n=0"],
+    ):
+        assert cli("expect", path, *arguments).status == 0
+    gather = FOLDER / "gather.gradstep"
+    assert cli("expect", gather, "--failure", "--out", failing).status == 0
+    jax = ["--value", "b", "--device", "emulate:jax", "--out", failing]
+    assert cli("expect", failing, *jax).status == 0
+    found = store.load(path).expectations
+    assert [(e.what, e.kind.value, e.run, e.text) for e in found] == [
+        ('x["y"]', "equals", 1, "What run 2 gives."),
+        ('grad["x"]', "equals", 1, "What run 2 gives."),
+        ('grad["n"]', "none", 1, "What run 2 gives."),
+        ('x["y"]', "equals", 0, "To the power 0."),
+        ('norm(grad["x"]) > 3', "holds", 0, "What run 1 gives."),
+        ('norm(grad["x"])', "equals", 0, "What run 1 gives."),
+    ]
+    for each in (path, failing):
+        checked = cli("check", each, "--json").json["expectations"]
+        assert all(e["ok"] for e in checked)
+    wrong = store.load(path).with_(initial={"x": Constant(np.float32(3))})
+    store.save(path, wrong)
+    kinds = [(e["kind"], e["ok"]) for e in cli("check", path, "--json").json["expectations"]]
+    assert kinds == [
+        ("equals", False),
+        ("equals", False),
+        ("none", True),
+        ("equals", True),
+        ("holds", True),
+        ("equals", False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "status", "said"),
+    [
+        ("tutorial", [], 2, "write --value NAME"),
+        ("tutorial", ["--value", "los"], 1, "did you mean loss"),
+        ("tutorial", ["--that", "norm(grad["], 1, "cannot evaluate"),
+        ("tutorial", ["--that", 'norm(grad["c"]) > 99'], 1, 'norm(grad["c"]) > 99 is False'),
+        ("tutorial", ["--failure"], 1, "run 1 does not fail"),
+        ("gather", ["--value", "b"], 1, "indices[2] = 6 is not in [0, 5)"),
+        ("tutorial", ["--value", "c", "--run", "0"], 2, "not a positive whole number"),
+    ],
+)
+def test_what_cannot_be_expected(
+    cli: Cli, tmp_path: Path, name: str, arguments: list[str], status: int, said: str
+) -> None:
+    """The file stays as it was."""
+    path = tmp_path / f"{name}.gradstep"
+    path.write_bytes((FOLDER / path.name).read_bytes())
+    result = cli("expect", path, *arguments)
+    assert result.status == status
+    assert said in result.err
+    assert len(result.err.splitlines()) == 2
+    assert path.read_bytes() == (FOLDER / path.name).read_bytes()

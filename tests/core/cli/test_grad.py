@@ -19,6 +19,7 @@ from tests.examples.build import FOLDER
 
 TUTORIAL = FOLDER / "tutorial.gradstep"
 OVERRIDE = FOLDER / "override_add.gradstep"
+GRAPHS = Path(__file__).parents[2] / "data" / "oracle" / "graphs"
 ASK = ("--of", "loss", "--wrt", "c", "--wrt", "k")
 
 
@@ -105,19 +106,63 @@ def test_overrides_by_type_scope_and_op(cli: Cli) -> None:
         (["--stop", "a<9"], 1, "2 inputs"),
         (["--stop", "zz"], 1, "zz"),
         (["--wrt", "cc"], 1, "cc"),
+        (["--wrt", "c:5"], 1, "The operation, 'c', exists but only has 1 outputs."),
+        (["--of", "loss:7"], 1, "its outputs are numbered from 'loss:0'"),
+        (["--grad-ys", "c"], 1, "leave grad_ys out for ones"),
+        (["--wrt", "zzz"], 1, "there are data, labels, c, k, d and 3 more"),
     ],
 )
 def test_mistakes(cli: Cli, arguments: list[str], status: int, said: str) -> None:
     result = cli("grad", TUTORIAL, *arguments)
     assert result.status == status
     assert said in result.err
+    assert len(result.err.splitlines()) == 2
 
 
-def test_nothing_asked_is_bad_usage(cli: Cli) -> None:
-    path = Path(__file__).parents[2] / "data" / "oracle" / "graphs" / "two_path_gradient.pb"
-    assert cli("grad", path).status == 2
+@pytest.mark.parametrize(
+    ("name", "of", "said"),
+    [
+        ("two_path_gradient", [], "write --of NAME; there are o, do_dx"),
+        ("two_path_gradient", ["o"], "write --wrt NAME; there is x"),
+        ("mnist_softmax", [], "write --of NAME; there are cross_entropy, accuracy"),
+        ("mnist_softmax", ["cross_entropy"], "write --wrt NAME; there are W, b"),
+    ],
+)
+def test_what_is_not_asked_is_suggested(cli: Cli, name: str, of: list[str], said: str) -> None:
+    """Of a GraphDef, which says nothing of losses; no reads, slots, gradients or updates."""
+    for verb in ("grad", "why"):
+        result = cli(verb, GRAPHS / f"{name}.pb", *(part for n in of for part in ("--of", n)))
+        assert result.status == 2
+        assert result.err.splitlines()[1].strip() == said
+
+
+def test_another_loss_of_the_document(cli: Cli) -> None:
+    """It is said that there is one, and with respect to what it is differentiated."""
+    path = FOLDER / "two_networks.gradstep"
+    assert "differentiates Net_B/loss, too: --of Net_B/loss" in cli("grad", path).out
+    assert _values(cli("grad", path, "--json")).keys() == {"Net_A/w", "Net_A/b"}
+    other = _values(cli("grad", path, "--of", "Net_B/loss", "--json"))
+    assert other.keys() == {"Net_B/w", "Net_B/b"}
+    assert None not in other.values()
+
+
+def test_gradients_of_a_graph_def(cli: Cli) -> None:
+    path = GRAPHS / "two_path_gradient.pb"
     result = cli("grad", path, "--of", "o", "--wrt", "x", "--feed", "x=[1,2]", "--json")
     np.testing.assert_allclose(_values(result)["x"], [4.7182817, 11.389056], rtol=1e-6)
+
+
+def test_why_says_what_keeps_it_from_looking(cli: Cli) -> None:
+    found = cli("why", FOLDER / "gather.gradstep", "--of", "b", "--wrt", "params")
+    assert "That fails: indices[2] = 6 is not in [0, 5) (at b); valid indices" in found.out
+
+
+def test_why_of_the_loss_that_it_leads_to(cli: Cli) -> None:
+    """The document differentiates four, each by a variable of its own."""
+    said = cli("why", FOLDER / "stop_gradient_paths.gradstep").out
+    assert "d one/loss / d one/x: it is finite" in said
+    assert "d only/loss / d only/x is None: the gradient ends at only/y" in said
+    assert "no wire leads" not in said
 
 
 def test_why_a_stopped_wire(cli: Cli) -> None:
@@ -278,3 +323,20 @@ def test_a_gradient_in_numpy_is_used(cli: Cli, tmp_path: Path) -> None:
     # Where the function passes the gradient on, as addition does, it is the native one.
     wanted = cli("grad", TUTORIAL, "--json").json["gradients"]["k"]["data"]
     np.testing.assert_allclose(found.json["gradients"]["k"]["data"], wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "node", "why"),
+    [
+        ("rnn", "rnn/while/While", "takes a handle of state besides values"),
+        ("cond_gradients", "guard/Merge", "is in a branch that is not taken, or next to one"),
+    ],
+)
+def test_a_check_says_what_it_cannot_check_alone(cli: Cli, name: str, node: str, why: str) -> None:
+    path = FOLDER / f"{name}.gradstep"
+    found = cli("check", path, "--json").json
+    checked = {one["node"] for one in found["nodes"]}
+    left_out = {one["node"]: one["why"] for one in found["unchecked"]}
+    assert left_out[node] == why
+    assert checked.isdisjoint(left_out)
+    assert f"{node} (" in found["text"].partition("Not checked alone, but in the whole: ")[2]

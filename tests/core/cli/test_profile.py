@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,8 @@ def test_the_object(cli: Cli) -> None:
         "kernel": "",
         "differs": "",
         "also": [],
+        "iterations": 0,
+        "inside": [],
     }
     assert {phase["name"] for phase in found["phases"]} == {"forward", "backward", "update"}
     assert sum(phase["seconds"] for phase in found["phases"]) == pytest.approx(
@@ -89,6 +92,53 @@ def test_the_table_is_by_time_with_totals(cli: Cli) -> None:
         assert name in passes
 
 
+def test_what_is_inside_a_loop_stands_below_it(cli: Cli) -> None:
+    arguments = ("profile", FOLDER / "while_loop.gradstep", "--runs", 1)
+    found = cli(*arguments, "--json").json
+    loop = next(row for row in found["rows"] if row["op"] == "while/While")
+    inside = {row["type"]: row for row in loop["inside"]}
+    assert loop["iterations"] == inside["Mul"]["calls"] == inside["Less"]["calls"] - 1 == 3
+    assert 0 < sum(row["seconds"] for row in loop["inside"]) <= loop["seconds"]
+    for total in ("phases", "scopes"):  # which look into loops
+        named = {group["name"]: group for group in found[total]}
+        there = named["forward" if total == "phases" else "while"]
+        assert there["calls"] > sum(row["calls"] for row in loop["inside"])
+        assert there["seconds"] >= loop["seconds"]
+    lines = cli(*arguments).out.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("while/While "))
+    below = [*itertools.takewhile(lambda line: line.startswith("  "), lines[at + 1 :])]
+    assert lines[at].endswith("3 iterations")
+    assert {line.split()[0] for line in below[:-1]} == {
+        row["op"] for row in loop["inside"] if row["calls"]
+    }
+    assert below[-1].startswith("  from one iteration to the next")
+
+
+QUEUES, DEADLOCK = (FOLDER / f"queue_{x}.gradstep" for x in ("train_validation", "deadlock"))
+
+
+@pytest.mark.parametrize(
+    ("path", "more", "status", "said"),
+    [
+        (QUEUES, ["--threads"], 0, "train/queue has 3 of 3, valid/queue has 3 of 3"),
+        (QUEUES, ["--threads", "--fast"], 0, "train/queue has 3 of 3, valid/queue has 3 of 3"),
+        (QUEUES, [], 1, "let the document's threads run: --threads; or run train/fill first"),
+        (DEADLOCK, ["--threads"], 1, "let the queue hold as much as a run takes; or run reply"),
+        (TUTORIAL, ["--threads"], 2, "leave --threads out"),
+    ],
+)
+def test_threads_fill_the_queues_of_every_measured_run(
+    cli: Cli, path: Path, more: list[str], status: int, said: str
+) -> None:
+    """Of each queue, more runs than it has elements."""
+    result = cli("profile", path, "--runs", 3, *more, "--json")
+    assert result.status == status
+    found = result.json
+    assert said in (found["text"] if status == 0 else found["error"]["hint"])
+    if status == 0:
+        assert [r["calls"] for r in found["rows"] if r["op"] == "train/batch"] == [1]
+
+
 def test_scopes_hold_what_is_inside(cli: Cli, tmp_path: Path) -> None:
     b = GraphBuilder()
     x = b.placeholder("x", shape=(2,))
@@ -114,6 +164,15 @@ def test_gradients_of_something_else(cli: Cli) -> None:
     asked = ("--of", of.short, "--wrt", wrt.short)
     found = cli("profile", path, *asked, "--runs", 1, "--json").json
     assert any(row["phase"] == "backward" for row in found["rows"])
+
+
+def test_nothing_to_run_is_said(cli: Cli, tmp_path: Path) -> None:
+    unknown = tmp_path / "unknown.pbtxt"
+    unknown.write_text('node { name: "a" op: "Zorp" }')
+    assert cli("profile", unknown, "--runs", 1).out.endswith("there is nothing to run\n")
+    ran = cli("run", unknown)
+    assert ran.status == 2
+    assert "a is left out: Op type not registered 'Zorp'" in ran.err
 
 
 def test_an_emulated_device_has_no_times(cli: Cli) -> None:

@@ -112,13 +112,24 @@ def test_gather_stops_on_the_cpu_and_names_the_index(cli: Cli) -> None:
         (["--fetch", "loss", "--feed", "data"], 2, "NAME=VALUE"),
         (["--fetch", "loss", "--feed", "data=__import__('os')"], 2, "not a value"),
         (["--fetch", "loss", "--feed", "data=@none.npy"], 1, "no such file"),
+        (["--fetch", "loss", "--feed", "data=@"], 2, "no file after @"),
+        (["--fetch", "loss", "--feed", "data=@{tmp}/cut.npz:a"], 1, "cut.npz: is cut off"),
+        (["--fetch", "loss", "--feed", "data=@{tmp}/cut.npz"], 1, "cut.npz: is cut off"),
+        (["--fetch", "loss", "--feed", "data=@{tmp}/ok.npz"], 2, "write @"),
+        (["--fetch", "loss", "--feed", "data=@{tmp}/ok.npz:aa"], 1, "did you mean a"),
+        (["--fetch", "loss", "--feed", "data=@{tmp}/no.npz:a"], 1, "no.npz is not an .npz file"),
+        (["--fetch", "loss", "--feed", "data=" + "[" * 999], 2, "…' is not a value"),
         (["--fetch", "loss", "--init", "nope"], 1, "nope"),
         (["--fetch", "loss", "--runs", "0"], 2, "positive"),
         (["--fetch", "loss", "--device", "tpu"], 1, "tpu"),
         (["--ftch", "loss"], 2, "unrecognized"),
     ],
 )
-def test_mistakes(cli: Cli, arguments: list[Any], status: int, said: str) -> None:
+def test_mistakes(cli: Cli, tmp_path: Path, arguments: list[Any], status: int, said: str) -> None:
+    np.savez(tmp_path / "ok.npz", a=np.ones(2), b=np.ones(3))
+    (tmp_path / "cut.npz").write_bytes((tmp_path / "ok.npz").read_bytes()[:200])
+    (tmp_path / "no.npz").write_bytes(b"text")
+    arguments = [argument.replace("{tmp}", str(tmp_path)) for argument in arguments]
     plain = cli("run", TUTORIAL, *arguments)
     assert plain.status == status
     assert plain.out == ""

@@ -1,0 +1,48 @@
+"""Arrays in NumPy's files, as the command line names them: FILE.npy, FILE.npz:KEY."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+
+from core.cli.output import usage
+from core.errors import GradstepError
+from core.graph.near import instead
+from core.io import npy
+from core.io.archive import Archive
+from core.io.open import read_file
+
+_ZIP = b"PK"
+
+
+def array_at(place: str) -> np.ndarray:
+    """Raises GradstepError: FileError for the file, UsageError for a place that names none."""
+    path, colon, key = place.rpartition(":")
+    if not colon or not path.endswith(".npz"):
+        path, key = place, ""
+    if not path:
+        raise usage("there is no file after @", "write @FILE.npy, or @FILE.npz:KEY")
+    data = read_file(path)
+    if data[:2] == _ZIP:
+        return _member(path, key, data)
+    if path.endswith(".npz"):
+        raise _error(f"{path} is not an .npz file", "save the arrays again with np.savez")
+    return npy.read(io.BytesIO(data), len(data), path)
+
+
+def _member(path: str, key: str, data: bytes) -> np.ndarray:
+    try:
+        archive = Archive(data)
+        keys = [name.removesuffix(".npy") for name in archive if name.endswith(".npy")]
+        if key in keys:
+            return archive.tensor(f"{key}.npy")
+    except GradstepError as error:
+        raise _error(f"{path}: {error.message}", error.hint) from None
+    if key or not keys:
+        raise _error(f"{path} has no array named '{key}'", instead(key, keys) or "name another")
+    raise usage(f"{path} holds several arrays", f"write @{path}:{keys[0]}")
+
+
+def _error(message: str, hint: str) -> GradstepError:
+    return GradstepError(message, kind="FileError", hint=hint)

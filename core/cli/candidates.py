@@ -1,0 +1,49 @@
+"""What could be differentiated, and with respect to what, where nobody has said it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.graph.model import Graph, Operation, Phase, TensorRef
+from core.graph.near import listed
+from core.ops.infer import declared
+from core.ops.table import find
+from core.ops.variable import VARIABLES, is_trainable
+
+_GIVEN = frozenset({"Placeholder", "PlaceholderWithDefault"}) | VARIABLES
+_READS = frozenset({"Identity", "ReadVariableOp"})
+
+
+def to_differentiate(graph: Graph) -> str:
+    """`there is loss`: what is computed forward and not read there again."""
+    ends = [op for op in graph if _ends(graph, op) and _is_float(graph, op)]
+    return listed(op.name for op in ends if _computes(graph, op))
+
+
+def to_differentiate_by(graph: Graph, of: Sequence[TensorRef]) -> str:
+    """`there are c, k`: the variables that `of` is computed from, or else the placeholders."""
+    around = graph.ancestors([ref.op for ref in of])
+    inside = [op for op in graph if op.name in around]
+    variables = [op.name for op in inside if is_trainable(op)]
+    fed = [op.name for op in inside if op.type == "Placeholder" and _is_float(graph, op)]
+    return listed(variables or fed)
+
+
+def _ends(graph: Graph, op: Operation) -> bool:
+    read = any(graph[edge.op].phase is Phase.FORWARD for edge in graph.consumers[op.name])
+    return op.phase is Phase.FORWARD and not read
+
+
+def _computes(graph: Graph, op: Operation) -> bool:
+    """Whether it is computed from what is given, and more than that itself or a change of it."""
+    definition = find(op.type)
+    sources = {graph[ref.op].type for ref in op.inputs if ref is not None}
+    copies = op.type in _READS and sources <= VARIABLES
+    if op.type in _GIVEN or copies or definition is None or definition.writes:
+        return False
+    return any(graph[name].type in _GIVEN for name in graph.ancestors([op.name]))
+
+
+def _is_float(graph: Graph, op: Operation) -> bool:
+    kind = declared(graph).types.get(op.output())
+    return kind is not None and kind.dtype.is_floating

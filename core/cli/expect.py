@@ -1,0 +1,84 @@
+"""Write down in a document what its runs give now; `gradstep check` holds them to it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from core.cli import arguments
+from core.cli.feeding import fed
+from core.cli.loading import as_it_stands
+from core.cli.output import tensor_object, usage
+from core.cli.ports import Answer, Application
+from core.graph.model import Constant, TensorRef
+from core.host.expectation_verdict import shown
+from core.host.expecting import expected, with_expected
+from core.io import store
+from core.io.document import Document
+from core.io.expectation import Expectation, ExpectationKind, Variation
+
+_SUFFIX = ".gradstep"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `gradstep expect`."""
+    arguments.document(parser)
+    arguments.names(parser, "--value", "a tensor, expected to be what it is")
+    arguments.names(parser, "--gradient", "a tensor whose gradient is expected to be what it is")
+    parser.add_argument(
+        "--that",
+        metavar="EXPRESSION",
+        action="append",
+        default=[],
+        help='what else is expected to be as it is, or to hold: norm(grad["c"]), x["y"] > 1',
+    )
+    parser.add_argument("--failure", action="store_true", help="expect the run to fail as it does")
+    parser.add_argument(
+        "--run", metavar="N", type=arguments.positive, default=1, help="which run, the first is 1"
+    )
+    parser.add_argument("--text", metavar="SENTENCE", default="", help="what that teaches")
+    parser.add_argument("--out", metavar="OUT", help="write there, and leave FILE as it is")
+    arguments.feeding(parser)
+
+
+def execute(args: argparse.Namespace, app: Application) -> Answer:
+    """Add the expectations, in the place of earlier ones about the same."""
+    what = [*_tensors("x", args.value), *_tensors("grad", args.gradient), *args.that]
+    if bool(what) == args.failure:
+        raise usage("what to expect is missing", "write --value NAME, or --failure alone")
+    out = args.out or args.file
+    if Path(out).suffix.lower() != _SUFFIX:
+        raise usage(f"only {_SUFFIX} files hold expectations", f"write --out NAME{_SUFFIX}")
+    loaded, opener = as_it_stands(args), app.devices().open_backend
+    when = _variation(loaded.document, args)
+    found = expected(loaded.document, loaded.functions, opener, what, args.run - 1, when)
+    document = with_expected(loaded.document, found, args.text)
+    store.save(out, document)
+    data = {"written": out, "expectations": [_object(e) for e in found]}
+    return Answer(data, "\n".join([*map(_said, found), f"wrote {out}"]))
+
+
+def _tensors(table: str, names: Sequence[str]) -> list[str]:
+    """`x["loss"]` for each name."""
+    return [f'{table}["{TensorRef.parse(name).short}"]' for name in names]
+
+
+def _variation(document: Document, args: argparse.Namespace) -> Variation:
+    feeds = {str(ref): Constant(array) for ref, array in fed(document.graph, args).items()}
+    return Variation(feeds=feeds, device=args.device)
+
+
+def _object(e: Expectation) -> dict[str, Any]:
+    value = None if e.value is None else tensor_object(e.value.array)
+    return {"what": e.what, "kind": e.kind.value, "run": e.run, "value": value, "error": e.error}
+
+
+def _said(e: Expectation) -> str:
+    """`x["loss"] in run 1: 5`, as `gradstep check` says it."""
+    if e.kind is ExpectationKind.FAILS:
+        return f"run {e.run + 1} fails: {e.error}: {e.message}"
+    came = {ExpectationKind.NONE: "no gradient, or not computed", ExpectationKind.HOLDS: "holds"}
+    value = came[e.kind] if e.value is None else shown(e.value.array)
+    return f"{e.what} in run {e.run + 1}: {value}"

@@ -1,0 +1,26 @@
+"""Ctrl+C while something is under way that can end in order."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Callable, Iterator
+
+
+@contextlib.contextmanager
+def on_interrupt(end: Callable[[], None]) -> Iterator[None]:
+    """Ctrl+C calls `end`; once more breaks off what is under way."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only that one is told of it
+        return
+
+    def pressed(*_: object) -> None:
+        signal.signal(signal.SIGINT, before)
+        end()
+
+    before = signal.signal(signal.SIGINT, pressed)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

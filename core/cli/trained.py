@@ -1,0 +1,71 @@
+"""Where training leaves what it trained: the document, with new initial values."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.cli.output import usage
+from core.errors import GradstepError
+from core.graph.model import Constant
+from core.io import store
+from core.io.document import Document
+from core.io.open import read
+
+_SUFFIX = ".gradstep"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Where it is written."""
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        help="write the document with the trained variables as initial values, to look at them or "
+        "to go on; an optimizer's slots (Adam's moments) are no part of a document, unless its "
+        "graph came with them, and start anew",
+    )
+    parser.add_argument("--overwrite", action="store_true", help="--out may be the document itself")
+
+
+@dataclass(frozen=True)
+class Saving:
+    """path: what is written; document: as its file has it, without what was fed or asked here."""
+
+    path: Path
+    document: Document
+
+    def write(self, variables: Mapping[str, Constant]) -> None:
+        """All of it or nothing. Raises GradstepError (FileError)."""
+        initial = {**self.document.initial, **variables}
+        store.save(self.path, self.document.with_(initial=initial))
+
+
+def saving(args: argparse.Namespace) -> Saving | None:
+    """What `configure` was given; None for nothing. Raises GradstepError, before anything has
+    run, where that could not be written."""
+    if args.out is None:
+        if args.overwrite:
+            raise usage("--overwrite is about --out", "say --out FILE")
+        return None
+    path = Path(args.out)
+    if path.suffix.lower() != _SUFFIX:
+        raise usage(f"--out writes {_SUFFIX} files, not {args.out}", f"name it NAME{_SUFFIX}")
+    if _same(path, args.file) and not args.overwrite:
+        raise usage(
+            f"--out {args.out} is the document that is trained",
+            "write another file, or say --overwrite",
+        )
+    if not os.access(path.parent, os.W_OK):
+        raise GradstepError(
+            f"cannot write {args.out}: there is no folder {path.parent} to write to",
+            kind="FileError",
+            hint="make the folder, or save elsewhere",
+        )
+    return Saving(path, read(args.file))
+
+
+def _same(path: Path, file: str) -> bool:
+    return path.exists() and Path(file).exists() and path.samefile(file)
