@@ -102,10 +102,8 @@ def selected_operation(workspace: Workspace) -> Operation | None:
     return graph[workspace.selection[0]]
 
 
-def one_editable(workspace: Workspace) -> bool:
-    """Whether one operation is selected that is not in a loop."""
-    op = selected_operation(workspace)
-    return op is not None and op.name in workspace.document.graph
+def one_selected(workspace: Workspace) -> bool:
+    return selected_operation(workspace) is not None
 
 
 def one_with_inputs(workspace: Workspace) -> bool:
@@ -113,14 +111,10 @@ def one_with_inputs(workspace: Workspace) -> bool:
     return op is not None and bool(op.inputs)
 
 
-def one_editable_with_inputs(workspace: Workspace) -> bool:
-    return one_editable(workspace) and one_with_inputs(workspace)
-
-
 def one_with_value(workspace: Workspace) -> bool:
     """Whether the selected operation's value is the user's to give."""
     op = selected_operation(workspace)
-    return op is not None and op.type in VALUED and one_editable(workspace)
+    return op is not None and op.type in VALUED
 
 
 def one_overridden(workspace: Workspace) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -13,6 +13,7 @@ from core.host.messages import ProfileRow
 
 PHASES = ("forward", "backward", "update")
 NAMED = 12  # merged operations that a tip names
+BETWEEN = "from one iteration to the next"  # what a loop takes besides its operations
 
 
 class Cost(Struct, frozen=True, eq=False):
@@ -66,16 +67,23 @@ Path = Callable[[Cost], tuple[Level, ...]]
 
 def leaves(rows: Sequence[ProfileRow], origins: Mapping[str, str]) -> tuple[Cost, ...]:
     """A cost for each row. origins: operation -> the forward operation that it belongs to."""
-    return tuple(_leaf(number, row, origins) for number, row in enumerate(rows))
+    return _leaves("", rows, origins)
 
 
-def _leaf(number: int, row: ProfileRow, origins: Mapping[str, str]) -> Cost:
+def _leaves(key: str, rows: Sequence[ProfileRow], origins: Mapping[str, str]) -> tuple[Cost, ...]:
+    return tuple(
+        _leaf(f"{key}row:{number}:{row.op or row.origin}", row, origins)
+        for number, row in enumerate(rows)
+    )
+
+
+def _leaf(key: str, row: ProfileRow, origins: Mapping[str, str]) -> Cost:
     operations = [row.op, *row.also] if row.op else row.also
     parts = tuple(origins.get(name, row.origin) for name in operations) or (row.origin,)
     name = _full_name(operations[0] if operations else row.origin, row.phase, parts[0])
     more = f" +{len(operations) - 1}" if len(operations) > 1 else ""
-    return Cost(
-        f"row:{number}:{row.op or row.origin}",
+    cost = Cost(
+        key,
         name + more,
         name + more,
         row.type,
@@ -88,6 +96,35 @@ def _leaf(number: int, row: ProfileRow, origins: Mapping[str, str]) -> Cost:
         tuple(operations),
         parts,
     )
+    return _opened(cost, row, origins) if row.inside else cost
+
+
+def _opened(loop: Cost, row: ProfileRow, origins: Mapping[str, str]) -> Cost:
+    """A loop above its operations, which need not name its scope again, and what it takes besides
+    them."""
+    own, scope = row.between, f"{loop.parts[0].rpartition('/')[0]}/"
+    inside = _leaves(f"{loop.key}|", row.inside, origins)
+    inside = tuple(replace(c, label=c.label.replace(scope, "")) for c in inside)
+    between = replace(
+        loop,
+        key=f"{loop.key}|between",
+        label=BETWEEN,
+        name=f"{loop.name}, {BETWEEN}",
+        type="",
+        seconds=own.seconds,
+        made=own.bytes_made,
+        read=own.bytes_read,
+    )
+    return replace(loop, children=(*inside, between))
+
+
+def apart(costs: Sequence[Cost]) -> Iterator[Cost]:
+    """The costs that have nothing below them: those, and those below the others."""
+    for cost in costs:
+        if cost.children:
+            yield from apart(cost.children)
+        else:
+            yield cost
 
 
 def _full_name(op: str, phase: str, origin: str) -> str:

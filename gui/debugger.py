@@ -31,6 +31,7 @@ from core.host.wire import Buffer
 from core.io.document import Document
 from gui.bridge import EngineBridge
 from gui.checks import should_check, with_nodes
+from gui.losses import foremost, shown_loss
 from gui.run_by import breakpoints_of, same_but_breakpoints, same_run
 from gui.settings import settings
 from gui.values import TensorValue, ValueCache, tensors_of
@@ -244,9 +245,9 @@ class Debugger(QObject):
             self._fail(reply.error)
 
     def _show_program(self, program: ProgramInfo) -> None:
-        self.program, self.failure = program, None
+        self.program, self.failure = foremost(program, shown_loss(self.program)), None
         if self._shown is not None:
-            self._tensors = tensors_of(program, self._shown)
+            self._tensors = tensors_of(self.program, self._shown)
         self.program_changed.emit()
 
     def _stand(self, stop: Stopped) -> None:

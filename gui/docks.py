@@ -29,6 +29,7 @@ PLACES = {LEFT: "left", RIGHT: "right", BOTTOM: "bottom"}
 
 
 SIZES = {LEFT: (220, 400), RIGHT: (344, 400), BOTTOM: (600, 224)}  # at first, in pixels
+LEAST = {LEFT: 168, RIGHT: 240, BOTTOM: 120}  # pixels; narrower, and nothing can be read
 HEIGHTS = (384, 520)  # at first, of a dock that stands apart and of the tabs below
 
 
@@ -71,7 +72,7 @@ class Dock(QDockWidget):
         self.setObjectName(place.id)
         self.place = place
         self._workspace = workspace
-        self._frame = _Frame(workspace, QSize(*SIZES[place.area]))
+        self._frame = _Frame(workspace, QSize(*SIZES[place.area]), LEAST[place.area])
         self.setWidget(self._frame)
         self._title = QLabel(place.title)
         self._title.setContentsMargins(12, 6, 12, 6)
@@ -115,13 +116,13 @@ class Dock(QDockWidget):
 class _Frame(QWidget):
     """Holds the panel under a one-pixel line; has a size before there is a panel."""
 
-    def __init__(self, workspace: Workspace, size: QSize) -> None:
+    def __init__(self, workspace: Workspace, size: QSize, least: int) -> None:
         super().__init__()
         self.panel: QWidget | None = None
         self._workspace, self._size = workspace, size
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 1, 0, 0)
-        self.setMinimumSize(120, 80)
+        self.setMinimumSize(least, 80)
 
     def put(self, panel: QWidget) -> None:
         self.panel = panel

@@ -6,12 +6,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QBuffer, QPoint, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from core.errors import GradstepError
+from core.io.atomic import replace_file
 from gui.main_window import MainWindow
 
 PATIENCE = 60.0  # seconds; for a machine that is busy with other things
@@ -91,7 +92,6 @@ class Driver:
     def picture(self, path: Path) -> None:
         """Write what the window shows now. Raises GradstepError (FileError) when it cannot."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        if not self.window.grab().save(str(path)):
-            raise GradstepError(
-                f"{path} could not be written", kind="FileError", hint="choose another folder"
-            )
+        buffer = QBuffer()
+        self.window.grab().save(buffer, "PNG")
+        replace_file(path, buffer.data().data())

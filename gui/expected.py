@@ -77,9 +77,11 @@ class Expected(QObject):
         self.changed.emit()
 
     def _forget_if_changed(self) -> None:
-        now = self._workspace.document, self._workspace.trusted
-        if not _same(self._asked, now):
+        now, asked = (self._workspace.document, self._workspace.trusted), self._asked
+        if not _same(asked, now):
             self._forget()
+            if asked is not None and same_but_breakpoints(asked[0], now[0]):
+                self._soon.start()  # other expectations alone make no other program
 
     def _forget(self) -> None:
         self._asked = self.checked = self.failure = None

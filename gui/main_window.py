@@ -15,7 +15,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
-from gui import icons, theme
+from gui import icons, theme, windows
 from gui.action_set import ActionSet
 from gui.autosave import Autosave, Recovered, left_behind
 from gui.banners import Banners
@@ -45,6 +45,7 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.setObjectName("main_window")
         self.workspace = workspace
+        windows.add(self)
         self._remember = remember
         self.setWindowIcon(icons.application_icon())
         self.setDockOptions(

@@ -38,8 +38,10 @@ def not_finite(value: Any) -> str:
 
 
 def quoted(value: Any) -> str:
-    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-    return f'"{text}"'
+    """Text as Python writes it: what cannot be seen, and bytes that are none, as escapes."""
+    text = value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
+    seen = (c if c.isprintable() else repr(c)[1:-1] for c in text)
+    return f'"{"".join(seen)}"'
 
 
 def elements(values: Array, decimals: int = DECIMALS) -> list[str]:

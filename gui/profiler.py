@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 
 from core.host.messages import ErrorInfo, Failed, Message, PassInfo, Profile, Profiled, Progress
 from core.io.document import Document
-from gui.costs import Cost, leaves
+from gui.costs import Cost, apart, leaves
 from gui.run_by import same_but_breakpoints
 
 if TYPE_CHECKING:
@@ -64,7 +64,8 @@ class Measured:
     def parts(self, by: str) -> tuple[list[str], np.ndarray]:
         """Forward operations, repeatedly, and what each time is theirs: seconds or bytes,
         float64[n]; what is of several is split evenly."""
-        pairs = [(name, c.amount(by) / len(c.parts)) for c in self.leaves for name in c.parts]
+        costs = [*apart(self.leaves)]
+        pairs = [(name, c.amount(by) / len(c.parts)) for c in costs for name in c.parts]
         return [name for name, _ in pairs], np.array([amount for _, amount in pairs])
 
 

@@ -49,17 +49,18 @@ def painted(
         painter.translate(size.width() / 2, size.height() / 2)
         painter.scale(scale, scale)
         painter.translate(-area.center())
-        _paint(painter, structure, facts)
+        _paint(painter, area, structure, facts)
         _write_names(painter, arrays, theme)
     finally:
         painter.end()
     return result
 
 
-def _paint(painter: QPainter, structure: GraphPainter, facts: Facts | None) -> None:
+def _paint(painter: QPainter, area: QRectF, structure: GraphPainter, facts: Facts | None) -> None:
     """Smooth curves, and boxes in the colours of their families."""
     boxes = np.ones(len(structure.arrays), dtype=bool)
     links = np.ones(len(structure.arrays.points), dtype=bool)
+    structure.paint_frames(painter, area, FAR, titles=False)
     structure.paint_some(painter, np.zeros_like(boxes), links, NEAR)
     if facts is not None:
         runtime = RuntimePainter(structure.theme, structure.labels)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QAction
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolBar, QToolButton, QWidget
 
+from core.autodiff.request import Override
 from gui import commands
 from gui.action import shown_key
 from gui.action_set import ActionSet
 from gui.pill import Pill
 from gui.settings import settings
+from gui.theme import GRID
 from gui.workspace import Workspace
 
 PHASES = ("forward", "backward", "update")
@@ -27,8 +31,11 @@ class ToolBar(QToolBar):
         self.setIconSize(QSize(16, 16))
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self._workspace, self._actions = workspace, actions
+        self._first_steps: dict[str, int] = {}  # phase -> its first step
         self._overrides: list[Pill] = []
         self._override_slots: list[QAction] = []
+        self._fit_soon = QTimer(self, singleShot=True, interval=0)
+        self._fit_soon.timeout.connect(self._fit)
         self._add_buttons()
         self._phases = {phase: self._add_phase(phase) for phase in PHASES}
         self.addSeparator()
@@ -36,6 +43,7 @@ class ToolBar(QToolBar):
         self._after_overrides = self.addSeparator()
         self._compare = self._add_compare()
         self._add_palette()
+        workspace.program_changed.connect(self._note_phases)
         actions.refreshed.connect(self.refresh)
         workspace.devices_changed.connect(self.refresh)
         self.refresh()
@@ -44,14 +52,37 @@ class ToolBar(QToolBar):
         """Show the phase and what is in force."""
         stop = self._workspace.stop
         for phase, pill in self._phases.items():
-            pill.setEnabled(self._first_step(phase) is not None)
+            pill.setEnabled(phase in self._first_steps)
             pill.setChecked(stop is not None and stop.phase == phase)
         action = self._actions["graph.stop_gradient"]
         self._stop.setEnabled(action.isEnabled() or bool(self._stopped_edges()))
         self._stop.setChecked(bool(self._stopped_edges()))
         self._compare.setEnabled(self._workspace.is_open)
-        self._compare.setText(self._compare_text())
         self._show_overrides()
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_soon.start()  # the layout must not change while it is at work
+
+    def _fit(self) -> None:
+        """Say less where there is no room for everything."""
+        for compare, override in (
+            (self._compare_text(), "override: {0.target} → {0.gradient}"),
+            ("Compare", "override: {0.target} → {0.gradient}"),
+            ("Compare", "→ {0.gradient}"),
+        ):
+            self._compare.setText(compare)
+            for pill, shown in zip(self._overrides, self._shown_overrides(), strict=True):
+                pill.setText(override.format(shown))
+                pill.updateGeometry()
+            if self._needed() <= self.width():
+                return
+
+    def _needed(self) -> int:
+        """Pixels that everything takes."""
+        shown = [self.widgetForAction(action) for action in self.actions()]
+        return sum(w.sizeHint().width() + self.layout().spacing() for w in shown) + 2 * GRID
 
     def _add_buttons(self) -> None:
         for row, action in self._actions:
@@ -99,13 +130,15 @@ class ToolBar(QToolBar):
         pill.clicked.connect(self._actions["view.palette"].trigger)
         self.addWidget(pill)
 
-    def _first_step(self, phase: str) -> int | None:
-        program = self._workspace.program
-        steps = program.steps if program is not None else []
-        return next((i for i, step in enumerate(steps) if step.phase == phase), None)
+    def _note_phases(self) -> None:
+        program, found = self._workspace.program, {}
+        for number, step in enumerate(program.steps if program is not None else ()):
+            found.setdefault(step.phase, number)
+        self._first_steps = found
+        self.refresh()
 
     def _run_to_phase(self, phase: str) -> None:
-        first, stop = self._first_step(phase), self._workspace.stop
+        first, stop = self._first_steps.get(phase), self._workspace.stop
         if first is not None and stop is not None:
             commands.run_to(self._workspace, f"{stop.run}:{first}")
         self.refresh()
@@ -121,22 +154,24 @@ class ToolBar(QToolBar):
         left, right = self._workspace.device, settings().compare_with
         return f"Compare: {device_words(left)} ↔ {device_words(right)}"
 
+    def _shown_overrides(self) -> Sequence[Override]:
+        return self._workspace.document.request.overrides[:OVERRIDES]
+
     def _show_overrides(self) -> None:
-        overrides = self._workspace.document.request.overrides[:OVERRIDES]
+        overrides = self._shown_overrides()
         while len(self._overrides) > len(overrides):
             self.removeAction(self._override_slots.pop())
             self._overrides.pop().deleteLater()
         while len(self._overrides) < len(overrides):
             self._overrides.append(self._add_override(len(self._overrides)))
         for pill, override in zip(self._overrides, overrides, strict=True):
-            pill.setText(f"override: {override.target} → {override.gradient}")
-            pill.setAccessibleName(pill.text())
+            name = f"override: {override.target} → {override.gradient}"
+            pill.setAccessibleName(name)
+            pill.setToolTip(f"{name}. Click to switch it off, or on again")
             pill.setChecked(override.enabled)
-            pill.updateGeometry()
 
     def _add_override(self, index: int) -> Pill:
         pill = Pill(self._workspace, "", f"toolbar.override.{index}", "override")
-        pill.setToolTip("Switch this override off, or on again")
         pill.clicked.connect(lambda: commands.toggle_override(self._workspace, index))
         self._override_slots.append(self.insertWidget(self._after_overrides, pill))
         return pill

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ class TensorValue:
     @property
     def size(self) -> int:
         """Number of elements of the whole tensor."""
-        return int(np.prod(self.shape, dtype=np.int64))
+        return prod(self.shape)
 
     @property
     def array(self) -> np.ndarray[Any, Any] | None:

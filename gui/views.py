@@ -12,8 +12,9 @@ from PySide6.QtGui import QDesktopServices
 from core.autodiff.request import OverrideKind
 from core.graph.model import Operation, TensorRef
 from core.layers.block import Block
-from gui import commands
+from gui import commands, windows
 from gui.action import selected_operation
+from gui.canvas import keyboard, looking
 from gui.settings import state_folder
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class Views:
         self._workspace = window.workspace
         self.by_name: dict[str, Callable[[str], object]] = {
             "new": lambda _: window.files.new(),
+            "new_window": lambda _: windows.open_beside(window),
             "open": lambda target: window.files.open(Path(target) if target else None),
             "save": lambda _: window.files.save(),
             "save_as": lambda _: window.files.save_as(),
@@ -40,6 +42,7 @@ class Views:
             "reset_layout": lambda _: window.reset_layout(),
             "fit": lambda _: window.canvas.fit(),
             "fit_selection": lambda _: window.canvas.fit_selection(),
+            "show_selected": lambda _: looking.show_selected(window.canvas),
             "current": lambda _: window.canvas.show_current(),
             "zoom_in": lambda _: window.canvas.zoom_in(),
             "zoom_out": lambda _: window.canvas.zoom_out(),
@@ -47,6 +50,7 @@ class Views:
             "arrange": lambda _: window.canvas.arrange(),
             "add": lambda type: window.canvas.add(type),
             "wire": lambda _: window.canvas.wire_by_name(),
+            "run_after": lambda _: keyboard.run_after(window.canvas),
             "next_wire": lambda _: window.canvas.next_wire(),
             "toggle_scope": lambda _: window.canvas.toggle_scope(),
             "open_scopes": lambda _: window.canvas.stage.open_scopes(),

@@ -24,6 +24,7 @@ from core.host.messages import (
 )
 from core.host.wire import Buffer
 from core.io.document import Document
+from core.io.fed import with_placeholders
 from core.ops.infer import Inference, infer
 from core.ops.opened import opened, opened_types
 from core.ops.tensor_types import TensorTypes
@@ -40,6 +41,11 @@ from gui.undo import Edit
 from gui.values import TensorValue
 
 NOTHING = Inference(TensorTypes({}), {}, ())
+
+
+def _inferred(document: Document) -> Inference:
+    """Types and problems of the document's graph, as it is fed."""
+    return infer(with_placeholders(document).graph)
 
 
 def _ignore(*args: object) -> None:
@@ -174,7 +180,7 @@ class Workspace(QObject):
 
         def work() -> tuple[Document, Inference]:
             document = folded(read(path))
-            return document, infer(document.graph)
+            return document, _inferred(document)
 
         def loaded(result: tuple[Document, Inference]) -> None:
             own = path.suffix == ".gradstep" and trust.EXAMPLES not in path.parents
@@ -192,7 +198,7 @@ class Workspace(QObject):
     ) -> None:
         """Show a document in place of the one that is open, whose edits are forgotten."""
         self.name = path.name if path is not None else name
-        self._replace(document, path, inference or infer(document.graph), is_open=True)
+        self._replace(document, path, inference or _inferred(document), is_open=True)
 
     def close_document(self) -> None:
         """Show none. Unsaved edits are the caller's business."""
@@ -264,8 +270,8 @@ class Workspace(QObject):
     def _show(self, document: Document) -> None:
         """An edit, its undo or its redo."""
         before, self.document = self.document, document
-        if document.graph is not before.graph:
-            self._read_graph(infer(document.graph))
+        if with_placeholders(document).graph is not with_placeholders(before).graph:
+            self._read_graph(_inferred(document))
         if document.code_hash != before.code_hash:
             self.trusted = trust.is_trusted(document)
             self.file_changed.emit()

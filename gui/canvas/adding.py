@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from core.graph.model import Edge, TensorRef
+from core.graph.loop import carried_by, surrounding, within
+from core.graph.model import Edge, Operation, TensorRef, predecessors
 from core.layers.block import all_blocks
 from core.ops.subjects import catalogue, family_title, subject_title
 from core.ops.table import OpDef, all_ops
@@ -47,11 +48,12 @@ def makers(workspace: Workspace, at: Point, edge: Edge) -> list[Entry]:
 
 def ends(workspace: Workspace, source: TensorRef) -> list[Entry]:
     """Inputs of the graph's operations that may take `source`: wiring by keyboard."""
-    wiring = Wiring(workspace.document.graph, workspace.inference, source)
+    graph = workspace.document.graph
+    wiring = Wiring(graph, workspace.inference, source)
     return [
         Entry(
             f"{edge.op} · {name}",
-            "" if workspace.document.graph.source(edge) is None else "replaces its wire",
+            "" if carried_by(graph, edge) is None else "replaces its wire",
             f"Connect {source.short} to input '{name}' of {edge.op}.",
             lambda edge=edge: commands.connect(workspace, source, edge),
         )
@@ -60,10 +62,29 @@ def ends(workspace: Workspace, source: TensorRef) -> list[Entry]:
     ]
 
 
+def forerunners(workspace: Workspace, op: Operation) -> list[Entry]:
+    """Operations that `op` could run after, without taking anything from them."""
+    graph = surrounding(workspace.document.graph, op.name)
+    after = {op.name}
+    for name in graph.order:
+        if not after.isdisjoint(predecessors(graph[name])):
+            after.add(name)
+    return [
+        Entry(
+            other.name,
+            other.type,
+            f"Run {op.name} only after {other.name} has run.",
+            lambda name=other.name: commands.add_control(workspace, op.name, name),
+        )
+        for other in graph
+        if other.name not in op.control_inputs and other.name not in after
+    ]
+
+
 def _inputs(workspace: Workspace) -> Iterator[tuple[Edge, str]]:
-    for op in workspace.document.graph:
+    for op in within(workspace.document.graph):
         for index in range(len(op.inputs)):
-            yield Edge(op.name, index), input_name(workspace.document.graph, Edge(op.name, index))
+            yield Edge(op.name, index), input_name(workspace.shown, Edge(op.name, index))
 
 
 def _catalogue() -> Iterator[OpDef]:

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from gui.canvas import detour, routing
+from gui.canvas.frames import Frame, frames
 from gui.canvas.visible import VisibleGraph
 
 WIDTH = 172.0
@@ -35,12 +36,14 @@ class SceneArrays:
     rects:    float64[n, 4], x, y, width, height of each box.
     points:   float64[m, POINTS, 2], the polyline of each link.
     link_bounds: float64[m, 4], left, top, right, bottom of each polyline.
+    base:     the scene of which this is a moment of a drag; frames stay where they are meanwhile.
     """
 
     visible: VisibleGraph
     rects: np.ndarray
     points: np.ndarray
     link_bounds: np.ndarray
+    base: SceneArrays | None = None
 
     @classmethod
     def of(cls, visible: VisibleGraph, centres: Mapping[str, Point]) -> SceneArrays:
@@ -56,11 +59,28 @@ class SceneArrays:
         return len(self.rects)
 
     @cached_property
+    def frames(self) -> tuple[Frame, ...]:
+        """Around boxes that belong together, the outer ones first."""
+        if self.base is not None:
+            return self.base.frames
+        return frames(self.visible.surroundings, self.rects)
+
+    @cached_property
+    def scopes(self) -> list[str]:
+        """Of each box the inmost scope whose frame is around it, "" for none."""
+        found = [""] * len(self)
+        for frame in self.frames:
+            for number in np.flatnonzero(frame.boxes).tolist() if frame.scope else ():
+                found[number] = frame.scope
+        return found
+
+    @cached_property
     def extent(self) -> tuple[float, float, float, float]:
         """Left, top, right, bottom of everything; a unit square when there is nothing."""
         if not len(self):
             return (0.0, 0.0, 1.0, 1.0)
-        x, y, width, height = self.rects.T  # one by one: NumPy is slow at rows of two
+        everything = np.concatenate([self.rects, *([frame.rect] for frame in self.frames)])
+        x, y, width, height = everything.T  # one by one: NumPy is slow at rows of two
         sides = x.min(), y.min(), (x + width).max(), (y + height).max()
         left, top, right, bottom = map(float, sides)
         return left, top, right, bottom
@@ -122,7 +142,7 @@ class Movement:
         points = _routed(visible, self._rects, self._links)
         self._points[self._links] = points
         self._bounds[self._links] = routing.bounds(points)
-        return SceneArrays(visible, self._rects, self._points, self._bounds)
+        return SceneArrays(visible, self._rects, self._points, self._bounds, self._start)
 
 
 def _routed(visible: VisibleGraph, rects: np.ndarray, links: np.ndarray) -> np.ndarray:

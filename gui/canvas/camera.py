@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QGraphicsView
 
 SMALLEST, LARGEST = 0.02, 4.0  # pixels per scene unit
 NOTCH = 1.15  # one notch of the wheel
-ROOM = 32  # pixels left free around what is framed
+ROOM = 24  # pixels left free around what is framed
 SETTLE = 90  # milliseconds after the last change of scale until the picture is crisp
 
 

@@ -3,28 +3,47 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import NamedTuple
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
 
 from gui.canvas.arrays import PADDING, ROW, TITLE, SceneArrays
 from gui.canvas.boxes import KINDS
-from gui.canvas.detail import Detail
+from gui.canvas.detail import Detail, text_size
 from gui.canvas.labels import Elide, Labels
 from gui.theme import Theme, faded
 
 RADIUS = 6.0
 STRIPE = 3.0
 INSET = 12.0  # from the left side to the text
-LETTERS = INSET + 14.0  # from the left side to the values
+LEAST_TYPE = 48.0  # of an op type's name there is so much to be seen, or nothing
+LINE = 13.5  # least height of a row whose text has the usual size
 PORT = 3.5
 # Offset downwards, growth and opacity of the shadow's layers.
 SHADOW = ((2.0, 2.0, 0.05), (1.5, 1.0, 0.08), (1.0, 0.5, 0.10))
 
 
-def row_top(row: int) -> float:
-    """Distance from a node's upper side to row number `row` (0: the value, 1: the gradient)."""
-    return TITLE + PADDING / 2 + ROW * row
+class Row(NamedTuple):
+    """Where a row of a node lies: from the node's upper side, its height, the size of its text."""
+
+    top: float
+    height: float
+    size: float
+
+    @property
+    def left(self) -> float:
+        """From the node's left side to the value, behind the letter."""
+        return INSET + 10.0 * self.size + 4.0
+
+
+def row_of(number: int, count: int, size: float) -> Row:
+    """Row `number` of so many (0: the value, 1: the gradient). size: of the node's texts, which
+    rows follow as far as there is room for them."""
+    body = PADDING + ROW * count
+    height = min(ROW * size, body / count)
+    top = TITLE + (body - height * count) / 2 + height * number
+    return Row(top, height, min(size, height / LINE))
 
 
 @cache
@@ -57,15 +76,15 @@ class Cards:
         self._labels = labels
         self._arrays = arrays
 
-    def draw(self, painter: QPainter, number: int, detail: Detail) -> None:
-        """Node `number`, without what a run knows of it."""
+    def draw(self, painter: QPainter, number: int, scale: float) -> None:
+        """Node `number`, without what a run knows of it. scale: pixels per scene unit."""
         x, y, width, height = self._arrays.rects[number].tolist()
+        detail, size = Detail.at(scale), text_size(scale)
         painter.save()
         painter.translate(x, y)
         self._card(painter, number, width, height, detail)
-        self._title(painter, number, width)
-        if detail is Detail.FULL:
-            self._letters(painter, number)
+        self._title(painter, number, width, size)
+        self._letters(painter, number, size)
         painter.restore()
         if detail is Detail.FULL:
             self._ports(painter, number)
@@ -90,29 +109,40 @@ class Cards:
         if box.is_scope:
             painter.drawRoundedRect(body.adjusted(3.5, 3.5, 3.5, 3.5), RADIUS, RADIUS)
 
-    def _title(self, painter: QPainter, number: int, width: float) -> None:
+    def _title(self, painter: QPainter, number: int, width: float, size: float) -> None:
         box = self._arrays.visible.boxes[number]
         labels, room = self._labels, width - INSET - 10
-        name = box.id.rstrip("/")
-        taken = min(labels.width(name, labels.title) + 1, room)
+        scope = self._arrays.scopes[number]  # its frame says it
+        name = self._name(box.id.rstrip("/").removeprefix(f"{scope}/"), room / size)
+        taken = min((labels.width(name, labels.title) + 1) * size, room)
         left = room - taken - 8
-        top = (TITLE - labels.height(labels.title)) / 2
+        top = labels.middle(0, TITLE, labels.title, size)
         labels.draw(
             painter, QPointF(INSET, top), name, labels.title, self._theme.text, taken,
-            Elide.ElideLeft,
+            Elide.ElideLeft, size,
         )  # fmt: skip
-        type_width = labels.width(box.type, labels.caption) + 1
-        if left < 24:
+        type_width = (labels.width(box.type, labels.caption) + 1) * size
+        if left < min(type_width, LEAST_TYPE * size):
             return
-        at = QPointF(width - 10 - min(type_width, left), top + 1.5)
-        labels.draw(painter, at, box.type, labels.caption, self._theme.muted, left)
+        at = QPointF(width - 10 - min(type_width, left), top + 1.5 * size)
+        labels.draw(painter, at, box.type, labels.caption, self._theme.muted, left, size=size)
 
-    def _letters(self, painter: QPainter, number: int) -> None:
+    def _name(self, name: str, room: float) -> str:
+        """The name, or as much of its end as there is room for: without its scopes at least."""
+        *scopes, last = name.split("/")
+        shorter = [name, f"…/{last}"] if scopes else []
+        return next((n for n in shorter if self._labels.width(n, self._labels.title) < room), last)
+
+    def _letters(self, painter: QPainter, number: int, size: float) -> None:
         box = self._arrays.visible.boxes[number]
+        labels = self._labels
         letters = [t for t, there in (("v", box.has_value), ("∂", box.has_gradient)) if there]
         for row, letter in enumerate(letters):
-            at = QPointF(INSET, row_top(row) + 1)
-            self._labels.draw(painter, at, letter, self._labels.number, self._theme.faint, 14)
+            place = row_of(row, len(letters), size)
+            at = QPointF(INSET, labels.middle(place.top, place.height, labels.number, place.size))
+            labels.draw(
+                painter, at, letter, labels.number, self._theme.faint, 14 * size, size=place.size
+            )
 
     def _ports(self, painter: QPainter, number: int) -> None:
         """Outputs are discs; an input is a ring until a wire's arrow takes its place."""

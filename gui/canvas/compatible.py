@@ -7,8 +7,10 @@ from dataclasses import replace
 
 from core.errors import GradstepError
 from core.graph.dtypes import TensorType
+from core.graph.loop import anywhere, crossing, loops_around, surrounding
 from core.graph.model import Edge, Graph, Operation, TensorRef
 from core.ops.infer import Inference
+from core.ops.opened import closed
 from core.ops.table import InferContext, OpDef, find
 
 
@@ -16,21 +18,25 @@ class Wiring:
     """Answers for one output that is being wired. `upstream` is walked once."""
 
     def __init__(self, graph: Graph, inference: Inference, source: TensorRef) -> None:
+        """inference: of the graph and what is in its loops."""
         self.source = source
         self._graph = graph
         self._inference = inference
-        self._upstream = graph.ancestors([source.op]) if source.op in graph else set()
+        self._way = loops_around(graph, source.op)
+        self._upstream = surrounding(graph, source.op).ancestors([source.op])
 
     def refusal(self, edge: Edge) -> str:
         """Why the wire must not go into `edge`; empty if it may."""
-        for name in (self.source.op, edge.op):
-            if name not in self._graph:
-                return f"{name} is in a loop, which can be looked into but not edited"
+        edge = closed(self._graph, edge)
         if edge.op == self.source.op:
             return "an operation cannot read its own output"
-        if edge.op in self._upstream:
-            return f"{self.source.op} already depends on {edge.op}: this would close a cycle"
-        op = self._graph[edge.op]
+        inner = (*loops_around(self._graph, edge.op), edge.op)
+        if inner[: len(self._way)] != self._way:
+            return crossing(self.source.op, edge.op, len(inner) > 1).message
+        reader = inner[len(self._way)]  # beside the source: the operation, or a loop around it
+        if reader in self._upstream:
+            return f"{self.source.op} already depends on {reader}: this would close a cycle"
+        op = anywhere(self._graph, edge.op)
         inputs = list(op.inputs)
         inputs[edge.index : edge.index + 1] = [self.source]
         return self._type_refusal(replace(op, inputs=tuple(inputs)), edge.index)

@@ -10,7 +10,7 @@ from core.debug.breakpoints import BreakpointKind
 from core.graph.model import Edge, Operation, TensorRef
 from core.ops.opened import closed
 from core.ops.tensor_types import outputs_of
-from gui.canvas.readings import Reading, gradient, value
+from gui.canvas.readings import ROOM, Reading, gradient, value
 from gui.canvas.shares import Shares, shares_of
 from gui.canvas.visible import VisibleGraph
 from gui.workspace import Workspace
@@ -31,7 +31,7 @@ class Facts:
         self._workspace = workspace
         self._visible = visible
         self._graph = workspace.shown
-        self._readings: dict[tuple[int, bool], Reading] = {}
+        self._readings: dict[tuple[int, bool, int], Reading] = {}
 
     # -- boxes ---------------------------------------------------------------------------------
 
@@ -84,8 +84,13 @@ class Facts:
 
     @cached_property
     def untaken(self) -> frozenset[int]:
-        """Boxes of operations in a branch that was not taken: their values are dead."""
-        return frozenset(self._visible.box_of[ref.op] for ref in self._dead if self._is_whole(ref))
+        """Boxes with nothing but operations of a branch that was not taken: their values are
+        dead."""
+        visible = self._visible
+        touched = {visible.box_of[ref.op] for ref in self._dead}
+        return frozenset(
+            number for number in touched if all(map(self._is_dead, visible.boxes[number].members))
+        )
 
     @cached_property
     def _dead(self) -> frozenset[TensorRef]:
@@ -96,24 +101,22 @@ class Facts:
         pairs = zip(shown, values, strict=True)
         return frozenset(ref for ref, found in pairs if found is not None and found.state == "dead")
 
-    def _is_whole(self, ref: TensorRef) -> bool:
-        """Whether the box shows this operation alone, and no output of it is alive."""
-        if self._visible.boxes[self._visible.box_of[ref.op]].is_scope:
-            return False
+    def _is_dead(self, name: str) -> bool:
+        """Whether no output of an operation is alive."""
         types = self._workspace.inference.types
-        return all(x in self._dead for x in outputs_of(self._graph, types, ref.op))
+        return all(x in self._dead for x in outputs_of(self._graph, types, name))
 
     @cached_property
     def selected(self) -> frozenset[int]:
         number = self._visible.box_of
         return frozenset(number[n] for n in self._workspace.selection if n in number)
 
-    def reading(self, box: int, of_gradient: bool) -> Reading:
-        """What the value row, or the gradient row, of a box says."""
-        key = (box, of_gradient)
+    def reading(self, box: int, of_gradient: bool, room: int = ROOM) -> Reading:
+        """What the value row, or the gradient row, of a box says in so many characters."""
+        key = (box, of_gradient, room)
         if key not in self._readings:
             read = gradient if of_gradient else value
-            self._readings[key] = read(self._workspace, self.operation(box))
+            self._readings[key] = read(self._workspace, self.operation(box), room)
         return self._readings[key]
 
     def operation(self, box: int) -> Operation:

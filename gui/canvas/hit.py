@@ -1,4 +1,4 @@
-"""What lies under a point of the scene: a port, a box, a link, or nothing."""
+"""What lies under a point of the scene: a port, a box, a link, a frame's title, or nothing."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gui.canvas.arrays import Point, SceneArrays
+from gui.canvas.frames import Frame, titled
 
 PORT_REACH = 9.0  # scene units around a port that count as the port
 LINK_REACH = 6.0  # pixels around a link
@@ -23,17 +24,15 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """At most one of them is set; a port's box is set with it."""
+    """At most one of them is set; a port's box is set with it. frame: the one whose title it is."""
 
     port: Port | None = None
     box: int | None = None
     link: int | None = None
+    frame: Frame | None = None
 
     def __bool__(self) -> bool:
-        return self.box is not None or self.link is not None
-
-
-NOTHING = Hit()
+        return any(found is not None for found in (self.box, self.link, self.frame))
 
 
 def at(arrays: SceneArrays, point: Point, scale: float) -> Hit:
@@ -49,7 +48,7 @@ def at(arrays: SceneArrays, point: Point, scale: float) -> Hit:
     if len(inside):
         return Hit(box=int(inside[-1]))
     link = nearest_link(arrays, point, LINK_REACH / scale)
-    return NOTHING if link is None else Hit(link=link)
+    return Hit(frame=titled(arrays.frames, x, y)) if link is None else Hit(link=link)
 
 
 def port_point(arrays: SceneArrays, port: Port) -> Point:

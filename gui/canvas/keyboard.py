@@ -39,6 +39,14 @@ def wire_by_name(view: GraphView) -> None:
         view.open_menu(entries, _beside_selection(view), f"Connect {op.name} to…")
 
 
+def run_after(view: GraphView) -> None:
+    """Choose by typing what the selected node is to wait for."""
+    if len(view.workspace.selection) == 1:
+        op = view.workspace.shown[view.workspace.selection[0]]
+        entries = adding.forerunners(view.workspace, op)
+        view.open_menu(entries, _beside_selection(view), f"Run {op.name} after…")
+
+
 def next_wire(view: GraphView) -> None:
     """Select the wires into the selected node, or beside the selected wire, one after another."""
     edge, graph = view.workspace.selected_edge, view.workspace.shown

@@ -53,6 +53,7 @@ TABLE: Mapping[tuple[Key, Modifier], Do] = {
     (Key.Key_F9, NONE): _breakpoint,
     (Key.Key_L, NONE): lambda view: view.arrange(),
     (Key.Key_W, NONE): keyboard.wire_by_name,
+    (Key.Key_W, SHIFT): keyboard.run_after,
     (Key.Key_E, NONE): keyboard.next_wire,
     (Key.Key_H, NONE): lambda view: view.toggle_scope(),
     (Key.Key_O, NONE): lambda view: view.toggle_minimap(),

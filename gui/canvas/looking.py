@@ -1,13 +1,16 @@
-"""What of the graph is brought into view: at first, and when scopes are opened."""
+"""What of the graph is brought into view: at first, when scopes are opened, for a new node."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from math import hypot
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QPointF, QRectF
 
-from gui.canvas.arrays import WIDTH, SceneArrays
+from core.host.messages import Stopped
+from gui.canvas.arrays import WIDTH, Point, SceneArrays
+from gui.canvas.placement import STEP, beside, free_place
 
 if TYPE_CHECKING:
     from gui.canvas.view import GraphView
@@ -30,6 +33,31 @@ def first_look(view: GraphView) -> None:
         view.camera.look_at(view.box_rect(int(view.arrays.rects[:, 0].argmin())).center())
         room = view.viewport().width() / 2 - START * WIDTH
         view.camera.pan(QPoint(-round(room), 0))
+
+
+def place_for_new(view: GraphView, wanted: Point, pointed: bool) -> Point:
+    """Where a node goes: at the point `wanted` if the user pointed there and nothing stands there,
+    else right of what is selected, which it may read, else at a free place near `wanted`."""
+    rects = view.arrays.rects
+    free = free_place(wanted, rects)
+    if pointed and hypot(free[0] - wanted[0], free[1] - wanted[1]) < STEP:
+        return wanted
+    selected = sorted(view.stage.facts.selected)
+    x, y = free_place(beside(rects[selected]), rects) if selected else free
+    view.camera.reveal(QRectF(x - WIDTH / 2, y - WIDTH / 4, WIDTH, WIDTH / 2))
+    return x, y
+
+
+def place_of(stop: Stopped | None) -> object:
+    """Where the debugger stands; the same for two stops there."""
+    return None if stop is None else (stop.run, stop.step, stop.op, str(stop.inside))
+
+
+def show_selected(view: GraphView) -> None:
+    """Bring the selected nodes into view."""
+    chosen = sorted(view.stage.facts.selected)
+    if chosen:
+        view.camera.show(around(view.arrays, chosen))
 
 
 def look_into(view: GraphView, scopes: Collection[str]) -> None:

@@ -20,12 +20,17 @@ REST = 30  # milliseconds without a change until the overview is drawn again
 
 
 class Minimap(QWidget):
-    """Lies over the view's lower right corner."""
+    """Lies over the view's lower right corner.
+
+    wanted: shown (True) or hidden (False) by the user; None: shown while part of the graph is out
+    of view.
+    """
 
     def __init__(self, view: GraphView) -> None:
         super().__init__(view, objectName="minimap", accessibleName="Overview of the graph")
         self._view = view
         self._picture: QPixmap | None = None
+        self.wanted: bool | None = None
         self.setFixedSize(SIZE)
         self.setToolTip("Overview (O). Click to go there.")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -33,14 +38,21 @@ class Minimap(QWidget):
         self._soon.timeout.connect(self._forget)
         view.stage.changed.connect(self._soon.start)
         view.stage.facts_changed.connect(self._soon.start)
-        view.camera.moved.connect(self.update)
+        view.camera.moved.connect(self._follow)
         view.workspace.theme_changed.connect(self._forget)
         view.installEventFilter(self)
         self._place()
+        self._follow()
+
+    def toggle(self) -> None:
+        """Show it, or hide it, from now on."""
+        self.wanted = self.isHidden()
+        self._follow()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() is QEvent.Type.Resize:
             self._place()
+            self._follow()
         return super().eventFilter(watched, event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -73,7 +85,17 @@ class Minimap(QWidget):
 
     def _forget(self) -> None:
         self._picture = None
+        self._follow()
+
+    def _follow(self) -> None:
+        """The graph changed, or what is seen of it."""
+        self.setVisible(self._is_of_use() if self.wanted is None else self.wanted)
         self.update()
+
+    def _is_of_use(self) -> bool:
+        left, top, right, bottom = self._view.arrays.extent
+        whole = QRectF(left, top, right - left, bottom - top)
+        return len(self._view.arrays) > 0 and not self._view.camera.visible.contains(whole)
 
     def _place(self) -> None:
         room = self._view.size()

@@ -10,17 +10,22 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
+from core.layout.nested import SIDE, TITLE
 from gui.canvas import batch, routing
 from gui.canvas.arrays import SceneArrays
 from gui.canvas.boxes import KINDS
 from gui.canvas.cards import Cards
-from gui.canvas.detail import CURVE_STEP, MOST_FAR_LINKS, Detail
+from gui.canvas.detail import CURVE_STEP, MOST_FAR_LINKS, Detail, text_size
+from gui.canvas.frames import Frame
 from gui.canvas.labels import Labels
 from gui.canvas.visible import VisibleGraph
-from gui.theme import Theme, mix
+from gui.theme import Theme, faded, mix
 
 GRID = 24.0  # scene units between the dots of the background
 ARROW = 8.0
+DASH = 4.5  # pixels
+TITLE_FAR = 14.0  # pixels, height of a frame's title in a far view
+FRAME = 0.03  # opacity of a frame, each upon the one outside
 EMPTY = SceneArrays.of(VisibleGraph(), {})
 
 
@@ -39,6 +44,7 @@ class GraphPainter:
 
         scale: pixels per scene unit of `painter`, which draws in scene units.
         """
+        self.paint_frames(painter, rect, scale)
         boxes, links = self.standing(rect)
         self.paint_some(painter, boxes, links, scale)
 
@@ -63,7 +69,38 @@ class GraphPainter:
         else:
             cards = Cards(self.theme, self.labels, self.arrays)
             for number in np.flatnonzero(boxes).tolist():
-                cards.draw(painter, number, detail)
+                cards.draw(painter, number, scale)
+
+    def paint_frames(
+        self, painter: QPainter, rect: QRectF, scale: float, titles: bool = True
+    ) -> None:
+        """Those that touch `rect` (scene units), the outer ones below."""
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+        pen = QPen(self.theme.line, 1)
+        pen.setCosmetic(True)
+        for frame in self.arrays.frames:
+            area = QRectF(*frame.rect)
+            if area.adjusted(0, -TITLE_FAR / scale, 0, 0).intersects(rect):
+                painter.setPen(pen)
+                painter.setBrush(faded(self.theme.text, FRAME))
+                painter.drawRoundedRect(area, SIDE / 2, SIDE / 2)
+                if titles:
+                    self._frame_title(painter, frame, scale)
+
+    def _frame_title(self, painter: QPainter, frame: Frame, scale: float) -> None:
+        """In its upper edge; from afar, where that is too low, above the frame that is around all
+        others."""
+        labels, font, detail = self.labels, self.labels.title, Detail.at(scale)
+        x, y, width, _ = frame.rect
+        size = text_size(scale)
+        at = QPointF(x + SIDE, y + labels.middle(0, TITLE, font, size))
+        if detail < Detail.NAMES:
+            if detail is Detail.DOTS or not frame.outer:
+                return
+            size = TITLE_FAR / (labels.height(font) * scale)
+            at = QPointF(x, y - TITLE_FAR / scale)
+        room = x + width - at.x()
+        labels.draw(painter, at, frame.title, font, self.theme.muted, room, size=size)
 
     def background(self, painter: QPainter, rect: QRectF, scale: float) -> None:
         """The canvas colour and its dots."""
@@ -108,9 +145,12 @@ class GraphPainter:
         pen.setCosmetic(detail < Detail.FULL)
         painter.setPen(pen)
         batch.lines(painter, routing.segments(points[links & ~self.arrays.visible.control], step))
-        # Of a polyline's segments every other one: dashes without Qt's slow dash pattern.
-        dashes = routing.segments(points[links & self.arrays.visible.control], min(step, 8))[::2]
-        batch.lines(painter, dashes)
+        control = points[links & self.arrays.visible.control]
+        near = detail >= Detail.NAMES  # from afar nobody could tell dashes
+        batch.lines(
+            painter,
+            routing.dashes(control, DASH / scale) if near else routing.segments(control, step),
+        )
         if detail is Detail.FULL:
             self._arrows(painter, np.flatnonzero(links), self.theme.edge)
 

@@ -8,6 +8,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QMouseEvent
 
 from gui.canvas import adding, hit, looking, scopes
+from gui.canvas.frames import Frame
 from gui.canvas.gestures import Gesture, MoveBoxes, Pan, PickLink, RubberBand, press_box
 from gui.canvas.hit import Port
 from gui.canvas.wiring import DrawWire
@@ -32,12 +33,14 @@ def begin(view: GraphView, event: QMouseEvent) -> Gesture | None:
         return MoveBoxes(view, pixel, found.box)
     if found.link is not None:
         return PickLink(view, found.link)
+    if found.frame is not None:
+        return _by_title(view, pixel, found.frame, event.modifiers())
     return RubberBand(view, pixel)
 
 
 def open_at(view: GraphView, pixel: QPoint) -> None:
-    """What lies under a double click: a scope opens, a node is inspected, an empty place offers
-    what could be added there."""
+    """What lies under a double click: a scope opens, or by the title of its frame is one box again,
+    a node is inspected, an empty place offers what could be added there."""
     found = view.hit(view.mapToScene(pixel))
     if not found:
         at = view.snapped(view.mapToScene(pixel))
@@ -48,6 +51,18 @@ def open_at(view: GraphView, pixel: QPoint) -> None:
         looking.look_into(view, {box.id.rstrip("/")})
     elif found.box is not None:
         view.inspect()
+    elif found.frame is not None and found.frame.scope:
+        scopes.collapse(view.workspace, found.frame.scope)
+
+
+def _by_title(
+    view: GraphView, pixel: QPoint, frame: Frame, modifiers: Qt.KeyboardModifier
+) -> MoveBoxes:
+    """A press on a frame's title means all that is in it."""
+    names = view.stage.members(frame.boxes)
+    kept = view.workspace.selection if modifiers & Qt.KeyboardModifier.ShiftModifier else ()
+    view.workspace.select([*kept, *names])
+    return MoveBoxes(view, pixel, int(frame.boxes.argmax()))
 
 
 def _from_port(view: GraphView, port: Port) -> DrawWire:

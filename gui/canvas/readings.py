@@ -34,7 +34,7 @@ NONE = Reading("none", "faint")
 DEAD = Reading("dead", "faint")  # in a branch that was not taken
 
 
-def value(workspace: Workspace, op: Operation) -> Reading:
+def value(workspace: Workspace, op: Operation, room: int = ROOM) -> Reading:
     """The first output's value; before it is computed what is known of it without running."""
     stop = workspace.stop
     error = None if stop is None else stop.error
@@ -42,24 +42,24 @@ def value(workspace: Workspace, op: Operation) -> Reading:
         return Reading(error.message, "current" if stop.reason == "blocked" else "problem")
     found = workspace.value(str(op.output()))
     if found is not None and found.state == "known":
-        return _marked(workspace, op, found)
+        return _marked(workspace, op, found, room)
     if found is not None and found.state == "dead":
         return DEAD
     given = _given(workspace, op)
     if given is not None:
-        return of(_known(given.array), "muted")
+        return of(_known(given.array), "muted", room)
     kind = workspace.inference.types.get(op.output())
     return Reading("" if kind is None else str(kind), "faint")
 
 
-def gradient(workspace: Workspace, op: Operation) -> Reading:
+def gradient(workspace: Workspace, op: Operation, room: int = ROOM) -> Reading:
     """The gradient that reaches the first output that has one, or what of it arrived so far."""
     if workspace.program is None:
         return Reading("", "faint")
     found = _first_gradient(workspace, op)
     if found is None or found.state == "waiting":
-        return _partial(workspace, op) or WAITING
-    return {"none": NONE, "dead": DEAD}.get(found.state) or of(found, "backward")
+        return _partial(workspace, op, room) or WAITING
+    return {"none": NONE, "dead": DEAD}.get(found.state) or of(found, "backward", room)
 
 
 @lru_cache(maxsize=4096)  # what is in view is painted again and again
@@ -75,9 +75,9 @@ def of(found: TensorValue, tone: str, room: int = ROOM) -> Reading:
     return Reading(text, tone)
 
 
-def _marked(workspace: Workspace, op: Operation, found: TensorValue) -> Reading:
+def _marked(workspace: Workspace, op: Operation, found: TensorValue, room: int) -> Reading:
     """A value, with the element marked that made its reader fail."""
-    reading = of(found, "forward")
+    reading = of(found, "forward", room)
     index = blame.element(workspace, op)
     array = found.array
     if index is None or array is None or reading.tiles is not None or array.ndim != 1:
@@ -111,7 +111,7 @@ def _first_gradient(workspace: Workspace, op: Operation) -> TensorValue | None:
     return workspace.gradient(str(op.output()))
 
 
-def _partial(workspace: Workspace, op: Operation) -> Reading | None:
+def _partial(workspace: Workspace, op: Operation, room: int) -> Reading | None:
     """The first summand that is here, of a gradient whose sum is not."""
     assert workspace.program is not None
     wires = set(workspace.shown.consumers[op.name])
@@ -119,6 +119,6 @@ def _partial(workspace: Workspace, op: Operation) -> Reading | None:
         if Edge(edge.op, edge.index) in wires:
             found = workspace.value(edge.gradient)
             if found is not None and found.state == "known":
-                part = of(found, "backward", ROOM - 3)
+                part = of(found, "backward", room - 3)
                 return Reading(f"{part.text} +…", part.tone)
     return None

@@ -9,9 +9,9 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from gui.canvas import batch, flows, heat, routing
-from gui.canvas.arrays import ROW, SceneArrays
-from gui.canvas.cards import INSET, LETTERS, RADIUS, row_top
-from gui.canvas.detail import CURVE_STEP, Detail
+from gui.canvas.arrays import SceneArrays
+from gui.canvas.cards import INSET, RADIUS, row_of
+from gui.canvas.detail import CURVE_STEP, Detail, text_size
 from gui.canvas.facts import Facts
 from gui.canvas.labels import Labels
 from gui.canvas.readings import Reading
@@ -54,8 +54,7 @@ class RuntimePainter:
             if facts.shares is not None:
                 self._shares.tint(painter, rect, facts.shares, number)
             self._marks(painter, rect, number, facts, scale)
-            if detail is Detail.FULL:
-                self._rows(painter, rect, number, arrays, facts)
+            self._rows(painter, rect, number, arrays, facts, text_size(scale))
 
     def say_shares(
         self, painter: QPainter, arrays: SceneArrays, facts: Facts, boxes: np.ndarray, scale: float
@@ -131,23 +130,24 @@ class RuntimePainter:
         if number in facts.problems:
             self._problem_sign(painter, rect)
         if number in facts.badges:
-            self._badge(painter, rect, facts.badges[number])
+            self._badge(painter, rect, facts.badges[number], text_size(scale))
         if number in facts.breakpoints:
             filled = facts.breakpoints[number]
             painter.setPen(QPen(theme.background if filled else theme.problem, 1.5))
             painter.setBrush(theme.problem if filled else theme.background)
             painter.drawEllipse(rect.topLeft() + QPointF(1, 1), DOT, DOT)
 
-    def _badge(self, painter: QPainter, rect: QRectF, text: str) -> None:
+    def _badge(self, painter: QPainter, rect: QRectF, text: str, size: float) -> None:
         """The name of an override, on the upper edge near the right corner."""
-        labels = self._labels
-        width = min(labels.width(text, labels.caption) + 14, rect.width() - 24)
-        pill = QRectF(rect.right() - 12 - width, rect.top() - 9, width, 16)
+        labels, height = self._labels, 16 * size
+        width = min((labels.width(text, labels.caption) + 14) * size, rect.width() - 24)
+        pill = QRectF(rect.right() - 12 - width, rect.top() + 7 / size - height, width, height)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self.theme.override)
-        painter.drawRoundedRect(pill, 8, 8)
-        at = pill.topLeft() + QPointF(7, (16 - labels.height(labels.caption)) / 2)
-        labels.draw(painter, at, text, labels.caption, self.theme.on_accent, width - 12)
+        painter.drawRoundedRect(pill, height / 2, height / 2)
+        at = QPointF(pill.x() + 7 * size, labels.middle(pill.y(), height, labels.caption, size))
+        room = width - 12 * size
+        labels.draw(painter, at, text, labels.caption, self.theme.on_accent, room, size=size)
 
     def _problem_sign(self, painter: QPainter, rect: QRectF) -> None:
         labels, at = self._labels, rect.topRight() + QPointF(-1, 1)
@@ -158,29 +158,35 @@ class RuntimePainter:
         labels.draw(painter, corner, "!", labels.caption, self.theme.on_accent, 12)
 
     def _rows(
-        self, painter: QPainter, rect: QRectF, number: int, arrays: SceneArrays, facts: Facts
-    ) -> None:
+        self, painter: QPainter, rect: QRectF, number: int, arrays: SceneArrays, facts: Facts,
+        size: float,
+    ) -> None:  # fmt: skip
         box = arrays.visible.boxes[number]
         wanted = [g for g, there in ((False, box.has_value), (True, box.has_gradient)) if there]
-        for row, of_gradient in enumerate(wanted):
-            at = rect.topLeft() + QPointF(LETTERS, row_top(row))
-            room = rect.width() - LETTERS - INSET + 4
-            self._reading(painter, at, room, facts.reading(number, of_gradient))
+        letter = self._labels.letter
+        for i, of_gradient in enumerate(wanted):
+            row = row_of(i, len(wanted), size)
+            width = rect.width() - row.left - INSET + 4
+            area = QRectF(rect.x() + row.left, rect.y() + row.top, width, row.height)
+            characters = int(area.width() / letter / row.size)
+            self._reading(painter, area, row.size, facts.reading(number, of_gradient, characters))
 
-    def _reading(self, painter: QPainter, at: QPointF, room: float, reading: Reading) -> None:
+    def _reading(self, painter: QPainter, area: QRectF, size: float, reading: Reading) -> None:
         if reading.tiles is not None:
-            self._tiles(painter, QRectF(at.x(), at.y() + 2, room, ROW - 4), reading)
+            self._tiles(painter, area.adjusted(0, 2, 0, -2), reading)
             return
         color: QColor = getattr(self.theme, reading.tone)
         labels = self._labels
         if reading.marked is not None:
-            self._mark(painter, at, *reading.marked)
-        labels.draw(painter, at + QPointF(0, 1), reading.text, labels.number, color, room)
+            self._mark(painter, area, size, *reading.marked)
+        at = QPointF(area.x(), labels.middle(area.y(), area.height(), labels.number, size))
+        labels.draw(painter, at, reading.text, labels.number, color, area.width(), size=size)
 
-    def _mark(self, painter: QPainter, at: QPointF, start: int, length: int) -> None:
+    def _mark(self, painter: QPainter, area: QRectF, size: float, start: int, length: int) -> None:
         """Ground and line under some characters of a reading: the element that an error names."""
-        letter = self._labels.width("0", self._labels.number)
-        cell = QRectF(at.x() + letter * start - 2, at.y() + 1, letter * length + 4, ROW - 2)
+        letter = self._labels.letter * size
+        cell = QRectF(area.x() + letter * start - 2, area.y() + 1, letter * length + 4,
+                      area.height() - 2)  # fmt: skip
         painter.fillRect(cell, faded(self.theme.problem, 0.30))
         painter.fillRect(cell.adjusted(0, cell.height() - 1.5, 0, 0), self.theme.problem)
 

@@ -42,6 +42,10 @@ def open_box(workspace: Workspace, box: Box) -> None:
     _show(workspace, workspace.document.view.collapsed - {scope}, f"Open {scope}")
 
 
+def collapse(workspace: Workspace, scope: str) -> None:
+    _show(workspace, workspace.document.view.collapsed | {scope}, f"Collapse {scope}")
+
+
 def _named(scopes: set[str]) -> str:
     return next(iter(scopes)) if len(scopes) == 1 else f"{len(scopes)} scopes"
 

@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QPainter, QRegion
 
 from gui.canvas import batch, heat
 from gui.canvas.cards import RADIUS
-from gui.canvas.detail import Detail
+from gui.canvas.detail import TEXT, Detail
 from gui.canvas.labels import Labels
 from gui.canvas.visible import VisibleGraph
 from gui.panels.painting import ink_on
@@ -103,7 +103,7 @@ class SharePainter:
         far = Detail.at(scale) < Detail.FULL
         boxes = boxes & (shares.foremost if far else shares.values >= LEAST)
         numbers = np.flatnonzero(boxes)
-        grown, taken = max(1.0, 0.8 / scale), QRegion()
+        grown, taken = max(1.0, TEXT / scale), QRegion()
         for box in numbers[np.argsort(-shares.values[numbers])].tolist():
             x, y, width, height = rects[box].tolist()
             text = shares.text(box)

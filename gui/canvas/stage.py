@@ -68,7 +68,7 @@ class Stage(QObject):
             self._lay_out_beside(visible)
             arrays = EMPTY
         else:
-            places = placement.complete(visible, places)
+            places = placement.complete(visible, places, found)
             self._laid.update(places)
             if visible is self.arrays.visible and places == self._placed:
                 self._new_facts()

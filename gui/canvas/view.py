@@ -32,7 +32,6 @@ from gui.canvas.hit import Hit
 from gui.canvas.layers import Layers
 from gui.canvas.legend import Legend
 from gui.canvas.minimap import Minimap
-from gui.canvas.placement import free_place
 from gui.canvas.search_menu import Entry, SearchMenu
 from gui.canvas.stage import Stage
 from gui.workspace import Workspace
@@ -58,6 +57,7 @@ class GraphView(QGraphicsView):
         self.gesture: gestures.Gesture | None = None
         self.space_held = False
         self._pointer: QPoint | None = None
+        self._stood: object = None
         self.minimap = Minimap(self)
         self.legend = Legend(self)
         self._drops = OpDrop(self)
@@ -105,7 +105,7 @@ class GraphView(QGraphicsView):
         self.camera.zoom_to(1.0)
 
     def toggle_minimap(self) -> None:
-        self.minimap.setVisible(not self.minimap.isVisible())
+        self.minimap.toggle()
 
     def box_rect(self, number: int) -> QRectF:
         return QRectF(*self.arrays.rects[number].tolist())
@@ -113,12 +113,12 @@ class GraphView(QGraphicsView):
     # -- doing -----------------------------------------------------------------------------------
 
     def add(self, type: str = "") -> None:
-        """Add a node where the pointer is, else in the middle: of `type`, or searched for."""
+        """Add a node of `type`, or one that is searched for: where the pointer is, if that is free,
+        else beside what is selected, else near the middle."""
         inside = self._pointer is not None and self.viewport().underMouse()
         pixel = self._pointer if inside and self._pointer else self.viewport().rect().center()
-        at = self.snapped(self.mapToScene(pixel))
+        at = looking.place_for_new(self, self.snapped(self.mapToScene(pixel)), pointed=inside)
         if type:
-            at = at if inside else free_place(at, self.arrays.rects)
             commands.place(self.workspace, type, at)
         else:
             entries = adding.operations(self.workspace, at)
@@ -286,9 +286,11 @@ class GraphView(QGraphicsView):
         self.viewport().update()
 
     def _follow(self) -> None:
-        """The debugger moved: keep its node in view, and say where it is."""
-        self.show_current()
-        speech.announce(self, speech.current(self.stage))
+        """Keep the debugger's node in view, and say where it is, if it moved: not at an edit."""
+        before, self._stood = self._stood, looking.place_of(self.workspace.stop)
+        if self._stood != before:
+            self.show_current()
+            speech.announce(self, speech.current(self.stage))
 
     def _pointed_wire(self) -> Edge | None:
         if self._pointer is None:

@@ -15,6 +15,7 @@ from core.graph.model import Edge, Graph, Operation, TensorRef
 from core.graph.scopes import parents
 from core.ops.infer import Inference
 from gui.canvas.boxes import Box, Boxes, scope_box
+from gui.canvas.frames import surroundings
 
 
 class Link(NamedTuple):
@@ -97,6 +98,12 @@ class VisibleGraph:
     def control(self) -> np.ndarray:
         """bool[m]: links of control inputs."""
         return np.array([not link.wires for link in self.links], dtype=bool)
+
+    @cached_property
+    def surroundings(self) -> list[tuple[str, ...]]:
+        """The scopes and iterations around each box, the outermost first."""
+        graph = self.source.graph if self.source is not None else Graph()
+        return surroundings(graph, [(box.id, box.members[0]) for box in self.boxes])
 
     @classmethod
     def of(

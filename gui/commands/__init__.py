@@ -5,6 +5,8 @@ What a command cannot do it says through `workspace.message` and returns None.
 
 from __future__ import annotations
 
+from gui.commands.clipboard import copy_selection, cut_selection, paste
+from gui.commands.expecting import expect_run, remove_expectation
 from gui.commands.gradients import (
     check_gradients,
     check_node,
@@ -21,6 +23,7 @@ from gui.commands.gradients import (
 )
 from gui.commands.nodes import (
     add_block,
+    add_control,
     add_node,
     add_source,
     begin_block,
@@ -31,6 +34,7 @@ from gui.commands.nodes import (
     duplicate_selection,
     move_nodes,
     place,
+    remove_control,
     remove_nodes,
     rename,
     rewire,
@@ -60,6 +64,7 @@ from gui.commands.running import (
     use_device,
 )
 from gui.commands.sessions import (
+    copy_from_window,
     copy_variables,
     delete_session,
     duplicate_session,
@@ -69,6 +74,7 @@ from gui.commands.sessions import (
 
 __all__ = [
     "add_block",
+    "add_control",
     "add_node",
     "add_source",
     "begin_block",
@@ -79,20 +85,27 @@ __all__ = [
     "colour_by",
     "compare",
     "connect",
+    "copy_from_window",
+    "copy_selection",
     "copy_variables",
+    "cut_selection",
     "delete_selection",
     "delete_session",
     "disconnect",
     "duplicate_selection",
     "duplicate_session",
+    "expect_run",
     "keep_recorded",
     "measure",
     "move_nodes",
     "new_session",
     "open_path",
     "override_by_code",
+    "paste",
     "pause",
     "place",
+    "remove_control",
+    "remove_expectation",
     "remove_nodes",
     "rename",
     "restart_engine",

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from core.graph.edits import editable
+from core.graph.loop import anywhere, carried_by, loops_around
 from core.graph.model import Edge, Graph, TensorRef
 from core.graph.scopes import is_inside, parents
 from core.io import blocks, edits
 from core.layers.block import find_block
 from core.layers.network import ends
+from core.ops.opened import closed
 from core.ops.table import find
 from gui.commands.saying import says_why
 from gui.workspace import Workspace
@@ -27,14 +28,22 @@ def add_node(
     attrs: Mapping[str, Any] | None = None,
     source: TensorRef | None = None,
 ) -> str:
-    """Add a node at a point, wired to `source` through its first input if given, and select it.
-    Returns its name."""
-    document, chosen = edits.add_operation(workspace.document, type, at, name, attrs)
-    if source is not None and document.graph[chosen].inputs:
+    """Add a node at a point, wired to `source` through its first input if given, and select it. It
+    goes into the loop that `source` is in, or else what is selected. Returns its name."""
+    beside = _selected_loop(workspace) if source is None else source.op
+    document, chosen = edits.add_operation(workspace.document, type, at, name, attrs, beside)
+    if source is not None and anywhere(document.graph, chosen).inputs:
         document = edits.connect(document, source, Edge(chosen, 0))
     workspace.edit(f"Add {type}", document)
     workspace.select([chosen])
     return chosen
+
+
+def _selected_loop(workspace: Workspace) -> str:
+    """A selected operation, if all that are selected are in one loop, else ""."""
+    graph = workspace.document.graph
+    found = {loops_around(graph, name) for name in workspace.selection}
+    return workspace.selection[0] if len(found) == 1 and all(found) else ""
 
 
 @says_why
@@ -104,9 +113,10 @@ def place(workspace: Workspace, name: str, at: Point, source: TensorRef | None =
 
 @says_why
 def add_source(workspace: Workspace, type: str, at: Point, edge: Edge) -> str:
-    """Add a node at a point with its first output wired into `edge`, and select it.
-    Returns its name."""
-    document, chosen = edits.add_operation(workspace.document, type, at)
+    """Add a node at a point with its first output wired into `edge`, in the loop that this is in,
+    and select it. Returns its name."""
+    edge = closed(workspace.document.graph, edge)
+    document, chosen = edits.add_operation(workspace.document, type, at, beside=edge.op)
     document = edits.connect(document, TensorRef(chosen), edge)
     workspace.edit(f"Add {type}", document)
     workspace.select([chosen])
@@ -115,19 +125,19 @@ def add_source(workspace: Workspace, type: str, at: Point, edge: Edge) -> str:
 
 @says_why
 def remove_nodes(workspace: Workspace, names: Iterable[str]) -> None:
-    gone = _outside(workspace, names)
+    gone = _own(workspace, names)
     if gone:
         label = f"Delete {gone[0]}" if len(gone) == 1 else f"Delete {len(gone)} nodes"
         workspace.edit(label, edits.remove_operations(workspace.document, gone))
 
 
-def _outside(workspace: Workspace, names: Iterable[str]) -> list[str]:
-    """Those of the nodes that are not in a loop. Raises GradstepError when all are, or are no
-    nodes of the document."""
-    names, graph = [*names], workspace.document.graph
-    found = [name for name in names if name in graph]
+def _own(workspace: Workspace, names: Iterable[str]) -> list[str]:
+    """Those of the nodes that are the document's, in a loop perhaps. Raises GradstepError when
+    none of them is."""
+    names = [*names]
+    found = [name for name in names if name in workspace.shown]
     if names and not found:
-        editable(graph, names[0])
+        anywhere(workspace.document.graph, names[0])
     return found
 
 
@@ -142,12 +152,12 @@ def delete_selection(workspace: Workspace) -> None:
 @says_why
 def duplicate_selection(workspace: Workspace) -> None:
     """Copy the selected nodes beside themselves, and select the copies."""
-    chosen = _outside(workspace, workspace.selection)
+    chosen = _own(workspace, workspace.selection)
     if not chosen:
         return
     document, copies = edits.duplicate_operations(workspace.document, chosen)
     workspace.edit("Duplicate", document)
-    workspace.select(copies[name] for name in chosen)
+    workspace.select(copies[name] for name in chosen if name in copies)
 
 
 @says_why
@@ -162,10 +172,23 @@ def disconnect(workspace: Workspace, edge: Edge) -> None:
 
 
 @says_why
+def add_control(workspace: Workspace, name: str, first: str) -> None:
+    """Let a node run after another one that it takes nothing from."""
+    document = edits.add_control(workspace.document, name, first)
+    workspace.edit(f"Run {name} after {first}", document)
+
+
+@says_why
+def remove_control(workspace: Workspace, name: str, first: str) -> None:
+    document = edits.remove_control(workspace.document, name, first)
+    workspace.edit(f"Do not run {name} after {first}", document)
+
+
+@says_why
 def rewire(workspace: Workspace, old: Edge, new: Edge) -> None:
     """Take the wire at `old` off its input and put it into `new`."""
-    editable(workspace.document.graph, old.op)
-    source = workspace.document.graph.source(old)
+    old = closed(workspace.document.graph, old)
+    source = carried_by(workspace.document.graph, old)
     if source is not None:
         document = edits.connect(workspace.document, source, new)
         workspace.edit(f"Connect {source.short} to {new.op}", edits.disconnect(document, old))

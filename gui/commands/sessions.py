@@ -1,11 +1,19 @@
-"""Several sessions of one graph: making them, going to another, copying variables between them."""
+"""Several sessions: making them, going to another, copying variables between them and windows."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from core.host.messages import ManageSessions
+from core.engine.copying import copied
+from core.errors import GradstepError
+from core.host.messages import Failed, ManageSessions, Message, Read, Values
+from core.host.wire import Buffer
+from core.io import edits
+from gui.commands.saying import says_why
+from gui.values import TensorValue
 from gui.workspace import Workspace
+
+MOST = 2**40  # elements of a variable: all that there are
 
 
 def new_session(workspace: Workspace) -> None:
@@ -32,6 +40,39 @@ def copy_variables(workspace: Workspace, source: str, target: str, wanted: Seque
     """Copy values, as they are now; see core.host.messages.ManageSessions for `wanted`."""
     request = ManageSessions(command="copy", source=source, target=target, wanted=[*wanted])
     workspace.sessions.ask(request)
+
+
+@says_why
+def copy_from_window(workspace: Workspace, other: Workspace, wanted: Sequence[str]) -> None:
+    """Have variables start with what those of another window's graph hold where its debugger
+    stands; see core.engine.copying.copied for `wanted`. It is one edit of the document."""
+    pairs = copied(other.document.graph, workspace.document.graph, wanted)
+    where = other.name
+
+    def arrived(reply: Message, buffers: tuple[Buffer, ...]) -> None:
+        if isinstance(reply, Failed):
+            workspace.complain(reply.error)
+        elif isinstance(reply, Values):
+            _start_with(workspace, pairs, [TensorValue.of(p, buffers) for p in reply.parts], where)
+
+    other.request(Read(refs=[f"{name}:0" for name in pairs.values()], limit=MOST), (), arrived)
+
+
+@says_why
+def _start_with(
+    workspace: Workspace, pairs: Mapping[str, str], values: Sequence[TensorValue], where: str
+) -> None:
+    document = workspace.document
+    for (name, old), value in zip(pairs.items(), values, strict=True):
+        if value.array is None:
+            raise GradstepError(
+                f"Attempting to use uninitialized value {old}",
+                kind="FailedPreconditionError",
+                hint=f"it has no value where {where} stands: step there until it has",
+            )
+        document = edits.set_initial(document, name, value.array)
+    workspace.edit(f"Copy values from {where}", document)
+    workspace.message.emit("info", f"From {where}: {', '.join(pairs)} start with its values")
 
 
 def _ask(workspace: Workspace, command: str, name: str) -> None:

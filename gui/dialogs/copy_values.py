@@ -1,10 +1,10 @@
-"""Copying variables from one session to another, by name or by scope."""
+"""Copying variables from a session, or from another window's graph, by name or by scope."""
 
 from __future__ import annotations
 
 from PySide6.QtWidgets import QComboBox, QFormLayout, QLineEdit, QWidget
 
-from gui import commands
+from gui import commands, windows
 from gui.dialogs.dialog import Dialog
 from gui.dialogs.request import names_in
 from gui.theme import mono
@@ -17,8 +17,10 @@ class CopyValuesDialog(Dialog):
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(workspace, "copy_values_dialog", "Copy values", parent)
         names = [session.name for session in workspace.sessions.found]
+        self._windows = {f"{other.name} (its window)": other for other in windows.others(workspace)}
         others = [name for name in names if name != workspace.sessions.current]
-        self.source = self._choice("source", "From session", names, (others or names)[0])
+        first = next(iter([*others, *self._windows, *names]))
+        self.source = self._choice("source", "From", [*names, *self._windows], first)
         self.target = self._choice("target", "To session", names, workspace.sessions.current)
         self.wanted = QLineEdit()
         self.wanted.setObjectName("copy_values_dialog.wanted")
@@ -35,17 +37,29 @@ class CopyValuesDialog(Dialog):
             "another. What one session does later leaves the copies as they are.",
             "muted",
         )
+        self._from_window = self.add_text(
+            "From another window, the values become those that the variables start with, in "
+            "every session.",
+            "muted",
+        )
+        self.source.currentTextChanged.connect(self._show_target)
+        self._show_target()
         self.add_buttons("Copy")
         self.resize(440, 220)
 
     def apply(self) -> str:
-        commands.copy_variables(
-            self.workspace,
-            self.source.currentText(),
-            self.target.currentText(),
-            names_in(self.wanted.text()),
-        )
+        source, wanted = self.source.currentText(), names_in(self.wanted.text())
+        other = self._windows.get(source)
+        if other is None:
+            commands.copy_variables(self.workspace, source, self.target.currentText(), wanted)
+        else:
+            commands.copy_from_window(self.workspace, other, wanted)
         return ""
+
+    def _show_target(self) -> None:
+        from_window = self.source.currentText() in self._windows
+        self.target.setEnabled(not from_window)
+        self._from_window.setVisible(from_window)
 
     def _choice(self, name: str, title: str, items: list[str], chosen: str) -> QComboBox:
         box = QComboBox()

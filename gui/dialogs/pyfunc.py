@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QWidget
 
 from core.errors import GradstepError
+from core.graph.loop import surrounding
 from core.graph.model import Operation, TensorRef
 from core.io import edits
 from gui import commands
@@ -28,7 +29,7 @@ class PyFuncDialog(Dialog):
         self.inputs = QListWidget()
         self.inputs.setObjectName("pyfunc_dialog.inputs")
         self.inputs.setAccessibleName("Further inputs")
-        for name in upstream_candidates(workspace.document.graph, op):
+        for name in upstream_candidates(surrounding(workspace.document.graph, op.name), op):
             item = QListWidgetItem(name, self.inputs)
             item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
             item.setCheckState(Qt.CheckState.Unchecked)

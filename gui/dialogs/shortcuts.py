@@ -50,7 +50,7 @@ class ShortcutsDialog(Dialog):
         title.setToolTip(action.tip)
         keys = QLabel("   ".join(shown_key(key) for key in action.keys))
         keys.setFont(mono())
-        keys.setAlignment(Qt.AlignmentFlag.AlignRight)
+        keys.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._color(keys, "muted")
         self._grid.addWidget(title, row, column)
         self._grid.addWidget(keys, row, column + 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
+from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 
@@ -22,6 +23,8 @@ def ask(window: QWidget, name: str) -> Answer:
     box.setInformativeText("Without saving, the edits since the last save are lost.")
     button = QMessageBox.StandardButton
     box.setStandardButtons(button.Save | button.Discard | button.Cancel)
+    for each in box.buttons():
+        each.setIcon(QIcon())  # the words say it
     box.setDefaultButton(button.Save)
     answers = {button.Save: Answer.SAVE, button.Discard: Answer.DISCARD}
     return answers.get(button(box.exec()), Answer.CANCEL)

@@ -20,7 +20,8 @@ SHOWN = 4096  # elements; larger values are replaced, not edited
 
 
 class ValueDialog(Dialog):
-    """`[1, 2]`, `1e-3`, `nan`: checked against dtype and shape while it is typed."""
+    """`[1, 2]`, `1e-3`, `nan`: checked against dtype and shape while it is typed. A number alone
+    is that for every element, where the shape is known."""
 
     def __init__(self, workspace: Workspace, op: Operation, parent: QWidget | None = None) -> None:
         words = {"Placeholder": "Fed to", "Const": "Value of"}.get(op.type, "Initial value of")
@@ -98,6 +99,8 @@ def parse_value(text: str, kind: TensorType) -> tuple[np.ndarray[Any, Any] | Non
         return None, f"{kind.dtype.value} cannot hold {literal!r:.40}"
     if wide.dtype.kind in "iu" and array.dtype.kind in "iu" and not np.array_equal(wide, array):
         return None, f"a number is out of range for {kind.dtype.value}"
+    if not array.ndim and kind.shape.is_static:
+        array = np.full(kind.shape.static(), array)  # one number for every element
     if not kind.shape.accepts(array.shape):
         return None, f"shape {Shape(array.shape)} does not fit {kind.shape}"
     return array, ""

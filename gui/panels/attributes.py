@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtWidgets import QWidget
 
+from core.graph.dtypes import DType, TensorType
 from core.graph.loop import Loop
 from core.graph.model import Constant, Operation
+from core.graph.unread import Unread
+from core.io.fed import fed_outputs
+from core.ops.infer import is_unknown
 from core.ops.table import OpDef, find
 from gui import commands
 from gui.dialogs.value import current_value, declared_type
@@ -41,9 +45,11 @@ class Attributes(FactRows):
             self.add(name, self._editor(op, definition, name))
         if op.type in _VALUED:
             self.add(_VALUED[op.type], self._value(op))
+        for index in self._fed_outputs(op):
+            self.add(f"Fed :{index}" if index else "Fed", self._fed(op, index))
         if rare and not self._unfolded:
             self.add("", self._more(op, len(rare)))
-        self.setVisible(bool(names) or op.type in _VALUED)
+        self.setVisible(bool(names) or op.type in _VALUED or bool(self._fed_outputs(op)))
 
     def _more(self, op: Operation, count: int) -> QWidget:
         text = self.tr("{} more attributes ▸").format(count) if count > 1 else self.tr("1 more ▸")
@@ -61,9 +67,8 @@ class Attributes(FactRows):
         value = op.attrs.get(name, None if isinstance(like, type) else like)
         if name == "token":
             return self._code_link(str(value))
-        in_loop = op.name not in self._workspace.document.graph
         large = isinstance(value, Constant) and value.array.size > EDITABLE
-        if in_loop or large or isinstance(value, Loop):
+        if large or isinstance(value, Loop | Unread):
             return self._fixed("" if value is None else attr_text(value))
 
         def change(new: Any) -> bool:
@@ -98,6 +103,27 @@ class Attributes(FactRows):
         editor = text_editor("inspector.value", text, change, self._workspace.complain)
         editor.setPlaceholderText(self.tr("nothing yet, such as [1, 2]"))
         return line_of(editor, open_dialog, stretch=False)
+
+    def _fed_outputs(self, op: Operation) -> Sequence[int]:
+        """Those that are to be fed; nothing in a loop can be."""
+        return fed_outputs(op) if op.name in self._workspace.document.graph else ()
+
+    def _fed(self, op: Operation, index: int) -> QWidget:
+        """What is fed in place of what `op` would give; of any shape, where its type is unknown."""
+        ref, any_floats = op.output(index), TensorType(DType.FLOAT32)
+        given = self._workspace.document.feeds.get(str(ref))
+        if given is not None and given.array.size > EDITABLE:
+            return self._fixed(array_text(given.array))
+
+        def change(text: str) -> bool:
+            declared = None if is_unknown(op) else self._workspace.inference.types.get(ref)
+            kind = declared or any_floats
+            return self._edited(commands.set_feed, str(ref), read_array(text, kind))
+
+        text = "" if given is None else array_text(given.array)
+        editor = text_editor(f"inspector.fed.{ref.index}", text, change, self._workspace.complain)
+        editor.setPlaceholderText(self.tr("nothing yet, such as [1, 2]"))
+        return editor
 
     def _code_link(self, token: str) -> QWidget:
         link = Link(self._theme, token, "inspector.token", "override", code=True)

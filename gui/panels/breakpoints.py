@@ -13,8 +13,10 @@ from PySide6.QtWidgets import QHBoxLayout
 from core.debug.breakpoints import Breakpoint, BreakpointKind
 from gui import commands
 from gui.panels.cells import Cell, CellModel, Index
+from gui.panels.labels import Wrapped
 from gui.panels.panel import Panel, add_and_delete
 from gui.panels.tables import FlatTable
+from gui.theme import GRID
 from gui.workspace import Workspace
 
 _TARGET, _KIND, _CONDITION, _HITS = range(4)
@@ -111,6 +113,10 @@ class BreakpointsPanel(Panel):
         self.table.setAccessibleName(self.title)
         self.column.addLayout(self._buttons())
         self.column.addWidget(self.table, 1)
+        self.nothing = Wrapped(lambda: self.theme, "breakpoints.nothing", "muted")
+        self.nothing.setText(self.tr("There is none. F9 sets one on the selected node."))
+        self.nothing.setContentsMargins(12, GRID, 12, GRID)
+        self.column.addWidget(self.nothing, 1)
         self.table.chosen.connect(self._show_target)
         delete = QShortcut(QKeySequence(Qt.Key.Key_Delete), self.table)
         delete.setContext(Qt.ShortcutContext.WidgetShortcut)
@@ -133,6 +139,8 @@ class BreakpointsPanel(Panel):
             self.model.show(self.workspace.document.breakpoints)
             self.table.selectRow(min(row, self.model.count() - 1))
         self._offer()
+        self.table.setVisible(self.model.count() > 0)
+        self.nothing.setVisible(not self.model.count())
         if self.model.count() or len(self.workspace.shown):
             self.show_content()
         else:

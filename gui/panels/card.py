@@ -18,27 +18,38 @@ LinkSpec = tuple[str, str, Callable[[], None]]  # text, object name, what it doe
 class Card(QWidget):
     """Red for what is wrong. Its parts are replaced by `say`."""
 
-    def __init__(self, theme: ThemeSource, name: str, tone: str = "problem") -> None:
+    def __init__(self, theme: ThemeSource, name: str) -> None:
         super().__init__()
         self.setObjectName(name)
-        self._theme, self._tone = theme, tone
+        self._theme, self._tone = theme, "problem"
         column = QVBoxLayout(self)
         column.setContentsMargins(12, GRID, 12, GRID)
         column.setSpacing(GRID // 2)
-        self.title = Text(theme, tone, sans(BODY, strong=True))
+        self.title = Text(theme, self._tone, sans(BODY, strong=True))
         self.body = Wrapped(theme, f"{name}.text")
+        self.hint = Wrapped(theme, f"{name}.hint", "muted")
         self._links = QWidget()
         self._row = QHBoxLayout(self._links)
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(2 * GRID)
-        for part in (self.title, self.body, self._links):
+        for part in (self.title, self.body, self.hint, self._links):
             column.addWidget(part)
 
-    def say(self, title: str, text: str, links: Sequence[LinkSpec] = ()) -> None:
-        """Show the card with this text and these links."""
-        self.title.set_text(title)
+    def say(
+        self,
+        title: str,
+        text: str,
+        links: Sequence[LinkSpec] = (),
+        hint: str = "",
+        tone: str = "problem",
+    ) -> None:
+        """Show the card with this text, what to do about it, and these links."""
+        self._tone = tone
+        self.title.set_text(title, tone)
         self.body.setText(text)
         self.body.setVisible(bool(text))
+        self.hint.setText(hint)
+        self.hint.setVisible(bool(hint))
         while (item := self._row.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.deleteLater()

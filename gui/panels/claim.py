@@ -65,10 +65,9 @@ class Statement(QWidget):
         self.heading = Text(theme, self._tone, sans(BODY, strong=True))
         self.heading.setContentsMargins(0, 0, 0, 0)
         self.heading.set_text(heading)
-        self.text = MarkedText(theme, f"{name}.text", is_name)
+        self.text = MarkedText(theme, f"{name}.text", is_name, narrow=True)
         column.addWidget(self.heading)
-        column.addWidget(self.text)
-        column.addStretch(1)
+        column.addWidget(self.text, 1)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         theme = self._theme()

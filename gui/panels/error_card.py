@@ -1,4 +1,4 @@
-"""The card of a failed step: the message, the element it is about, and what to do."""
+"""The card of a step that failed, or waits: the message, what it is about, what to do."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from core.host.messages import ErrorInfo
 from gui.panels.card import Card, LinkSpec
-from gui.panels.labels import Text, Wrapped
+from gui.panels.labels import Text
 from gui.panels.looked_at import blamed_tensor, error_at
 from gui.panels.tiles import HeatTiles
 from gui.theme import GRID, mono
@@ -26,11 +26,10 @@ class ErrorCard(QWidget):
         self.card = Card(theme, "inspector.error.card")
         self.blamed = Text(theme, "muted", mono(12))
         self.tiles = HeatTiles(theme, "inspector.error.tiles")
-        self.hint = Wrapped(theme, "inspector.error.hint", "muted")
         column = QVBoxLayout(self)
         column.setContentsMargins(0, GRID, 0, 0)
         column.setSpacing(GRID // 2)
-        for part in (self.card, self.blamed, self.tiles, self.hint):
+        for part in (self.card, self.blamed, self.tiles):
             column.addWidget(part)
 
     def show_node(self, name: str) -> None:
@@ -39,17 +38,13 @@ class ErrorCard(QWidget):
         self.setVisible(error is not None)
         if error is None:
             return
-        title = self._title(error)
-        self.card.say(title, error.message, self._links(error))
-        self.hint.setText(error.hint)
-        self.hint.setVisible(bool(error.hint))
-        self._show_blamed(error)
-
-    def _title(self, error: ErrorInfo) -> str:
         stop = self._workspace.stop
-        if stop is not None and stop.reason == "blocked":
-            return self.tr("{} waits").format(error.node)
-        return self.tr("{} failed: {}").format(error.node, error.type)
+        if stop is not None and stop.reason == "blocked":  # which may pass
+            title, tone = self.tr("{} waits").format(error.node), "backward"
+        else:
+            title, tone = self.tr("{} failed: {}").format(error.node, error.type), "problem"
+        self.card.say(title, error.message, self._links(error), error.hint, tone)
+        self._show_blamed(error)
 
     def _show_blamed(self, error: ErrorInfo) -> None:
         """The input that the message names, with the element framed."""

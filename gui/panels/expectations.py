@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
-from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtGui import QAction, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from core.host.messages import CheckedExpectation
 from core.io.expectation import Expectation, ExpectationKind, Variation
+from gui import commands
 from gui.panels.claim import MARK, paint_mark
 from gui.panels.labels import Link, SectionHeader, ThemeSource, Wrapped
 from gui.panels.marked_text import IsName, MarkedText
 from gui.theme import GRID
 from gui.workspace import Workspace
+
+MOST = 120  # characters of what came
 
 
 class ExpectationList(QWidget):
@@ -29,8 +33,10 @@ class ExpectationList(QWidget):
         self._theme: ThemeSource = lambda: workspace.theme
         self.rows: list[Row] = []
         self.heading = SectionHeader(self._theme, "What a run gives")
-        self.again = Link(self._theme, "Check", "note.check")
+        self.again = Link(self._theme, self.tr("Check"), "note.check")
         self.again.clicked.connect(workspace.expected.check)
+        self.add = Link(self._theme, self.tr("Add what this run gives"), "note.expect")
+        self.add.clicked.connect(lambda: commands.expect_run(workspace))
         head = QHBoxLayout()
         head.addWidget(self.heading, 1)
         head.addWidget(self.again)
@@ -46,10 +52,12 @@ class ExpectationList(QWidget):
             self._column.removeWidget(row)
             row.deleteLater()
         self.rows = [Row(self._theme, e, self._is_name) for e in expectations]
-        for row in self.rows:
+        for number, row in enumerate(self.rows):
             row.text.linkActivated.connect(self._select)
+            row.removed.connect(partial(commands.remove_expectation, self._workspace, number))
             self._column.addWidget(row)
-        self.setVisible(bool(expectations))
+        self._column.addWidget(self.add)
+        self.again.setVisible(bool(expectations))
         self.mark()
 
     def mark(self) -> None:
@@ -74,7 +82,7 @@ class ExpectationList(QWidget):
         if failure is not None:
             remark, tone = failure.message, "problem"
         elif not checked:
-            remark, tone = "not checked yet", "muted"
+            remark, tone = "not checked yet" if self.rows else "", "muted"
         elif wrong:
             remark, tone = f"{wrong} of {len(checked)} not so", "problem"
         else:
@@ -83,7 +91,9 @@ class ExpectationList(QWidget):
 
 
 class Row(QWidget):
-    """A sentence; under it what was looked at, and what came."""
+    """A sentence; under it what was looked at, and what came. removed: the user wants it gone."""
+
+    removed = Signal()
 
     def __init__(self, theme: ThemeSource, expectation: Expectation, is_name: IsName) -> None:
         super().__init__()
@@ -102,15 +112,27 @@ class Row(QWidget):
         words.addWidget(self.came)
         row.addWidget(self.sign, 0, Qt.AlignmentFlag.AlignTop)
         row.addLayout(words, 1)
+        self.remove = QAction(self.tr("Remove"), self)
+        self.remove.triggered.connect(self.removed)
+        self.addAction(self.remove)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
 
     def mark(self, checked: CheckedExpectation | None) -> None:
         """With what was found, or None before it is known."""
         self.checked = checked
         self.sign.show_state(None if checked is None else checked.ok)
-        came = "" if checked is None else f" → {checked.came}"
+        came = "" if checked is None else f" → {_shortened(checked.came)}"
         self.came.setText(self._looked_at + came)
+        self.came.setToolTip("" if checked is None or checked.came in came else checked.came)
         state = {None: "not checked", True: "so", False: "not so"}[checked and checked.ok]
         self.setAccessibleName(f"{self.text.accessibleName()} ({state})")
+
+
+def _shortened(numbers: str) -> str:
+    """As many of the numbers as are taken in at a glance."""
+    if len(numbers) <= MOST:
+        return numbers
+    return f"{numbers[:MOST].rpartition(', ')[0]}, …"
 
 
 class Sign(QWidget):

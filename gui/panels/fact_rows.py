@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLayout, QWidget
 from gui.panels.labels import Text, ThemeSource, Wrapped
 from gui.theme import GRID, sans
 
-_CAPTION = 80
+_CAPTION = (80, 144)  # pixels; a longer caption is cut
 
 
 class FactRows(QWidget):
@@ -17,28 +17,44 @@ class FactRows(QWidget):
     def __init__(self, theme: ThemeSource) -> None:
         super().__init__()
         self._theme = theme
+        self._captions: list[Text] = []
+        self._aligned: tuple[FactRows, ...] = (self,)
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(GRID)
         self._grid.setVerticalSpacing(GRID // 4)
-        self._grid.setColumnMinimumWidth(0, _CAPTION)
         self._grid.setColumnStretch(1, 1)
+
+    def align_with(self, other: FactRows) -> None:
+        """Have the content of both start at one line."""
+        self._aligned = other._aligned = (self, other)
 
     def clear(self) -> None:
         """Remove all rows."""
+        self._captions = []
         drop_all(self._grid)
 
     def add(self, caption: str, content: QWidget, tip: str = "") -> None:
         """One more row."""
         wraps = isinstance(content, Wrapped)
+        if wraps:
+            content.setContentsMargins(0, 2, 0, 2)  # as the caption has it
         label = Text(self._theme, "muted", sans())
         label.set_text(caption)
-        label.setFixedWidth(_CAPTION)
         label.setToolTip(tip)
+        self._captions.append(label)
         row = self._grid.rowCount()
         flag = Qt.AlignmentFlag
         self._grid.addWidget(label, row, 0, flag.AlignTop if wraps else flag.AlignVCenter)
         self._grid.addWidget(content, row, 1)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Captions as wide as the widest of them, within limits."""
+        labels = [label for rows in self._aligned for label in rows._captions]
+        widest = max((label.sizeHint().width() for label in labels), default=0)
+        for label in labels:
+            label.setFixedWidth(max(_CAPTION[0], min(widest, _CAPTION[1])))
 
 
 def line_of(*widgets: QWidget, stretch: bool = True) -> QWidget:

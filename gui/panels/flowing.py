@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from core.graph.model import Operation, TensorRef
 from core.host.messages import ProgramInfo
 from core.io.requests import requests
 from gui import numbers
-from gui.panels.labels import SectionHeader, Wrapped
+from gui.losses import losses_of, show_loss
+from gui.panels.labels import Link, SectionHeader, Wrapped
 from gui.panels.looked_at import marked_indexes
 from gui.panels.substitution import with_numbers
 from gui.panels.tiles import HeatTiles
@@ -27,11 +30,11 @@ class Flow(QWidget):
         self.header = SectionHeader(theme, "")
         self.tiles = HeatTiles(theme, f"{name}.tiles")
         self.note = Wrapped(theme, f"{name}.note", "muted", code=True)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, GRID, 0, 0)
-        column.setSpacing(GRID // 2)
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(0, GRID, 0, 0)
+        self.column.setSpacing(GRID // 2)
         for part in (self.header, self.tiles, self.note):
-            column.addWidget(part)
+            self.column.addWidget(part)
 
     def show_tensor(
         self,
@@ -81,6 +84,11 @@ class GradientFlow(Flow):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace, "inspector.gradient_flow")
         self._workspace = workspace
+        self.other = Link(lambda: workspace.theme, "", "inspector.gradient_flow.other")
+        self.other.setAccessibleName(self.tr("By another loss"))
+        self.other.clicked.connect(self._show_other)
+        self._others: Sequence[str] = ()
+        self.column.addWidget(self.other)
 
     def show_node(self, op: Operation) -> None:
         """Show dL/d(op); hidden where nobody asked for gradients."""
@@ -88,16 +96,31 @@ class GradientFlow(Flow):
         if program is None or not requests(self._workspace.document):
             self.hide()
             return
-        ref = f"{op.name}:0"
-        several = len(requests(self._workspace.document)) > 1  # losses; the notation says which
-        words = self.tr("Gradient of {} arriving") if several else self.tr("dL/d{} arriving")
-        arriving = words.format(op.name.rpartition("/")[2])
+        ref, name = f"{op.name}:0", op.name.rpartition("/")[2]
+        losses = losses_of(program, ref)
+        arriving = self.tr("dL/d{} arriving").format(name)
+        if losses:
+            arriving = self.tr("Gradient of {} by {} arriving").format(losses[0], name)
+        self._offer(losses[1:])
         sources = self._sources(op.name)
         remark = self.tr("from {}").format(sources) if sources else ""
         if ref in program.rows:
             remark = f"IndexedSlices {remark}"
         note = with_numbers(gradient_text(program, ref), self._workspace)
         self.show_tensor(arriving, remark, self._workspace.gradient(ref), note)
+
+    def _offer(self, losses: Sequence[str]) -> None:
+        """Other losses whose gradient could be shown instead."""
+        self._others = losses
+        self.other.setVisible(bool(losses))
+        if losses:
+            text = self.tr("Show that of {}").format(losses[-1])
+            self.other.setText(text)
+            self.other.setAccessibleName(text)
+            self.other.updateGeometry()
+
+    def _show_other(self) -> None:
+        show_loss(self._workspace.debugger, self._others[-1])
 
     def _sources(self, name: str) -> str:
         """`a (Mul), d (AddV2)`: the nodes over whose wires a gradient comes."""

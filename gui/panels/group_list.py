@@ -24,6 +24,10 @@ class GroupList(QWidget):
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(1)
 
+    @property
+    def buttons(self) -> list[QAbstractButton]:
+        return self._buttons.buttons()
+
     def add(self, text: str, count: int, chosen: Callable[[], None]) -> GroupButton:
         """One more; the first is down."""
         button = GroupButton(self._theme, text, count)

@@ -34,6 +34,7 @@ class InspectorPanel(Panel):
         super().__init__(workspace, "inspector")
         self.facts = NodeFacts(workspace)
         self.attributes = Attributes(workspace)
+        self.attributes.align_with(self.facts)
         self.error = ErrorCard(workspace)
         self.code = GradientCode(workspace)
         self.check = OverrideCheck(workspace)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 from PySide6.QtCore import Qt
@@ -21,12 +22,13 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QLabel
 
 from gui.panels import painting
-from gui.panels.labels import ThemeSource
+from gui.panels.labels import BREAK, ThemeSource
 from gui.theme import BODY, GRID, Theme, mix, mono, sans
 
 IsName = Callable[[str], bool]
 _MARKDOWN = QTextDocument.MarkdownFeature
 _DIALECT = _MARKDOWN.MarkdownDialectGitHub | _MARKDOWN.MarkdownNoHTML
+_OPENING = re.compile(r"(?<=\w)\((?=\S)")
 _LEADING = 130  # per cent of a line's height
 _OUTDENT = -22  # pixels; Qt sets lists in by 40, which is much in a narrow panel
 
@@ -34,8 +36,17 @@ _OUTDENT = -22  # pixels; Qt sets lists in by 40, which is much in a narrow pane
 class MarkedText(QLabel):
     """A label whose text is Markdown; `linkActivated` tells the operation that was clicked."""
 
-    def __init__(self, theme: ThemeSource, name: str, is_name: IsName, tone: str = "text") -> None:
+    def __init__(
+        self,
+        theme: ThemeSource,
+        name: str,
+        is_name: IsName,
+        tone: str = "text",
+        narrow: bool = False,
+    ) -> None:
+        """narrow: so little room that also long words have to be broken."""
         super().__init__()
+        self._narrow = narrow
         self._theme, self._is_name, self._tone, self._marked = theme, is_name, tone, ""
         self.setObjectName(name)
         self.setWordWrap(True)
@@ -49,7 +60,7 @@ class MarkedText(QLabel):
 
     def say(self, marked: str) -> None:
         """Show this Markdown."""
-        self._marked = marked
+        self._marked = _OPENING.sub(f"({BREAK}", marked) if self._narrow else marked
         self.setAccessibleName(marked)
         self.restyle()
 
@@ -126,7 +137,7 @@ def _dress(
     strong = whole == "heading" or old.fontWeight() > QFont.Weight.Medium
     if whole == "code" or old.fontFixedPitch():
         new.setFont(mono(BODY - 1, strong))
-        name = fragment.text().removesuffix(":0")
+        name = fragment.text().replace(BREAK, "").removesuffix(":0")
         if is_name(name):
             new.setForeground(theme.selection)
             new.setAnchor(True)
@@ -147,7 +158,7 @@ def _rule(table: QTextTable, theme: Theme) -> None:
     format.setBorderCollapse(True)
     format.setBorderBrush(mix(theme.panel, theme.line, 0.9))
     format.setBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_Solid)
-    format.setCellPadding(3)
+    format.setCellPadding(5)
     format.setTopMargin(2)
     format.setBottomMargin(GRID)
     format.setCellSpacing(0)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from core.autodiff.walking import descendants, reached
 from core.graph.model import TensorRef
 from core.host.messages import Explained, Message, Why
 from core.host.wire import Buffer
@@ -67,7 +68,7 @@ class MissingGradients(QWidget):
         name = Text(self._theme, "text", mono())
         name.set_text(f"dL/d{ref.short} = None")
         reason = Wrapped(self._theme, f"gradients.reason.{ref.short}", "muted")
-        reason.setText(self._blocked())
+        reason.setText(self._blocked(ref))
         why = Link(self._theme, self.tr("Why?"), f"gradients.why.{ref.short}")
         why.clicked.connect(lambda: self._ask(ref, reason.setText))
         row.addWidget(name, 1)
@@ -75,21 +76,26 @@ class MissingGradients(QWidget):
         self._column.addWidget(line)
         self._column.addWidget(reason)
 
-    def _blocked(self) -> str:
-        """Where gradients end in this program, if somewhere."""
-        program = self._workspace.program
-        ends = program.blocked if program is not None else []
+    def _blocked(self, ref: TensorRef) -> str:
+        """Where gradients end on the way back to `ref`, if somewhere."""
+        program, graph = self._workspace.program, self._workspace.document.graph
+        below = descendants(graph, ref.op) if ref.op in graph else set()
+        wires = {(edge.op, edge.index) for name in below for edge in graph.consumers[name]}
+        found = program.blocked if program is not None else []  # of the document before an edit
+        ends = [end for end in found if (end.op, end.index) in wires]
         return "; ".join(dict.fromkeys(f"at {end.op}: {end.why}" for end in ends[:2]))
 
     def _ask(self, ref: TensorRef, say: Callable[[str], None]) -> None:
         """Ask why, say it, and draw the path by selecting it."""
-        asked = [r for r in requests(self._workspace.document) if ref in r.wrt]
+        document = self._workspace.document
+        asked = [y for request in requests(document) if ref in request.wrt for y in request.of]
         if not asked:
             return
+        of = reached(document.graph, ref, asked)
 
         def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
             if isinstance(reply, Explained):
                 say(reply.explanation.text)
                 self._workspace.select(reply.explanation.path)
 
-        self._workspace.request(Why(of=asked[0].of[0].short, wrt=ref.short), (), answered)
+        self._workspace.request(Why(of=of.short, wrt=ref.short), (), answered)

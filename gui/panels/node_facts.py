@@ -35,11 +35,9 @@ class NodeFacts(FactRows):
         self.clear()
         definition = find(op.type)
         around = way_to(self._workspace.document.graph, op.name)
+        self.add(self.tr("Name"), self._name(op))
         if around:
-            self.add(self.tr("Name"), self._code(op.name))
             self.add(self.tr("In loop"), self._loop(around[-1].name))
-        else:
-            self.add(self.tr("Name"), self._name(op))
         self.add(self.tr("Type"), self._code(self._type(op)), definition.doc if definition else "")
         if op.inputs:
             self.add(self.tr("Inputs"), self._inputs(op))
@@ -59,14 +57,13 @@ class NodeFacts(FactRows):
         editor = text_editor("inspector.name", op.name, rename, self._complain)
         editor.setAccessibleName(self.tr("Name"))
         editor.setStyleSheet(_PLAIN)
+        editor.setTextMargins(-2, 0, 0, 0)  # Qt leaves two pixels inside a field
         return editor
 
     def _loop(self, name: str) -> QWidget:
         link = Link(self._theme, name, "inspector.loop", "text", code=True)
         link.clicked.connect(lambda: self._workspace.select([name]))
-        why = Text(self._theme, "muted")
-        why.set_text(self.tr("looked into, not edited"))
-        return line_of(link, why)
+        return line_of(link)
 
     def _type(self, op: Operation) -> str:
         types = self._workspace.inference.types
@@ -97,7 +94,13 @@ class NodeFacts(FactRows):
         for name in op.control_inputs:
             link = Link(self._theme, f"^{name}", f"inspector.after.{name}", "text", code=True)
             link.clicked.connect(lambda _=False, name=name: self._workspace.select([name]))
-            links.append(link)
+            free = Link(self._theme, "✕", f"inspector.after.{name}.remove", "muted")
+            free.setToolTip(self.tr("Do not wait for {}").format(name))
+            free.setAccessibleName(free.toolTip())
+            free.clicked.connect(
+                lambda _=False, name=name: commands.remove_control(self._workspace, op.name, name)
+            )
+            links += [link, free]
         return line_of(*links)
 
     def _gradient(self, op: Operation) -> QWidget:

@@ -140,7 +140,7 @@ class ProfilePanel(Panel):
 
     def _select(self, cost: Cost) -> None:
         """Select what a row or a tile stands for, unless that is everything."""
-        graph = self.workspace.document.graph
+        graph = self.workspace.shown
         names = [name for name in cost.names if name in graph]
         if names and len(names) < len(graph):
             self.workspace.select(names)
@@ -152,7 +152,7 @@ class ProfilePanel(Panel):
     def _select_operation(self, name: str) -> None:
         measured = self.profiler.measured
         origin = measured.origins.get(name, name) if measured is not None else name
-        if origin in self.workspace.document.graph:
+        if origin in self.workspace.shown:
             self.workspace.select([origin])
 
     def showEvent(self, event: QShowEvent) -> None:

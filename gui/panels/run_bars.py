@@ -148,10 +148,10 @@ class RunBars(QWidget):
         for phase, start, stop in self._rows.phases if self._rows else ():
             left, right = self.x_of(start), self.x_of(stop)
             room = QRectF(left, top, max(right - left - 4, 0), _CAPTION)
-            text = painter.fontMetrics().elidedText(
-                self._captions.get(phase, phase), Qt.TextElideMode.ElideRight, int(room.width())
-            )
-            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, text)
+            for text in (self._captions.get(phase, phase), phase):
+                if painter.fontMetrics().horizontalAdvance(text) <= room.width():
+                    painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, text)
+                    break
 
     # -- the user ----------------------------------------------------------------------------
 

@@ -69,7 +69,8 @@ def _place(thread: ThreadInfo) -> str:
 
 
 class ThreadsPanel(Panel):
-    """A click on a thread makes it the one that the commands move, and that the canvas shows."""
+    """A click on a thread, or Enter, makes it the one that the commands move and the canvas
+    shows."""
 
     title = "Threads"
 
@@ -86,9 +87,10 @@ class ThreadsPanel(Panel):
         self.column.addWidget(self.stuck)
         self.column.addWidget(self.table, 1)
         self.table.chosen.connect(self._switch)
+        self.table.opened.connect(self._switch)
         workspace.stopped.connect(self.refresh)
-        workspace.document_changed.connect(self.refresh)
-        self.refresh()
+        workspace.document_changed.connect(self._offer)
+        self._offer()
 
     def _buttons(self) -> QHBoxLayout:
         row, self.add, self.delete = add_and_delete(
@@ -97,19 +99,24 @@ class ThreadsPanel(Panel):
         self.delete.clicked.connect(self.remove_current)
         return row
 
-    def refresh(self, *_: object) -> None:
-        """Show where the threads stand, and what may become one."""
+    def refresh(self) -> None:
+        """Show where the threads stand."""
         stop, document = self.workspace.stop, self.workspace.document
         self.model.show(stop.threads if stop is not None and document.threads else ())
         self.stuck.setText(self._deadlock())
         self.stuck.setVisible(bool(self.stuck.text()))
+        self.delete.setEnabled(self._current() not in ("", MAIN))
+
+    def _offer(self, *_: object) -> None:
+        """Another document: other threads, and others that there may be."""
+        document = self.workspace.document
         offered = self._offered()
         menu = self.add.menu()
         menu.clear()
         for thread in offered:
             menu.addAction(thread.name, lambda new=thread: self._set((*document.threads, new)))
         self.add.setEnabled(bool(offered))
-        self.delete.setEnabled(self._current() not in ("", MAIN))
+        self.refresh()
         if document.threads or offered:
             self.show_content()
         else:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel
 
+from core.graph.scopes import parents
 from core.host.messages import ProgramInfo, Stopped
 from gui import commands
 from gui.panels.check import Check
+from gui.panels.labels import Link
 from gui.panels.panel import Panel
 from gui.panels.run_bars import RunBars
 from gui.panels.tables import FlatTable
-from gui.panels.timeline_model import TEXT, TimelineModel
+from gui.panels.timeline_model import OPERATION, TEXT, VALUE, TimelineModel
 from gui.panels.timeline_rows import GroupRows, Rows, StepRows
-from gui.theme import GRID, SMALL, sans
+from gui.theme import GRID, SMALL, mono, sans
 from gui.workspace import Workspace
 
 
@@ -31,11 +33,14 @@ class TimelinePanel(Panel):
         self.table = FlatTable(
             lambda: workspace.theme, self.model, "timeline.table", (56, 96, 248, 320, 216), TEXT
         )
+        self._widest = 0  # pixels of the longest operation's name
         self.table.setAccessibleName(self.tr("Steps"))
         text = self.tr("every operation")
         self.every = Check(lambda: workspace.theme, text, "timeline.every", sans(SMALL))
         self.loop = QLabel(objectName="timeline.loop", visible=False)
         self.loop.setContentsMargins(12, 0, 12, 0)
+        self.unfold = Link(lambda: workspace.theme, self.tr("Open its box"), "timeline.unfold")
+        self.unfold.hide()
         self._loop = ""  # whose steps the table shows; "" for the run's own
         self._reached: list[int] = [0]
         self._session = workspace.sessions.current
@@ -45,7 +50,11 @@ class TimelinePanel(Panel):
         top.addWidget(self.bars, 1)
         top.addWidget(self.every, 0, Qt.AlignmentFlag.AlignBottom)
         self.column.addLayout(top)
-        self.column.addWidget(self.loop)
+        inside = QHBoxLayout()
+        inside.addWidget(self.loop)
+        inside.addWidget(self.unfold)
+        inside.addStretch(1)
+        self.column.addLayout(inside)
         self.column.addWidget(self.table, 1)
         self._connect()
         self.show_program()
@@ -58,6 +67,7 @@ class TimelinePanel(Panel):
         self.every.toggled.connect(self.show_program)
         self.table.chosen.connect(self._select)
         self.table.opened.connect(lambda row: self._go(self.model.rows[row].start))
+        self.unfold.clicked.connect(self._unfold)
         self.bars.asked.connect(lambda run, step: commands.run_to(space, f"{run}:{step}"))
         self.bars.moved.connect(lambda d: space.control("step" if d > 0 else "step_back"))
 
@@ -73,7 +83,7 @@ class TimelinePanel(Panel):
             )
             return
         self._loop = ""
-        self.model.show(self._rows(program))
+        self._show_rows(self._rows(program))
         self.bars.show_rows(GroupRows(program), self._captions(program))
         self._reached = [0]
         self.show_content()
@@ -96,7 +106,8 @@ class TimelinePanel(Panel):
         self._note_reached(stop.runs, stop.run, stop.step)
         self._show_steps(stop)
         here = stop.inside[-1].step if stop.inside else stop.step
-        self.model.move_to(here, stop.error.message if stop.error is not None else "")
+        error = stop.error.message if stop.error is not None else ""
+        self.model.move_to(here, error, waits=stop.reason == "blocked")
         self.bars.show_position(stop.run, stop.step, self._reached)
         self._show_current()
 
@@ -107,13 +118,23 @@ class TimelinePanel(Panel):
         if loop:
             words = self.tr("Steps of {}. Shift+F11 leaves the loop.")
             self.loop.setText(words.format(stop.inside[-1].text))
+        folded = self.workspace.document.view.collapsed
+        self.unfold.setVisible(bool(loop) and any(s in folded for s in parents(stop.op)))
         if program is None or loop == self._loop:
             return
         self._loop = loop
         if loop:
-            self.model.show(StepRows(next(x.steps for x in program.loops if x.loop == loop)))
+            self._show_rows(StepRows(next(x.steps for x in program.loops if x.loop == loop)))
         else:
-            self.model.show(self._rows(program))
+            self._show_rows(self._rows(program))
+
+    def _unfold(self) -> None:
+        """Open the box on the canvas that the steps are folded into."""
+        stop = self.workspace.stop
+        if stop is not None:
+            self.workspace.select([stop.op])
+            self.workspace.view_requested.emit("toggle_scope", "")
+            self.show_position()
 
     def _rows(self, program: ProgramInfo) -> Rows:
         return StepRows(program.steps) if self.every.isChecked() else GroupRows(program)
@@ -124,8 +145,20 @@ class TimelinePanel(Panel):
             row = max(0, min(row, self.model.count() - 1))
             self.table.scrollTo(self.model.index(row, 0))
 
+    def _show_rows(self, rows: Rows) -> None:
+        """Put rows into the table, with room for their names, as far as there is any."""
+        self.model.show(rows)
+        self._widest = QFontMetrics(mono(12)).horizontalAdvance("0" * rows.longest_name) + 24
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        room = self.width()  # the table follows later
+        self.table.setColumnWidth(OPERATION, min(max(self._widest, 120), max(room * 3 // 10, 120)))
+        self.table.setColumnWidth(VALUE, min(216, room // 4))
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._fit_columns()
         QTimer.singleShot(0, self, self._show_current)
 
     def _note_reached(self, runs: int, run: int, step: int) -> None:

@@ -24,7 +24,8 @@ class TimelineModel(CellModel):
         self.rows: Rows = StepRows(())
         self.step = 0
         self.current = 0  # number of the row that runs next
-        self.error = ""  # why it failed, if it did
+        self.error = ""  # why it failed, or waits, if it does
+        self.waits = False
 
     def show(self, rows: Rows) -> None:
         self.beginResetModel()
@@ -32,9 +33,9 @@ class TimelineModel(CellModel):
         self.current = rows.at(self.step)
         self.endResetModel()
 
-    def move_to(self, step: int, error: str = "") -> None:
-        """The debugger has executed `step` steps; `error`: why the next one failed."""
-        self.step, self.error = step, error
+    def move_to(self, step: int, error: str = "", waits: bool = False) -> None:
+        """The debugger has executed `step` steps; `error`: why the next one failed, or waits."""
+        self.step, self.error, self.waits = step, error, waits
         self.current = self.rows.at(step)
         self.changed()
 
@@ -53,15 +54,16 @@ class TimelineModel(CellModel):
         if column == OPERATION:
             return Cell(f"{item.node} ({item.type})", tone, code=True, fill=fill)
         if column == TEXT:
-            failed = here and bool(self.error)
-            return Cell(self._text(item, here), "problem" if failed else tone, fill=fill)
+            if here and self.error:
+                tone = "backward" if self.waits else "problem"
+            return Cell(self._text(item, here), tone, fill=fill)
         return Cell(*self._result(item, here, future), code=True, fill=fill)
 
     def _text(self, item: StepRow, here: bool) -> str:
         if not here:
             return item.text
         if self.error:
-            return f"failed: {self.error}"
+            return f"{'waits' if self.waits else 'failed'}: {self.error}"
         if item.start < self.step:
             return f"inside, {self.step - item.start} of {item.stop - item.start} done: {item.text}"
         return f"about to run {item.custom}(op, grad)" if item.custom else f"next: {item.text}"

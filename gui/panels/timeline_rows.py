@@ -65,6 +65,11 @@ class Rows(Sequence[StepRow]):
     def make(self, number: int) -> StepRow:
         raise NotImplementedError
 
+    @property
+    def longest_name(self) -> int:
+        """Characters of the longest operation's name and type, as a row says them."""
+        return max((len(f"{s.op} ({s.type})") for s in self.steps), default=0)
+
     def at(self, step: int) -> int:
         """Number of the row that holds `step`; the number of rows at the end of the run."""
         return len(self) if step >= self.stop else bisect_right(self.starts, step) - 1
@@ -99,6 +104,13 @@ class GroupRows(Rows):
         more = [i for i, (a, b) in pairs if a.origin != b.origin or a.phase != b.phase]
         super().__init__(program.steps, [0, *more] if program.steps else [])
         self._program = program
+
+    @property
+    def longest_name(self) -> int:
+        types = self._types
+        named = {s.origin or s.op: s.type for s in self.steps}
+        said = (f"{name} ({types.get(name, type)})" for name, type in named.items())
+        return max(map(len, said), default=0)
 
     @cached_property
     def _types(self) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QShowEvent
@@ -58,6 +59,7 @@ class WelcomePage(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         self._list_examples()
         self._list_recent()
+        self._order_keys()
         self.search.setFocus()
 
     @property
@@ -96,6 +98,7 @@ class WelcomePage(QWidget):
         name.setFont(sans(BODY, strong=True))
         claim = QLabel(CLAIM)
         claim.setObjectName("muted")
+        claim.setMinimumWidth(1)  # the window may be narrower than the sentence
         words.addWidget(name)
         words.addWidget(claim)
         row.addWidget(picture)
@@ -175,6 +178,13 @@ class WelcomePage(QWidget):
             nothing.setWordWrap(True)
             nothing.setContentsMargins(GRID, GRID // 2, 0, 0)
             self._recent.addWidget(nothing)
+
+    def _order_keys(self) -> None:
+        """Tab goes down the left side, and then to the examples."""
+        recent = [self._recent.itemAt(i).widget() for i in range(self._recent.count())]
+        order = [self.search, *self.groups.buttons, *recent, *self.gallery.cards]
+        for before, after in pairwise(order):
+            self.setTabOrder(before, after)
 
     # -- what is looked for -------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.host.messages import ProfileRow
-from gui.costs import PATHS, Cost, leaves, total, tree
+from gui.costs import BETWEEN, PATHS, Cost, apart, leaves, total, tree
 
 ORIGINS = ("x", "conv/w", "conv/relu", "conv/inner/b", "loss")
 ROWS = st.lists(
@@ -32,7 +32,7 @@ def row(op: str, phase: str, origin: str, seconds: float = 1.0, **more: object) 
 
 
 def flattened(costs: tuple[Cost, ...]) -> list[Cost]:
-    return [c for cost in costs for c in (flattened(cost.children) or [cost])]
+    return [*apart(costs)]
 
 
 @pytest.mark.parametrize("grouping", PATHS)
@@ -80,3 +80,29 @@ def test_what_several_share_stands_in_the_scope_around_them() -> None:
 def test_flat_names_say_which_gradient_it_is() -> None:
     rows = [row("gradients/a_grad/Mul_1", "backward", "a"), row("c/Adam", "update", "c")]
     assert [c.label for c in tree(leaves(rows, {}), "flat")] == ["∂ a · Mul_1", "c · Adam"]
+
+
+@pytest.mark.parametrize("grouping", PATHS)
+def test_a_loop_stands_above_what_is_inside_and_what_it_takes_besides(grouping: str) -> None:
+    mul = row("net/while/Mul", "forward", "net/while/Mul", 3.0, bytes_made=8, calls=4)
+    inner = row(
+        "net/while/while/While", "forward", "net/while/while/While", 4.0, inside=[mul], bytes_made=9
+    )
+    loop = row(
+        "net/while/While", "forward", "net/while/While", 9.0, inside=[mul, inner], bytes_made=20
+    )
+    costs = leaves([loop, row("x", "forward", "x")], {})
+    assert len({cost.key for cost in apart(costs)}) == 5
+    found = tree(costs, grouping)
+    while found[0].name != "net/while/While":
+        found = found[0].children
+    product, nested, between = found[0].children
+    assert [(c.label, c.seconds, c.made) for c in found[0].children] == [
+        ("Mul", 3.0, 8),
+        ("while/While", 4.0, 9),
+        (BETWEEN, 2.0, 3),
+    ]
+    assert [(c.label, c.seconds) for c in nested.children] == [(product.name, 3.0), (BETWEEN, 1.0)]
+    assert between.names == ("net/while/While",)
+    whole = total("", tree(costs, grouping))
+    assert sum(c.seconds for c in flattened((whole,))) == whole.seconds == 10.0

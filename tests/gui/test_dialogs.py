@@ -39,6 +39,7 @@ def found(driver: Driver, kind: type[Any]) -> Any:
         ("(1, -2e-3)", [1.0, -0.002]),
         ("[nan, -inf]", [np.nan, -np.inf]),
         ("[True, false]", [1.0, 0.0]),
+        ("0.5", [0.5, 0.5]),
     ],
 )
 def test_literals(text: str, expected: list[float]) -> None:

@@ -210,6 +210,12 @@ def test_the_override_pill_switches_it(driver: Driver, examples: Path) -> None:
     assert not override.isChecked()
     driver.key("Ctrl+Z")
     assert override.isChecked()
+    driver.window.resize(1000, 700)  # where not all words have room
+    driver.settle()
+    assert (override.text(), override.accessibleName()) == (
+        "→ CustomAdd", "override: e → CustomAdd"
+    )  # fmt: skip
+    assert not pill(driver, "compare").visibleRegion().isEmpty()
 
 
 def test_s_stops_the_gradient_on_the_selected_wire(tutorial: Driver) -> None:

@@ -131,7 +131,7 @@ def canvas(qtbot: Any, qapp: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[C
     view.resize(1000, 640)
     with qtbot.waitExposed(view):
         view.show()
-    view.minimap.hide()
+    view.minimap.wanted = False
     yield Canvas(view)
     while (menu := QApplication.activePopupWidget()) is not None:
         menu.close()  # an open one would take the next test's mouse

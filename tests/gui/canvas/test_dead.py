@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from core.graph.edits import rename
 from core.graph.model import Edge
+from core.io.document import View
 from gui.canvas import hit, tips
 from tests.support import conds
 
@@ -25,6 +27,20 @@ def test_it_is_drawn_as_dead_and_says_why(canvas) -> None:
     assert [facts.reading(number, gradient).text for gradient in (False, True)] == ["dead"] * 2
     said = tips.text(canvas.view.stage, hit.Hit(box=number))
     assert said.count(WHY) == 2  # the value, the gradient
+
+
+def test_a_box_with_nothing_but_dead_operations_is_dead(canvas) -> None:
+    document = conds.document((-1, -2))
+    graph = document.graph
+    for name in ("scaled", "turned"):
+        graph = rename(graph, f"cond/{name}", f"cond/{name}_branch/{name}")
+    folded = View(collapsed=frozenset(("cond/scaled_branch", "cond/turned_branch")))
+    canvas.space.open_document(document.with_(graph=graph, view=folded))
+    canvas.space.debugger.flush()
+    canvas.space.control("continue_")
+    boxes = canvas.view.arrays.visible.boxes
+    untaken = {boxes[i].id for i in canvas.view.stage.facts.untaken}
+    assert untaken == {"cond/scaled_branch/", "cond/switch_t"}
 
 
 def test_it_is_alive_when_it_is_taken(canvas) -> None:

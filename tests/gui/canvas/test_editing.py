@@ -12,7 +12,10 @@ from core.graph.model import Edge, TensorRef
 from core.layers.block import all_blocks
 from core.ops.table import all_ops
 from gui import commands
+from gui.canvas import adding, looking
+from gui.canvas.arrays import WIDTH
 from gui.canvas.search_menu import SearchMenu
+from gui.panels.inspector import InspectorPanel
 
 LEFT = Qt.MouseButton.LeftButton
 NONE = Qt.KeyboardModifier.NoModifier
@@ -186,10 +189,24 @@ def test_what_the_palette_adds_covers_nothing(canvas) -> None:
         assert apart.sum() == len(boxes) - 1, f"box {number} is covered"
 
 
-def test_a_block_reads_what_is_selected_and_is_one_box(canvas) -> None:
+def test_a_node_is_put_where_the_user_points_unless_something_stands_there(canvas) -> None:
+    canvas.open("tutorial")
+    view, centre = canvas.view, canvas.view.arrays.centre(canvas.number("d"))
+    free = (centre[0], centre[1] + 1000)
+    assert looking.place_for_new(view, free, pointed=True) == free
+    canvas.space.select(["d"])
+    x, _ = looking.place_for_new(view, centre, pointed=True)
+    assert x - WIDTH / 2 > view.box_rect(canvas.number("d")).right()
+
+
+def test_a_block_reads_what_is_selected_and_is_one_box_right_of_it(canvas) -> None:
     canvas.open("tutorial")
     canvas.space.select(["a", "labels"])
+    right = canvas.view.box_rect(canvas.number("a")).right()
     canvas.view.add("sigmoid_cross_entropy")
+    added = canvas.view.box_rect(canvas.number("sigmoid_cross_entropy/"))
+    assert added.left() > right
+    assert canvas.view.camera.visible.contains(added)
     graph = canvas.space.document.graph
     inside = [op for op in graph if op.name.startswith("sigmoid_cross_entropy/")]
     read = {ref.op for op in inside for ref in op.inputs if not ref.op.startswith("sigmoid_")}
@@ -304,6 +321,21 @@ def test_wiring_by_name(pair) -> None:
     QTest.keyClick(pair.view, Qt.Key.Key_W)
     choose(pair, "y")
     assert pair.space.document.graph["y"].inputs[0] == TensorRef("x")
+
+
+def test_a_control_dependency_by_name_and_away_again(pair) -> None:
+    pair.space.select(["n"])
+    QTest.keyClick(pair.view, Qt.Key.Key_W, Qt.KeyboardModifier.ShiftModifier)
+    offered = adding.forerunners(pair.space, pair.space.shown["n"])
+    assert [entry.title for entry in offered] == ["x", "y"], "nothing waits for itself"
+    choose(pair, "x")
+    assert pair.space.document.graph["n"].control_inputs == ("x",)
+    assert any(link.is_control for link in pair.view.arrays.visible.links)
+    panel = InspectorPanel(pair.space)
+    panel.refresh()
+    panel.findChild(object, "inspector.after.x.remove").click()
+    assert pair.space.document.graph["n"].control_inputs == ()
+    panel.close()
 
 
 def test_e_goes_through_the_wires_into_a_node(canvas) -> None:

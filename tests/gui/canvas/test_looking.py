@@ -73,8 +73,9 @@ def test_the_selection_and_the_step_are_put_into_words(canvas) -> None:
 
 
 def test_a_click_on_the_minimap_goes_there(canvas) -> None:
+    canvas.view.minimap.wanted = None
     canvas.open("tutorial")
-    canvas.view.minimap.show()
+    assert canvas.view.minimap.isHidden(), "all of the graph is in view"
     canvas.view.camera.zoom_to(2.0)
     canvas.view.camera.look_at(QPointF(5000, 5000))
     box = canvas.view.minimap.rect()
@@ -82,6 +83,10 @@ def test_a_click_on_the_minimap_goes_there(canvas) -> None:
     left, top, right, bottom = canvas.view.arrays.extent
     middle = canvas.view.camera.visible.center() - QPointF((left + right) / 2, (top + bottom) / 2)
     assert middle.manhattanLength() < 40
+    canvas.view.fit()
+    for shown in (True, False):
+        QTest.keyClick(canvas.view, Qt.Key.Key_O)
+        assert canvas.view.minimap.isVisible() == shown
 
 
 def chain(count: int) -> Document:
@@ -129,3 +134,14 @@ def test_links_keep_clear_of_other_boxes(canvas) -> None:
             if number not in (source, target):
                 inside = (line > (x, y)) & (line < (x + w, y + h))
                 assert not inside.all(axis=1).any()
+
+
+def test_an_edit_does_not_take_the_view_back_to_the_current_step(canvas) -> None:
+    canvas.open("tutorial")
+    canvas.space.control("step")
+    canvas.view.camera.look_at(QPointF(5000, 5000))
+    commands.toggle_stop(canvas.space, Edge("loss", 1))
+    canvas.space.debugger.flush()
+    assert canvas.view.camera.visible.contains(QPointF(5000, 5000))
+    canvas.space.control("step")
+    assert not canvas.view.camera.visible.contains(QPointF(5000, 5000))

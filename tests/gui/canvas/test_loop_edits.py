@@ -52,43 +52,66 @@ def slope(canvas: Any) -> float:
     return float(canvas.space.gradient("x").array)
 
 
-@pytest.mark.parametrize(
-    "edit",
-    [
-        lambda space: commands.rename(space, INNER, "while/other"),
-        lambda space: commands.set_attr(space, INNER, "T", 1),
-        lambda space: commands.connect(space, TensorRef("x"), Edge(INNER, 0)),
-        lambda space: commands.disconnect(space, Edge(INNER, 0)),
-        lambda space: commands.rewire(space, Edge(INNER, 0), Edge("loss", 0)),
-        lambda space: commands.rewire(space, Edge("loss", 0), Edge(INNER, 0)),
-        lambda space: commands.add_source(space, "Const", (0, 0), Edge(INNER, 0)),
-        lambda space: commands.to_pyfunc(space, INNER),
-        commands.duplicate_selection,
-        commands.delete_selection,
-    ],
-)
-def test_an_edit_inside_is_refused_in_plain_words(
-    looped: Any, edit: Callable[[Workspace], None]
-) -> None:
+def test_nodes_inside_are_added_wired_and_set_like_others(looped: Any) -> None:
+    space = looped.space
+    factor = TensorRef("while/times/Enter")
+    commands.add_node(space, "Square", (0, 0), source=factor)
+    assert space.selection == ("while/Square",)
+    commands.connect(space, TensorRef("while/Square"), Edge(INNER, 1))
+    assert slope(looped) == 64 * 7
+    commands.add_source(space, "Const", (0, 0), Edge(INNER, 1))
+    assert space.selection == ("while/Const_3",)
+    commands.set_attr(space, "while/Const_3", "value", Constant(np.float32(3)))
+    assert slope(looped) == 27
+    commands.rename(space, INNER, "while/product")
+    commands.disconnect(space, Edge("while/product", 1))
+    looped.space.debugger.flush()
+    assert [problem.node for problem in space.inference.problems] == ["while/product"]
+    commands.connect(space, TensorRef("x"), Edge("while/product", 1))
+    assert slope(looped) == 4
+    assert not looped.said
+
+
+def test_what_is_added_goes_where_the_selection_is(looped: Any) -> None:
     space = looped.space
     space.select([INNER])
-    before = space.document
-    edit(space)
-    assert space.document is before
-    assert looped.said == [
-        (
-            "error",
-            "'while/times' is in the loop 'while/While', which can be looked into but not edited. "
-            "Delete while/While to be rid of the loop",
-        )
-    ]
+    assert commands.add_node(space, "Neg", (0, 0)) == "while/Neg"
+    space.select([INNER, "loss"])
+    assert commands.add_node(space, "Neg", (0, 0)) == "Neg"
+    space.select([INNER])
+    assert commands.add_node(space, "VariableV2", (0, 0)) == "VariableV2"
 
 
-def test_wires_are_not_drawn_across_the_border(looped: Any) -> None:
+@pytest.mark.parametrize(
+    ("edit", "words"),
+    [
+        (lambda space: commands.rewire(space, Edge(INNER, 0), Edge("loss", 0)), "a while loop"),
+        (lambda space: commands.rewire(space, Edge("loss", 0), Edge(INNER, 0)), "close a cycle"),
+        (lambda space: commands.remove_nodes(space, ["while/Merge"]), "holds the loop"),
+    ],
+)
+def test_what_would_break_the_loop_is_refused_in_plain_words(
+    looped: Any, edit: Callable[[Workspace], None], words: str
+) -> None:
+    before = looped.space.document
+    edit(looped.space)
+    assert looped.space.document is before
+    assert [kind for kind, _ in looped.said] == ["error"]
+    assert words in looped.said[0][1]
+
+
+def test_wires_lead_into_a_loop_and_not_out_of_it(looped: Any) -> None:
     space = looped.space
-    for source, edge in ((INNER, Edge("loss", 0)), ("x", Edge(INNER, 0))):
-        wiring = Wiring(space.document.graph, space.inference, TensorRef(source))
-        assert "while/times is in a loop" in wiring.refusal(edge)
+
+    def refusal(source: str, edge: Edge) -> str:
+        return Wiring(space.document.graph, space.inference, TensorRef(source)).refusal(edge)
+
+    assert "is in a while loop" in refusal(INNER, Edge("loss", 0))
+    assert "close a cycle" in refusal("loss", Edge(INNER, 0))
+    assert "close a cycle" in refusal("while/NextIteration_1", Edge(INNER, 0))
+    assert refusal("x", Edge(INNER, 0)) == ""
+    assert refusal("while/Identity_1", Edge(INNER, 1)) == ""
+    assert "float32" in refusal("while/Identity", Edge(INNER, 1))
 
 
 def test_inner_nodes_are_found_listed_and_looked_at(looped: Any) -> None:
@@ -105,7 +128,7 @@ def test_inner_nodes_are_found_listed_and_looked_at(looped: Any) -> None:
     panel = InspectorPanel(space)
     space.select([INNER])
     panel.refresh()
-    assert panel.findChild(object, "inspector.name") is None, "no name to edit"
+    assert panel.findChild(object, "inspector.name").text() == INNER
     panel.findChild(object, "inspector.loop").click()
     assert space.selection == ("while/While",)
     panel.close()
@@ -136,16 +159,16 @@ def test_a_copy_of_a_loop_computes_the_same_and_undo_takes_it_away(looped: Any) 
     space.debugger.flush()
     names = [op.name for op in within(space.document.graph)]
     assert len({name.lower() for name in names}) == len(names)
-    assert space.document.view.positions["while/times_1"] == (42.0, 52.0)
-    fetches = [TensorRef(name) for name in ("loss", "while/Exit_1_1")]
+    assert space.document.view.positions["while_1/times"] == (42.0, 52.0)
+    fetches = [TensorRef(name) for name in ("loss", "while_1/Exit_1")]
     assert Session(space.document.graph).run(fetches, {TensorRef("x"): np.float32(1)}) == [8, 8]
-    commands.toggle_stop(space, Edge("while/times_1", 0))
-    commands.toggle_breakpoint(space, "while/times_1")
+    commands.toggle_stop(space, Edge("while_1/times", 0))
+    commands.toggle_breakpoint(space, "while_1/times")
     commands.rename(space, "factor", "twice")
-    commands.remove_nodes(space, ["while/While_1"])
+    commands.remove_nodes(space, ["while_1/While"])
     assert not space.document.request.stopped_edges
     assert not space.document.breakpoints
-    assert "while/times_1" not in space.document.view.positions
+    assert "while_1/times" not in space.document.view.positions
     assert slope(looped) == 32
     while space.undo_stack.canUndo():
         space.undo_stack.undo()

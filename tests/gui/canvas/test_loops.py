@@ -13,7 +13,6 @@ from core.graph.model import Constant
 from core.io.document import Document
 from core.ops import api as tf
 from core.ops.builder import GraphBuilder
-from gui import commands
 
 
 def power() -> Document:
@@ -86,9 +85,3 @@ def test_the_way_back_goes_round_the_other_way(looped: Any) -> None:
         space.control("step_out")
     space.control("continue_")
     assert float(space.gradient("x").array) == 12
-
-
-def test_a_node_in_a_loop_is_not_deleted(looped: Any) -> None:
-    commands.remove_nodes(looped.space, ["while/times"])
-    assert "while/times" in looped.space.shown
-    assert "in the loop 'while/While'" in looped.said[-1][1]

@@ -12,7 +12,7 @@ from core.graph.dtypes import DType, Shape
 from core.graph.model import Edge, Graph, Operation, TensorRef
 from core.io.document import Document, View
 from gui import commands, theme
-from gui.canvas import export
+from gui.canvas import export, routing
 from gui.canvas.detail import Detail
 
 
@@ -194,3 +194,25 @@ def test_pictures_of_the_graph(canvas) -> None:
     assert "CustomAdd" in svg.decode()
     with pytest.raises(GradstepError, match="cannot be written as"):
         export.to_bytes(".gif", stage.arrays, stage.facts, theme.LIGHT)
+
+
+def test_names_and_values_are_read_from_half_the_distance(canvas) -> None:
+    canvas.open("tutorial")
+    canvas.space.control("continue_")
+    canvas.view.camera.zoom_to(0.45)
+    place = canvas.view.mapFromScene(canvas.view.box_rect(canvas.number("loss"))).boundingRect()
+    inside = canvas.view.grab().toImage().copy(place.adjusted(6, 2, -4, -2))
+    seen = pixels(inside.convertToFormat(QImage.Format.Format_RGB32))
+    blue = np.abs(seen[..., 2::-1] - theme.DARK.forward.getRgb()[:3]).sum(axis=2) < 150
+    assert blue.any(axis=1).sum() >= 6, "digits are as tall as can be read"
+
+
+def test_dashes_are_of_one_length_and_end_with_their_line() -> None:
+    x = np.linspace(0, 100, 25)
+    lines = np.stack([np.stack([x, 0 * x], 1), np.stack([3 + x / 4, x / 4], 1)])
+    dashes = routing.dashes(lines, 10.0)
+    straight = dashes[dashes[:, 1] == 0][:, ::2][:5]
+    assert np.allclose(straight, [(0, 10), (20, 30), (40, 50), (60, 70), (80, 90)])
+    assert np.hypot(*(dashes[-1, 2:] - dashes[-1, :2])) <= 10
+    assert dashes[:, 2].max() <= 100
+    assert len(routing.dashes(lines[:0], 10.0)) == 0

@@ -67,6 +67,19 @@ def test_why_a_gradient_is_none(bench: Any, show: Callable[..., Any], qtbot: Any
     assert "stop_gradient" in reason
 
 
+def test_each_missing_gradient_has_a_reason_of_its_own(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    bench.open("floor_ceil_cast")
+    panel = show(GradientsPanel(bench.space))
+    for name, where in (("a", "floor"), ("b", "ceil"), ("c", "int_to_float"), ("f", "place")):
+        reason = panel.findChild(Wrapped, f"gradients.reason.{name}")
+        assert reason.text().startswith(f"at {where}: ")
+        assert ";" not in reason.text()
+        qtbot.mouseClick(panel.findChild(Link, f"gradients.why.{name}"), Qt.MouseButton.LeftButton)
+        assert f"the gradient ends at {where}" in reason.text()
+
+
 def test_a_kink_is_neither_right_nor_wrong(
     bench: Any, show: Callable[..., Any], qtbot: Any
 ) -> None:

@@ -13,8 +13,10 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QMenu
 
 from core.autodiff.request import Override, OverrideKind
 from core.graph.dtypes import DType, Shape
-from core.graph.model import Edge
+from core.graph.model import Constant, Edge, TensorRef
+from core.io.document import Document, Optimizer
 from core.ops import table
+from core.ops.builder import GraphBuilder
 from core.ops.table import lookup
 from gui import commands
 from gui.panels.inspector import InspectorPanel
@@ -264,6 +266,21 @@ def test_a_failed_step_marks_the_element(bench: Any, show: Callable[..., Any], q
     assert bench.space.selection == ("indices",)
 
 
+def test_a_waiting_step_says_what_to_do_in_its_card_and_captions_are_whole(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    panel = opened(bench, show, "queue_deadlock", "answer")
+    bench.run("continue_")
+    find(qtbot, panel, Text, "")
+    captions = panel.attributes.findChildren(Text)
+    (long,) = (caption for caption in captions if caption.text() == "component_types")
+    assert long.width() >= long.sizeHint().width()
+    card = panel.error.card
+    assert (card.title.text(), card.hint.text()) == ("answer waits", bench.space.stop.error.hint)
+    assert card.hint.text()
+    assert card.isAncestorOf(card.hint)
+
+
 def test_an_unfed_placeholder_offers_to_be_fed(
     bench: Any, show: Callable[..., Any], qtbot: Any
 ) -> None:
@@ -322,3 +339,38 @@ def test_a_long_name_does_not_widen_the_panel(
     bench.space.debugger.flush()
     qtbot.waitUntil(lambda: name in panel.value.note.text())
     assert panel.value.minimumSizeHint().width() < before + 40
+
+
+def test_the_gradient_of_each_loss_can_be_shown(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    """What feeds two losses has two gradients; the inspector says whose it shows, and everything
+    that shows gradients shows the same one, also after the document is opened anew."""
+    b = GraphBuilder()
+    w = b.variable("w", shape=())
+    b.one("Mul", w, 3.0, name="a")
+    b.one("Square", w, name="b")
+    losses = [Optimizer("GradientDescent", {"learning_rate": 0.1}, (TensorRef(n),)) for n in "ab"]
+    initial = {"w": Constant(np.float32(5))}
+    document = Document(b.build(), optimizers=tuple(losses), initial=initial)
+    bench.space.open_document(document)
+    bench.space.debugger.flush()
+    bench.space.select(["w"])
+    panel = show(InspectorPanel(bench.space), 328, 900)
+    bench.run("continue_")
+
+    def shown() -> tuple[str, float]:
+        link = find(qtbot, panel, Link, "inspector.gradient_flow.other")
+        return link.text(), float(bench.space.gradient("w:0").head[0])
+
+    assert shown() == ("Show that of b", 3.0)
+    click(qtbot, panel.gradient.other)
+    assert shown() == ("Show that of a", 10.0)
+    assert "Gradient of b by w arriving" in texts(panel)
+    bench.space.control("restart")
+    bench.space.edit("another run", bench.space.document.with_(targets=("a",)))
+    bench.space.debugger.flush()
+    bench.run("continue_")
+    assert shown() == ("Show that of a", 10.0)
+    bench.space.select(["a"])
+    assert find(qtbot, panel, Link, "inspector.gradient_flow.other").isHidden()

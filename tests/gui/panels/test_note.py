@@ -102,3 +102,28 @@ def test_the_texts_follow_the_theme(panel: Any, bench: Any) -> None:
     for text in (panel.note, panel.claim.truth.text, panel.expectations.rows[0].text):
         assert theme.LIGHT.text.name() in text.text()
         assert theme.DARK.text.name() not in text.text()
+
+
+def test_what_a_run_gives_is_added_and_removed(panel: Any, bench: Any, qtbot: Any) -> None:
+    """Of the selected node its value and gradient after this run; of a run that fails, how."""
+    before = bench.space.document.expectations
+    bench.run("continue_", "continue_")
+    bench.space.select(["c"])
+    panel.expectations.add.click()
+    *kept, of_value, of_gradient = bench.space.document.expectations
+    assert (tuple(kept), of_value.run) == (before, 1)
+    assert (of_value.what, of_gradient.what) == ('x["c"]', 'grad["c"]')
+    qtbot.waitUntil(lambda: len(bench.space.expected.checked or ()) == len(before) + 2)
+    assert [row.checked.ok for row in panel.expectations.rows[-2:]] == [True, True]
+    panel.expectations.rows[-1].remove.trigger()
+    assert bench.space.document.expectations == (*before, of_value)
+    bench.space.open_document(bench.open("gather").with_(expectations=()))
+    bench.space.debugger.flush()
+    bench.run("continue_")
+    commands.expect_run(bench.space)
+    (failure,) = bench.space.document.expectations
+    assert (failure.what, failure.kind.value, failure.error) == (
+        "b",
+        "fails",
+        "InvalidArgumentError",
+    )

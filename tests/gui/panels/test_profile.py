@@ -9,8 +9,9 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QComboBox
 
-from core.host.messages import Progress
+from core.host.messages import Profiled, ProfileRow, Progress
 from gui import actions
+from gui.costs import BETWEEN
 from gui.panels.profile import ProfilePanel
 from gui.panels.profile_icicle import Icicle
 from gui.panels.profile_model import KERNEL, MADE, NAME, SECONDS, SHARE, CostModel
@@ -330,3 +331,25 @@ def test_everything_is_named_and_reached_by_keys(panel: Any, click: Any) -> None
         for control in mine:
             assert control.accessibleName(), control.objectName()
             assert control.focusPolicy() & Qt.FocusPolicy.TabFocus or control.group(), control
+
+
+def test_what_is_inside_a_loop_is_below_it_and_selects_its_node(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    bench.open("while_loop")
+    measuring = Measuring(bench.bridge, lambda: bench.space.program.steps)
+    inside = [row("while/Mul", seconds=3e-6), row("while/AddV2", seconds=1e-6)]
+    loop = row("while/While", seconds=9e-6, iterations=3, inside=inside)
+    measuring.reply = Profiled(mode="recorded", runs=1, seconds=9e-6, rows=[loop], device="cpu")
+    panel = show(ProfilePanel(bench.space), 1270, 400)
+    bench.space.profiler.measure()
+    assert {"while", "While", "Mul", "AddV2", BETWEEN} <= {*names(panel)}
+    qtbot.mouseClick(panel.table.viewport(), LEFT, pos=row_place(panel, "Mul"))
+    assert bench.space.selection == ("while/Mul",)
+    shown = {tile.cost.label: tile.width for tile in panel.icicle.tiles if tile.cost is not None}
+    assert shown["Mul"] == pytest.approx(3 * shown["AddV2"])
+    assert shown["While"] == pytest.approx(shown["Mul"] + shown["AddV2"] + shown[BETWEEN])
+
+
+def row(op: str, **parts: Any) -> ProfileRow:
+    return ProfileRow(op=op, type=op.rpartition("/")[2], phase="forward", origin=op, **parts)

@@ -35,20 +35,24 @@ def test_threads_are_seen_moved_added_and_deleted(
         space.debugger.flush()
     assert not panel.add.isEnabled()
     assert not panel.delete.isEnabled()
-    bench.run("continue_")  # capacity 1, and the feeders put in pairs: they wait half done
+    bench.run("continue_")  # capacity 1, and the feeders put in pairs: one waits half done
     assert [row[:3] for row in rows(panel)] == [
         ["▸ main", "ready", "run 1 · done"],
-        ["one_put", "blocked", "run 2 · step 8 / 8"],
+        ["one_put", "ready", "run 1 · done"],
         ["two_put", "blocked", "run 1 · step 8 / 8"],
     ]
-    assert rows(panel)[1][4] == "queue 'q' is full (1 of 1), 1 of 2 are still to be put in"
+    assert rows(panel)[2][4] == "queue 'q' is full (1 of 1), 1 of 2 are still to be put in"
     assert space.stop.program is None
     click(qtbot, panel, 2)
     assert [step.op for step in space.program.steps][-1] == "two_put"
     bench.run("step")
     assert rows(panel)[2][0] == "▸ two_put"
     assert space.stop.reason == "blocked"
-    assert space.value("q:0").head.tolist() == ["1 of 1: [12.0]"]
+    assert space.value("q:0").head.tolist() == ["1 of 1: [21.0]"]
+    panel.table.setCurrentIndex(panel.model.index(0, 0))
+    qtbot.keyClick(panel.table, Qt.Key.Key_Return)
+    assert rows(panel)[0][0] == "▸ main"
+    click(qtbot, panel, 2)
     panel.delete.click()
     space.debugger.flush()
     assert [thread.name for thread in space.document.threads] == ["one_put"]

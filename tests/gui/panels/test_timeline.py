@@ -91,6 +91,15 @@ def test_rows_tell_what_happened_and_what_is_next(bench: Any, show: Callable[...
     assert model.cell(names["loss"], VALUE).text == "–"
 
 
+def test_names_are_whole_where_there_is_room(bench: Any, show: Callable[..., Any]) -> None:
+    bench.open("name_scopes")
+    panel = show(TimelinePanel(bench.space), 1000, 240)
+    row = next(i for i, r in enumerate(panel.model.rows) if r.node == "test/dense/kernel")
+    cell = panel.table.visualRect(panel.model.index(row, OPERATION))
+    wanted = panel.table.itemDelegate().sizeHint(None, panel.model.index(row, OPERATION))
+    assert cell.width() >= wanted.width()
+
+
 def test_an_override_about_to_run_shows_its_gradient(bench: Any, show: Callable[..., Any]) -> None:
     bench.open("override_add")
     bench.space.trust()

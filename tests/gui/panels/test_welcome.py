@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QApplication
 
 from core.host.trust import EXAMPLES
 from core.io import example_index
@@ -71,6 +72,17 @@ def test_words_find_examples_and_enter_opens_the_first(page: Any, bench: Any, qt
     assert names(page)[0] == "gather"
     qtbot.keyClick(page.search, KEYS.Key_Return)
     assert opened(bench) == ["gather.gradstep"]
+
+
+def test_tab_goes_from_the_search_to_the_groups_and_on_to_the_examples(
+    page: Any, qtbot: Any
+) -> None:
+    qtbot.keyClick(page.search, KEYS.Key_Tab)
+    chosen = QApplication.focusWidget()
+    assert isinstance(chosen, GroupButton)
+    assert chosen.text() == ALL
+    qtbot.keyClick(chosen, KEYS.Key_Tab)
+    assert focused(page) is page.gallery.shown[0]
 
 
 def test_arrow_keys_walk_the_cards_and_keep_them_in_view(page: Any, bench: Any, qtbot: Any) -> None:

@@ -1,0 +1,162 @@
+"""Frames around what belongs together: the boxes of an open scope, of an iteration of a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from core.graph.loop import LOOP, Loop, loop_of
+from core.graph.model import Graph, Operation
+from core.graph.scopes import parents
+from core.layout.nested import SIDE, TITLE
+
+MOST = 200  # of more, the outermost are drawn
+_ITERATION = " iteration"  # after a While's name: no operation is called so
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """title: for people; scope: what it frames, "" for a loop's iteration; boxes: bool[n], those
+    inside; rect: x, y, width and height, scene units; outer: it is in no other."""
+
+    title: str
+    scope: str
+    boxes: np.ndarray
+    rect: tuple[float, float, float, float]
+    outer: bool
+
+
+def titled(found: Sequence[Frame], x: float, y: float) -> Frame | None:
+    """The frame in whose title a point of the scene is."""
+    for frame in reversed(found):
+        left, top, width, _ = frame.rect
+        if left <= x <= left + width and top <= y <= top + TITLE:
+            return frame
+    return None
+
+
+def surroundings(graph: Graph, boxes: Iterable[tuple[str, str]]) -> list[tuple[str, ...]]:
+    """The scopes and iterations around each box, the outermost first. boxes: their ids, and the
+    name of an operation in each."""
+    loops: dict[str, tuple[str, ...]] = {}
+    _note_loops(graph, (op for op in graph if LOOP in op.attrs), (), loops)
+
+    @cache
+    def within(scope: str, around: tuple[str, ...]) -> tuple[str, ...]:
+        scopes = [*parents(scope), scope] if scope else []
+        return (*around, *(each for each in scopes if each not in around))
+
+    return [within(id.rstrip("/").rpartition("/")[0], loops.get(name, ())) for id, name in boxes]
+
+
+def _note_loops(
+    graph: Graph,
+    operations: Iterable[Operation],
+    outer: tuple[str, ...],
+    found: dict[str, tuple[str, ...]],
+) -> None:
+    """Note what is around the operations of each loop."""
+    for op in operations:
+        loop: Loop | None = loop_of(op)
+        if loop is not None:
+            scopes = (scope for scope in parents(op.name) if scope not in outer)
+            around = (*outer, *scopes, op.name + _ITERATION)
+            found.update((inner.name, around) for inner in loop.graph)
+            _note_loops(graph, loop.graph, around, found)
+
+
+def frames(homes: Sequence[tuple[str, ...]], rects: np.ndarray) -> tuple[Frame, ...]:
+    """Those of several boxes that no other box and no other frame reaches into, the outer ones
+    first. homes: what is around each box; rects: float64[n, 4]."""
+    members = _members(homes)
+    outer = _outer(homes, members)
+    bounds = _bounds(rects, members, outer)
+    kept = np.zeros(len(members), dtype=bool)
+    found = []
+    for number, (name, boxes) in enumerate(members.items()):
+        rivals = kept.copy()
+        rivals[outer[number]] = False
+        alone = _touched(rects, bounds[number]).sum() == len(boxes)
+        if alone and not _touched(bounds[rivals], bounds[number]).any():
+            kept[number] = True
+            found.append(_frame(name, boxes, bounds[number], homes, members))
+    return tuple(found)
+
+
+def _frame(
+    name: str,
+    boxes: Sequence[int],
+    rect: np.ndarray,
+    homes: Sequence[tuple[str, ...]],
+    members: Collection[str],
+) -> Frame:
+    inside = np.zeros(len(homes), dtype=bool)
+    inside[boxes] = True
+    around = homes[boxes[0]]
+    outside = next((n for n in reversed(around[: around.index(name)]) if n in members), "")
+    x, y, width, height = rect.tolist()
+    scope = "" if name.endswith(_ITERATION) else name
+    return Frame(_title(name, outside), scope, inside, (x, y, width, height), not outside)
+
+
+def _members(homes: Sequence[tuple[str, ...]]) -> dict[str, list[int]]:
+    """What gets a frame -> its boxes, the outer ones first. What holds nothing but another frame
+    has none: they share it."""
+    found: dict[str, list[int]] = {}
+    depth: dict[str, int] = {}
+    for number, around in enumerate(homes):
+        for level, name in enumerate(around):
+            found.setdefault(name, []).append(number)
+            depth[name] = level
+    names = sorted(found, key=lambda name: depth[name])
+    inmost = {tuple(found[name]): name for name in names}
+    several = [n for n in names if len(found[n]) > 1 and inmost[tuple(found[n])] == n]
+    return {name: found[name] for name in several[:MOST]}
+
+
+def _outer(
+    homes: Sequence[tuple[str, ...]], members: Mapping[str, Sequence[int]]
+) -> list[list[int]]:
+    """Of each that gets a frame, the numbers of those around it, the outermost first."""
+    number = {name: i for i, name in enumerate(members)}
+    found = []
+    for name, boxes in members.items():
+        around = homes[boxes[0]]
+        found.append([number[n] for n in around[: around.index(name)] if n in number])
+    return found
+
+
+def _bounds(
+    rects: np.ndarray, members: Mapping[str, Sequence[int]], outer: Sequence[Sequence[int]]
+) -> np.ndarray:
+    """Rectangles around boxes and the frames inside. float64[k, 4]."""
+    room = np.array([SIDE, TITLE])
+    low, high = np.full((len(members), 2), np.inf), np.full((len(members), 2), -np.inf)
+    for number, boxes in reversed([*enumerate(members.values())]):
+        mine = rects[boxes]
+        low[number] = np.minimum(low[number], mine[:, :2].min(axis=0)) - room
+        high[number] = np.maximum(high[number], (mine[:, :2] + mine[:, 2:]).max(axis=0)) + SIDE
+        for around in outer[number][-1:]:
+            low[around] = np.minimum(low[around], low[number])
+            high[around] = np.maximum(high[around], high[number])
+    return np.concatenate([low, high - low], axis=1)
+
+
+def _touched(rects: np.ndarray, rect: np.ndarray) -> np.ndarray:
+    """bool[n]: the rectangles that touch another one."""
+    left, top, width, height = rect
+    x, y, wide, tall = rects.T
+    return np.asarray(
+        (x < left + width) & (y < top + height) & (x + wide > left) & (y + tall > top)
+    )
+
+
+def _title(name: str, outer: str) -> str:
+    """What the frame outside does not say already."""
+    if name.endswith(_ITERATION):
+        loop = name.removesuffix(_ITERATION).rpartition("/")[2]
+        return f"every iteration of {loop}"
+    return name.removeprefix(f"{outer}/")

@@ -1,0 +1,43 @@
+"""Copy and paste of nodes, within a document and between windows."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QMimeData
+from PySide6.QtGui import QGuiApplication
+
+from core.io import pieces, store
+from gui.commands.nodes import remove_nodes
+from gui.commands.saying import says_why
+from gui.workspace import Workspace
+
+MIME = "application/x-gradstep"
+
+
+@says_why
+def copy_selection(workspace: Workspace) -> bool:
+    """Put the selected nodes, with the wires among them, on the clipboard; whether it went."""
+    part = pieces.piece(workspace.document, workspace.selection)
+    data = QMimeData()
+    data.setData(MIME, store.to_bytes(part))
+    data.setText("\n".join(part.graph.operations))
+    QGuiApplication.clipboard().setMimeData(data)
+    return True
+
+
+def cut_selection(workspace: Workspace) -> None:
+    """Copy the selected nodes, and delete them."""
+    if copy_selection(workspace):
+        remove_nodes(workspace, workspace.selection)
+
+
+@says_why
+def paste(workspace: Workspace) -> None:
+    """Add what is on the clipboard, and select it."""
+    data = QGuiApplication.clipboard().mimeData().data(MIME).data()
+    if not data:
+        workspace.message.emit("info", "There are no nodes on the clipboard")
+        return
+    document, added = pieces.put(workspace.document, store.from_bytes(bytes(data)))
+    workspace.edit("Paste", document)
+    workspace.select(added)
+    workspace.view_requested.emit("show_selected", "")

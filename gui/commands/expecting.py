@@ -1,0 +1,69 @@
+"""What a document expects of its runs: adding what this one gives, and removing that again."""
+
+from __future__ import annotations
+
+from core.graph.model import TensorRef
+from core.host.messages import Expect, Expected, Failed, Message
+from core.host.wire import Buffer
+from core.io import store
+from core.io.document import Document
+from core.io.requests import whole_request
+from gui.losses import losses_of
+from gui.workspace import Workspace
+
+FAILED = "exception"  # why a run stopped
+
+
+def expect_run(workspace: Workspace) -> None:
+    """Write down in the document what this run gives: of the selected nodes their values and
+    gradients; without a selection of what the document asks for; of one that fails, how."""
+    document, stop = workspace.document, workspace.stop
+    if stop is None:
+        return
+    request = Expect(
+        what=[] if stop.reason == FAILED else _asked(workspace),
+        run=stop.run,
+        trusted=workspace.trusted,
+    )
+
+    def arrived(reply: Message, buffers: tuple[Buffer, ...]) -> None:
+        if isinstance(reply, Failed):
+            workspace.complain(reply.error)
+        elif isinstance(reply, Expected) and workspace.document is document:
+            _add(workspace, store.from_bytes(bytes(buffers[0])), reply.count)
+
+    workspace.request(request, (store.to_bytes(document, readable=False),), arrived)
+
+
+def remove_expectation(workspace: Workspace, number: int) -> None:
+    """The document no longer expects it."""
+    every = workspace.document.expectations
+    kept = (*every[:number], *every[number + 1 :])
+    workspace.edit("Remove expectation", workspace.document.with_(expectations=kept))
+
+
+def _add(workspace: Workspace, found: Document, count: int) -> None:
+    said = f"{count} expectation{'' if count == 1 else 's'}"
+    workspace.edit(f"Add {said}", workspace.document.with_(expectations=found.expectations))
+    workspace.view_requested.emit("show", "note")
+
+
+def _asked(workspace: Workspace) -> list[str]:
+    """Expressions for values, and for gradients where there are any."""
+    document, program = workspace.document, workspace.program
+    request = whole_request(document)
+    values = [
+        ref for n in workspace.selection if (ref := TensorRef(n)) in workspace.inference.types
+    ]
+    gradients = [ref for ref in values if program is not None and str(ref) in program.gradients]
+    if not values:
+        values, gradients = [*document.fetches, *request.of], [*request.wrt]
+    return [f'x["{ref.short}"]' for ref in values] + [_gradient(workspace, r) for r in gradients]
+
+
+def _gradient(workspace: Workspace, ref: TensorRef) -> str:
+    """That of the loss which is shown, where several have one."""
+    program = workspace.program
+    losses = losses_of(program, str(ref)) if program is not None else []
+    of = f', "{losses[0]}"' if len(losses) > 1 else ""
+    return f'grad["{ref.short}"{of}]'

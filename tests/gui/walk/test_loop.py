@@ -1,0 +1,55 @@
+"""Into the iterations of a loop by F11: their values on the canvas, there and back, and out."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.xvfb
+
+
+@pytest.fixture
+def loop(user, examples):
+    """A user inside the first iteration of x to the power 3, with x = 2."""
+    user.open(examples / "while_loop.gradstep")
+    while user.workspace.stop.node != "while/While":
+        user.key("F10")
+    user.key("F11")
+    return user
+
+
+def place(user) -> tuple[int, int]:
+    """Iteration and step of it, counted from 0."""
+    inside = user.workspace.stop.inside[-1]
+    return inside.iteration, inside.step
+
+
+def go_to(user, node: str, key: str = "F10") -> None:
+    user.key(key)
+    while user.workspace.stop.node != node:
+        user.key(key)
+
+
+def test_into_the_iterations_of_a_loop_and_out(loop) -> None:
+    user = loop
+    assert place(user) == (0, 0)
+    assert user.canvas.stage.facts.current == user.canvas.arrays.visible.number["while/"]
+    user.click("timeline.unfold")
+    assert "while/Mul" in user.canvas.arrays.visible.number, "its box is open"
+
+    seen = []
+    for iteration in range(2):
+        go_to(user, "while/NextIteration")
+        assert place(user)[0] == iteration
+        assert f"iteration {iteration + 1}" in user.text("timeline.loop")
+        assert user.shows_color(user.corner("while/NextIteration"), user.workspace.theme.current)
+        seen.append(user.says("while/Mul"))
+    assert ["value 2" in seen[0], "value 4" in seen[1]] == [True, True]
+
+    go_to(user, "while/NextIteration", "Shift+F10")
+    assert (place(user)[0], user.says("while/Mul")) == (0, seen[0])
+    user.take_picture("stepping-into-a-loop")
+
+    user.key("Shift+F11")
+    assert (user.workspace.stop.node, user.workspace.stop.inside) == ("while/Exit", [])
+    go_to(user, "y")
+    assert "value 8" in user.says("while/Exit_1")
