@@ -42,7 +42,7 @@ def cond_gradients() -> Document:
         at q = 0, its infinite slope does no harm.
 
         1. Press F5. The dead operations show no value, but "dead".
-        2. Set `p` to false (Ctrl+E), and run again.
+        2. Select `p`, press Ctrl+E, set it to False and run again.
         """,
         of=f"{y.ref} {guarded.ref}",
         wrt="a b q",
@@ -79,9 +79,10 @@ def while_loop() -> Document:
         """
         A loop multiplies by x, n times; its gradient is a loop that goes backward.
 
-        1. Press F10 up to `while`, then F11 to go into it: each iteration is a run of its own.
-        2. Go on to the backward pass: the gradient's loop takes the iterations in reverse, and
-        reads what each of them had computed.
+        1. Select `while/While` and press Ctrl+F10 to run up to it, then F11 to go into it: the
+        steps of one iteration, then of the next. Shift+F11 leaves the loop.
+        2. Go on with F10 to the backward pass: the gradient's loop takes the iterations in
+        reverse, and reads what each of them had computed.
         3. Set `n` to 0 (Ctrl+E): no iteration, and the gradient of `x` is 0.
         """,
         of=str(y.ref),

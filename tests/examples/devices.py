@@ -39,7 +39,7 @@ def inverse_warp() -> Document:
         the weights alone; the picture learns through GatherNd, whose gradient scatters.
 
         1. Press F5 and look at the gradients of `image` and `flow`.
-        2. Set `flow` to zero (Ctrl+E): the result is the picture itself.
+        2. Select `flow`, press Ctrl+E, write 0 (for every element) and press F5: `out` is `image`.
         """,
         of="loss",
         wrt="image flow",

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from core.autodiff.gradients import gradients
-from core.graph import edits
 from core.graph.model import Constant
+from core.graph.relabel import relabel
 from core.io.document import Document
 from core.io.expectation import Expectation
 from core.io.relabel import relabelled
@@ -47,22 +47,24 @@ def adam_freezing() -> Document:
 
         Press F5 twice and look at `keep/W`, `zero_m/W` and `zero_v/W`.
         """,
-        collapsed="schedule train train_1 train_2 "
-        + " ".join(f"{scope}/{part}" for scope in FREEZING for part in ("error", "gradients")),
+        collapsed="schedule "
+        + " ".join(f"{s}/{part}" for s in FREEZING for part in ("error", "gradients", "train")),
         fetches=" ".join(f"{scope}/error/loss" for scope in FREEZING),
         targets=tuple(name for names in targets for name in names),
         claim="To freeze weights under Adam, zero their m and their v.",
         truth="Zeroing m is enough: 0/(√v + ε) = 0. Zeroing v alone makes them explode.",
         expectations=tuple(_weights(seen)),
     )
-    renamed = edits.relabel(document.graph, _shorter)
+    renamed = relabel(document.graph, _shorter)
     return relabelled(document.with_(graph=renamed), _shorter)
 
 
 def _shorter(name: str) -> str:
-    """Adam's slots by their letters, and its powers within its scope."""
+    """Adam's slots by their letters, and each optimizer, with its powers, in the box it trains."""
     name = re.sub(r"/W/Adam(_1)?$", lambda found: "/v" if found[1] else "/m", name)
-    return re.sub(r"^(beta\d_power)(_\d)?", r"train\2/\1", name)
+    name = re.sub(r"^(beta\d_power)(_\d)?", r"train\2/\1", name)
+    found = re.match(r"train(?:_(\d))?(/.*)?$", name)
+    return f"{list(FREEZING)[int(found[1] or 0)]}/train{found[2] or ''}" if found else name
 
 
 FREEZING = {"keep": None, "zero_m": 0, "zero_v": 1}  # scope -> which of Adam's slots is cleared

@@ -37,6 +37,7 @@ def center_loss() -> Document:
         of="forgotten/loss updated/loss",
         wrt="features forgotten/centers",
         fetches="updated/loss",
+        collapsed="forgotten/update updated/update",
         targets=("updated/move",),
         claim="The centers are learned along with the network.",
         truth="Only if the run also asks for the update: minimizing the loss does not.",
@@ -76,10 +77,10 @@ def _centers(d: Drawing, features: Tensor, labels: Tensor) -> None:
     axis = g.constant(0, "int32", name="axis")
     own = g.one("GatherV2", centers, labels, axis, name="own")
     square = g.one("Square", g.one("Sub", features, own, name="apart"), name="square")
-    half = g.constant(0.5, name="half")
-    g.one("Mul", d.sum(square, "total"), half, name="loss")
-    back = g.one("Sub", own, features, name="back")
-    step = g.one("Mul", back, half, name="step")
+    g.one("Mul", d.sum(square, "total"), g.constant(0.5, name="half"), name="loss")
+    with g.scope("update"):
+        back = g.one("Sub", own, features, name="back")
+        step = g.one("Mul", back, g.constant(0.5, name="rate"), name="step")
     g.one("ScatterSub", centers, labels, step, name="move")
 
 

@@ -44,8 +44,8 @@ def softmax_digits() -> Document:
         Real handwritten digits, one matrix, softmax cross-entropy: learning from {BATCH} of them.
 
         1. Press F5 a few times and watch `loss` fall and `accuracy` rise.
-        2. Select `softmax/weights` and look at its gradient in the tensor view: every column is a
-        picture of what one digit lacks.
+        2. Select `softmax/weights`; under **Tensor** its gradient has a column for each digit. A
+        negative element makes that pixel count more for that digit in the next run.
 
         The digits are those of E. Alpaydin and C. Kaynak, UCI Machine Learning Repository,
         CC BY 4.0.
@@ -94,9 +94,10 @@ def name_scopes() -> Document:
         2. Press F5 and look at the gradient of `test/dense/bias`: 2 layers · 2 rows = 4.
         """,
         """
-        x test/dense/MatMul test/dense/BiasAdd both loss
-        test/dense/kernel test/dense/bias . axes
-        . test_1/dense/MatMul test_1/dense/BiasAdd
+        . test/dense/kernel test/dense/MatMul test/dense/BiasAdd both loss
+        x . test/dense/bias . axes
+
+        . . test_1/dense/MatMul test_1/dense/BiasAdd
         """,
         of="loss",
         wrt="test/dense/kernel test/dense/bias",
@@ -136,6 +137,7 @@ def summaries() -> Document:
         for byte. Nothing runs it unless it is fetched; merging makes that one fetch.
 
         Press F10 and watch the numbers, then the strings; `merged` is all of them in a row.
+        `gradstep train summaries.gradstep --steps 3 --logdir logs` writes a file for TensorBoard.
         """,
         fetches=str(merged.ref),
         collapsed="summaries/tags",
@@ -164,7 +166,8 @@ def _judged(d: Drawing, logits: Tensor, wanted: Tensor) -> None:
     with d.g.scope("accuracy_of"), d.g.as_default():
         right = tf.equal(tf.argmax(logits, 1), tf.argmax(wanted, 1), name="right")
         share = tf.cast(right, "float32")
-    d.g.one("Mean", share, d.g.constant(0, "int32", name="accuracy_axis"), name="accuracy")
+        axis = d.g.constant(0, "int32", name="axis")
+    d.g.one("Mean", share, axis, name="accuracy")
 
 
 def cnn_digits() -> Document:
@@ -190,8 +193,8 @@ def cnn_digits() -> Document:
         Two convolutions with pooling and one dense layer learn {BATCH} handwritten digits.
 
         1. Press F5 twenty times and watch `loss` and `accuracy`.
-        2. Select a box and press H to open it. In the tensor view, look at what `conv1/relu`
-        finds in the pictures, and at the gradient of `conv1/kernel`.
+        2. Select a box and press H to open it. Under **Tensor** look at what `conv1/relu` finds in
+        the pictures, and at the gradient of `conv1/kernel`.
 
         The digits are those of E. Alpaydin and C. Kaynak, UCI Machine Learning Repository,
         CC BY 4.0.

@@ -31,11 +31,14 @@ def floor_ceil_cast() -> Document:
     single = d.g.one("Cast", double, name="double_to_float", DstT=DType.FLOAT32)
     e = d.variable("e", start)
     partly = d.g.one("Mul", e, d.g.one("Floor", e, name="floor_1"), name="partly")
-    ends = (floor, ceil, back, single, partly)
+    largest = d.g.constant(0, "int32", name="largest")
+    place = d.g.one("ArgMax", d.variable("f", start), largest, name="argmax")
+    place = d.g.one("Cast", place, name="place", DstT=DType.FLOAT32)
+    ends = (floor, ceil, back, single, partly, place)
     return d.document(
-        "Floor, ceil, cast: where gradients end",
+        "Floor, cast, argmax: where gradients end",
         """
-        Rounding and casts to whole numbers have no gradient; casts between floats pass it on.
+        What gives whole numbers has no gradient; casts between floats pass it on.
 
         | variable | way | gradient |
         |---|---|---|
@@ -44,6 +47,7 @@ def floor_ceil_cast() -> Document:
         | `c` | to int32 and back | None |
         | `d` | to float64 and back | 1 |
         | `e` | e·floor(e) | floor(e) |
+        | `f` | argmax | None: nothing that counts hits can be trained |
 
         Press F5. The Gradients panel lists those that are None: click Why? there. In `e` two ways
         meet; one of them has nothing to give, and the other still counts.
@@ -54,15 +58,18 @@ def floor_ceil_cast() -> Document:
         c to_int int_to_float
         d to_double double_to_float
         e floor_1 partly
+        f argmax place
+        largest
         """,
         of=" ".join(str(end.ref) for end in ends),
-        wrt="a b c d e",
+        wrt="a b c d e f",
         expectations=(
             gradient("a", None, "Floor has no gradient."),
             gradient("b", None, "Ceil has none either."),
             gradient("c", None, "A whole number has none."),
             gradient("d", 1.0, "A cast from float to float passes it on."),
             gradient("e", [1.0, -1.0, 2.0], "One way without a gradient takes nothing away."),
+            gradient("f", None, "The place of the largest is a whole number, too."),
         ),
     )
 
@@ -184,25 +191,29 @@ def reduce_prod() -> Document:
 def saturated_activations() -> Document:
     """Numbers: TensorFlow 2.21's."""
     d = Drawing()
-    for type in ("Sigmoid", "Tanh", "Relu"):
-        with d.g.scope(type.lower()):
+    for scope, type in _ACTIVATIONS.items():
+        with d.g.scope(scope):
             x = d.variable("x", [0.0, 2.0, 10.0, 20.0, -100.0])
             d.sum(d.g.one(type, x, name="y"), "total")
     return d.document(
-        "Saturated activations",
+        "Saturated activations, dead units",
         """
         Far from zero, sigmoid and tanh are flat in float32: their gradient is exactly zero.
 
-        All three get 0, 2, 10, 20 and −100. sigmoid(20) rounds to 1, so y·(1 − y) is 0, and what is
-        in front of it learns nothing more. Relu is off for all negative inputs: a unit that is
-        negative for every example never comes back.
+        All four get 0, 2, 10, 20 and −100.
 
-        Press F5 and look at the gradients of `sigmoid/x`, `tanh/x` and `relu/x`.
+        - **sigmoid**: σ(20) rounds to 1, so y·(1 − y) is 0, and what is in front of it learns
+        nothing more.
+        - **relu**: off for all negative inputs. A unit that is negative for every example gets no
+        gradient ever again: it is dead.
+        - **leaky**: LeakyRelu lets a fifth of the gradient through there: a unit can come back.
+
+        Press F5 and look at the gradients of `sigmoid/x`, `tanh/x`, `relu/x` and `leaky/x`.
         """,
-        "\n\n".join(f"{s}/x {s}/y {s}/total\n. {s}/axes" for s in ("sigmoid", "tanh", "relu")),
-        of="sigmoid/total tanh/total relu/total",
-        wrt="sigmoid/x tanh/x relu/x",
-        fetches="sigmoid/y tanh/y relu/y",
+        "\n\n".join(f"{s}/x {s}/y {s}/total\n. {s}/axes" for s in _ACTIVATIONS),
+        of=" ".join(f"{s}/total" for s in _ACTIVATIONS),
+        wrt=" ".join(f"{s}/x" for s in _ACTIVATIONS),
+        fetches=" ".join(f"{s}/y" for s in _ACTIVATIONS),
         expectations=(
             gradient(
                 "sigmoid/x", [0.25, 0.104993574, 4.5416677e-05, 0.0, 0.0], "Sigmoid: 0 at 20."
@@ -211,9 +222,13 @@ def saturated_activations() -> Document:
             gradient(
                 "relu/x", [0.0, 1.0, 1.0, 1.0, 0.0], "Relu: 0 for what is negative, and at 0."
             ),
-            holds('x["sigmoid/y"] <= 1', "No value is above 1, and two are exactly 0 and 1."),
+            gradient("leaky/x", [0.2, 1.0, 1.0, 1.0, 0.2], "LeakyRelu: a fifth of it there."),
+            holds('x["sigmoid/y"][3] == 1', "The sigmoid of 20 is exactly 1 in float32."),
         ),
     )
+
+
+_ACTIVATIONS = {"sigmoid": "Sigmoid", "tanh": "Tanh", "relu": "Relu", "leaky": "LeakyRelu"}
 
 
 def input_scale() -> Document:
@@ -238,11 +253,12 @@ def input_scale() -> Document:
         2. Look at `raw/y`: 1 and 0.9999998, whatever the picture.
         """,
         """
-        pixels . raw/product raw/sum raw/y raw/error raw/square raw/loss
-        . raw/w raw/b . wanted . raw/axes
-
-        largest fractions scaled/product scaled/sum scaled/y scaled/error scaled/square scaled/loss
-        . scaled/w scaled/b . . . scaled/axes
+        . raw/w raw/product raw/sum raw/y raw/square raw/loss
+        . . raw/b . . raw/axes
+        pixels fractions . . wanted
+        largest
+        . scaled/w scaled/product scaled/sum scaled/y scaled/square scaled/loss
+        . . scaled/b . . scaled/axes
         """,
         of="raw/loss scaled/loss",
         wrt="raw/w raw/b scaled/w scaled/b",
@@ -261,8 +277,8 @@ def input_scale() -> Document:
 def _unit(d: Drawing, x: Tensor, wanted: Tensor) -> None:
     w, b = d.variable("w", [[0.05], [0.02], [0.1]]), d.variable("b", [0.1])
     total = d.g.one("AddV2", d.g.one("MatMul", x, w, name="product"), b, name="sum")
-    error = d.g.one("Sub", d.g.one("Sigmoid", total, name="y"), wanted, name="error")
-    d.mean(d.g.one("Square", error, name="square"), "loss")
+    y = d.g.one("Sigmoid", total, name="y")
+    d.mean(d.g.one("SquaredDifference", y, wanted, name="square"), "loss")
 
 
 EXAMPLES = (floor_ceil_cast, where_nan_trap, reduce_prod, saturated_activations, input_scale)

@@ -45,14 +45,16 @@ def two_networks() -> Document:
         network (var_list), and each run trains both.
 
         1. Press F10 through the update phase: `Net_A/w` first, then `Net_B/w`.
-        2. Switch one off under Graph > Optimizers…, and run again: that network stands still.
+        2. Graph > Optimizers…: take the mark from **Runs execute it** of one, and run again: that
+        network stands still.
         """,
         """
-        x Net_A/product Net_A/y Net_A/error Net_A/square Net_A/loss
-        Net_A/w Net_A/b . . Net_A/axes
-        t
-        Net_B/w Net_B/product Net_B/y Net_B/error Net_B/square Net_B/loss
-        . Net_B/b . . Net_B/axes
+        . Net_A/w Net_A/product Net_A/y Net_A/square Net_A/loss
+        . . Net_A/b . Net_A/axes
+        x . . t
+
+        . Net_B/w Net_B/product Net_B/y Net_B/square Net_B/loss
+        . . Net_B/b . Net_B/axes
         """,
         of="Net_A/loss",
         wrt="Net_A/w Net_A/b",
@@ -90,10 +92,12 @@ def var_list() -> Document:
         only, so `Net_B/w` and `Net_B/b` stay as they are.
         """,
         """
-        x Net_A/product Net_A/y both error square loss
-        Net_A/w Net_A/b . t . axes
-        Net_B/w Net_B/product Net_B/y
-        . Net_B/b
+        . Net_A/w Net_A/product Net_A/y
+        . . Net_A/b . both square loss
+        x . . . t axes
+
+        . Net_B/w Net_B/product Net_B/y
+        . . Net_B/b
         """,
         of="loss",
         wrt="Net_A/w Net_A/b Net_B/w Net_B/b",
@@ -116,8 +120,7 @@ def _linear(d: Drawing, x: Tensor, w: np.ndarray, b: np.ndarray) -> Tensor:
 
 
 def _squared_error(d: Drawing, y: Tensor, wanted: Tensor) -> Tensor:
-    error = d.g.one("Sub", y, wanted, name="error")
-    return d.mean(d.g.one("Square", error, name="square"), "loss")
+    return d.mean(d.g.one("SquaredDifference", y, wanted, name="square"), "loss")
 
 
 def _after(pair: list[Any], net: str, text: str) -> Iterator[Expectation]:

@@ -36,7 +36,8 @@ def override_add_compared() -> Document:
         - **article**: a Python function whose gradient is ((e + d)·grad, d·grad, e·grad).
         - **right**: the same function with the gradient (grad, grad, None).
 
-        Press Ctrl+K and compare the rows of c and of k. All three losses are equal.
+        Press Ctrl+K and compare the rows of c and of k under **Gradients**: numeric is the same in
+        all three, and only article's override differs from it. All three losses are equal.
         """,
         _PICTURE,
         of="native/loss article/loss right/loss",
@@ -67,7 +68,7 @@ def _compared() -> Iterator[Expectation]:
 
 
 _PICTURE = "\n\n".join(
-    f"{s}/data {s}/d {s}/e {s}/a {s}/loss\n{s}/c . . {s}/labels\n{s}/k"
+    f"{s}/data {s}/d . {s}/a {s}/loss\n{s}/c . {s}/e\n{s}/k . . {s}/labels"
     for s in ("native", "article", "right")
 )
 
@@ -90,8 +91,7 @@ def custom_grad_identity() -> Document:
         Only `inside` was made within `gradient_override_map({"Identity": "CustomGrad"})`: it
         carries `_gradient_op_type`, and its gradient function returns 5·grad. Values pass.
 
-        Press F10 until the backward pass: 1 arrives at `after` and at `inside`, 5 at `before` and
-        at `x`.
+        Press F10 to the end: 1 arrives at `after` and at `inside`, 5 at `before` and at `x`.
         """,
         "x before inside after total\n. . . axes",
         of="total",

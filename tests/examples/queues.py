@@ -40,14 +40,12 @@ def queue_train_validation() -> Document:
         A look at `train/queue` shows what is in it, at every step, also of runs long past.
         """,
         """
-        train/epochs train/epoch
-        train/rows . train/once train/fill train/close
-        . . train/queue train/batch
+        train/epochs train/epoch train/once train/fill train/close
+        . train/rows train/queue train/batch
         . . train/count
 
-        valid/epochs valid/epoch
-        valid/rows . valid/once valid/fill valid/close
-        . . valid/queue valid/batch
+        valid/epochs valid/epoch valid/once valid/fill valid/close
+        . valid/rows valid/queue valid/batch
         . . valid/count
         """,
         fetches="train/batch valid/batch",
@@ -99,14 +97,17 @@ def queue_deadlock() -> Document:
         with d.g.control_dependencies(["answer"]):
             questions.enqueue(question, name="ask")
         answers.dequeue(name="answer")
-        twice = d.g.one("Mul", questions.dequeue(name="heard"), 2.0, name="twice")
+        two = d.g.constant(2.0, name="two")
+        twice = d.g.one("Mul", questions.dequeue(name="heard"), two, name="twice")
         answers.enqueue(twice, name="reply")
     return d.document(
         "Queues: a deadlock",
         """
-        The main program waits for an answer before it asks: see the control dependency from
-        `answer` to `ask`. The thread `worker` waits for a question before it answers. So both
-        wait for ever. TensorFlow would hang; here it is said who waits for what.
+        Two programs wait for each other: one for an answer, the other for a question.
+
+        The main program waits for the answer before it asks: see the control dependency (the
+        dashed wire) from `answer` to `ask`. The thread `worker` waits for a question before it
+        answers. TensorFlow would hang; here it is said who waits for what.
 
         1. Press F5: all threads go on in turn, until none can. The panel **Threads** says so.
         2. Choose either thread: the inspector says what it waits for.
@@ -116,7 +117,7 @@ def queue_deadlock() -> Document:
         answers answer ask
         question . . .
         questions heard twice reply
-        . Const
+        . two
         """,
         targets=("ask",),
         fetches="answer",

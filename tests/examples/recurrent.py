@@ -23,8 +23,10 @@ LENGTHS = """
         The three sequences have 4, 2 and 0 steps (`sequence_length`). Beyond its end a sequence
         gives zeros and keeps its state; no gradient comes from there.
 
-        1. Press F5. Press F11 at `rnn/while` to go through its iterations one by one.
-        2. Look at `outputs` and at the gradient of `x`: both end where the sequence does.
+        1. Press F5 and look at `outputs` and at the gradient of `x`: both end where the sequence
+        does.
+        2. Select `rnn/while/While` and press Ctrl+F10 to run up to it, then F11 to go through its
+        iterations. Shift+F11 leaves the loop.
 """
 
 

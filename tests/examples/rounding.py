@@ -31,9 +31,9 @@ def floor_identity() -> Document:
         An override by type gives every Floor the gradient of Identity (the straight-through
         estimator): `x` learns, although Ctrl+K rightly says that this is not the derivative.
 
-        1. Press F5 several times and watch `loss` fall.
+        1. Press F5 eight times and watch `loss`: it falls from 0.375 to 0.06 and below.
         2. In the toolbar, click override: Floor → Identity to switch it off: the gradient of `x`
-        is None.
+        is None, and the runs train nothing.
         """,
         {
             "x": (0, 0),
@@ -52,6 +52,9 @@ def floor_identity() -> Document:
         fetches="loss",
         request={"overrides": (override_type("Identity", "Floor"),)},
         optimizers=(Optimizer("GradientDescent", {"learning_rate": 0.1}),),
+        claim="An override counts in compute_gradients and apply_gradients alone: minimize takes "
+        "the native gradient.",
+        truth="minimize calls both. This document trains by minimize, and x learns.",
         expectations=(
             value("loss", 0.375, "The first loss."),
             gradient("x", [-0.5, 1.0, -0.5], "x gets 2·error, as if floor were not there."),

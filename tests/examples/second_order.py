@@ -34,7 +34,7 @@ def gradient_elsewhere() -> Document:
         wanted, and the same as by `a`.
 
         1. Press F5 and look at the gradients of `a` and of `moved`.
-        2. Graph > Differentiate: ask for `here/f` alone, and the one of `moved` is gone.
+        2. Graph > Differentiate…: ask for `here/f` instead, and the one of `moved` is None.
         """,
         of="there/f",
         wrt="a moved",

@@ -38,11 +38,12 @@ def session_copies() -> Document:
         4. **Copy values…** with `net/=copy/` fills the other network, which nobody trains.
         """,
         """
-        x net/product net/y net/square net/loss
-        net/w net/b . net/axes
-        . . t
-        copy/w copy/product copy/y copy/square copy/loss
-        . copy/b . copy/axes
+        . net/w net/product net/y net/square net/loss
+        . . net/b . net/axes
+        x . . t
+
+        . copy/w copy/product copy/y copy/square copy/loss
+        . . copy/b . copy/axes
         """,
         of="net/loss",
         wrt="net/w net/b",

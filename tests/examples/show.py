@@ -26,7 +26,7 @@ from gui.thumbnails import painted
 from tests.examples.build import EXAMPLES, FOLDER
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images" / "examples"
-SIZE = (1280, 800)
+SIZE = (1600, 1000)
 STEPS = 24  # one by one; a run that has more goes on at once
 ASIDE = ("inspector", "gradients", "problems")  # panels that leave the note their room
 COLOURS = 256

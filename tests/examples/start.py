@@ -43,8 +43,8 @@ def tutorial() -> Document:
 
         1. Press F10 to step: first forward, then through the gradients, then the update.
         2. Press Shift+F10 to step back.
-        3. `c` reaches the loss on two ways, through `d` and through `e`. Watch its gradient become
-        the sum of both.
+        3. `c` reaches the loss on two ways, through `d` and through `e`. Watch its gradient (the
+        row ∂) become the sum of both.
         """,
         NETWORK,
         of="loss",
@@ -78,9 +78,11 @@ def override_add() -> Document:
         """
         The tutorial's network, with a gradient for `e` that a well-known article proposes.
 
-        1. Press Ctrl+K: the numeric gradients support the native ones, not the override.
+        1. Press Ctrl+K and look at **Gradients**: the numeric ones support the native ones, not
+        the override.
         2. What arrives at `e` is dL/de, which holds the factor `d` already; the override
-        multiplies by `d` once more. Press F9 at `e`, F5, and look at what arrives.
+        multiplies by `d` once more. Select `e` and press F9; then F5 stops there going forward,
+        and F5 again going back, where the inspector shows what arrives.
         3. In the toolbar, click override: e → CustomAdd to switch it off, and compare.
         """,
         NETWORK,
@@ -142,8 +144,8 @@ def stop_gradient() -> Document:
 
         1. Press F5. `w1` has no gradient (None, which is not zero) and keeps its value; `w2` learns
         as before.
-        2. Select the wire and press S to open it again: then the second element of `w1` gets a
-        gradient of zero, because `r` (Relu) is off there.
+        2. Select the wire (it bears a bar) and press S to open it again: now `w1` gets a gradient.
+        Its second element is zero, because `r` (Relu) is off there.
         """,
         {
             "x": (0, 0),
@@ -193,8 +195,9 @@ def gather() -> Document:
         | CuPy | wraps around: [1, 2, 2] |
         | JAX, XLA | clamp: [1, 2, 5] |
 
-        Press F5: the CPU stops with an error. Then choose another under Devices > Compare with.
-        They are imitated by their documented rules, and say so.
+        1. Press F5: the CPU stops with an error.
+        2. Choose one under Devices > Compare with: **Device diff** has both, node by node. What is
+        not here is imitated by its documented rules, and says so.
         """,
         {"params": (0, 0), "indices": (0, 112), "axis": (0, 224), "b": (216, 112)},
         of="b",
@@ -239,7 +242,8 @@ def nan_gradient() -> Document:
         passes 0 back to Log, whose derivative at 0 is infinite, and 0 times infinity is not a
         number.
         2. Press Shift+F10 until the NaN is gone: the step that made it is the gradient of `logp`.
-        3. The cure is to change what Log sees: select before it, not behind it.
+        3. The cure is to change what Log sees: select before it, not behind it. (The example
+        *where(x > 0, f(x), 0)* does so.)
         """,
         {
             "p": (0, 96),

@@ -56,7 +56,7 @@ def control_dependencies() -> Document:
         plain/x plain/plus_1
         plain/one
 
-        identity/x identity/read . identity/y
+        identity/x identity/read identity/y
         identity/one identity/plus_1
 
         added/x added/plus_1
@@ -147,8 +147,8 @@ def variable_copies() -> Document:
         Press F10 and watch the two values; Shift+F10 goes back to before the assignment.
         """,
         """
-        copy assign . grow
-        source . one
+        copy assign grow
+        source one
         """,
         fetches=str(grown.ref),
         claim="After `tf.assign(copy, source)`, or `copy = tf.Variable(source)`, both are the same "
@@ -235,7 +235,8 @@ def batch_norm_updates() -> Document:
         - **dependency**: the loss waits for the updates (control dependency).
         - **fetched**: the run names the updates as targets.
 
-        Press F5 a few times and look at moving_mean in the three boxes (select a box, H opens it).
+        Press F5 a few times and look at `forgotten/bn/moving_mean`,
+        `dependency/bn/moving_mean` and `fetched/bn/moving_mean`.
         """,
         of="forgotten/loss dependency/loss fetched/loss",
         wrt=" ".join(f"{s}/{v}" for s in updates for v in ("bn/gamma", "bn/beta", "w")),

@@ -93,7 +93,7 @@ def dqn_target() -> Document:
 
         1. Press F5. Both losses are equal, the gradients of `stopped/weights` and
         `flowing/weights` are not.
-        2. Select the wire into `flowing/error` from the target and press S: now they are.
+        2. Select the wire from `flowing/target` to `flowing/error` and press S: now they are.
         """,
         of="stopped/loss flowing/loss",
         wrt="stopped/weights flowing/weights",
@@ -127,11 +127,12 @@ def _q_learning(
 ) -> None:
     g = d.g
     weights = d.variable("weights", [[0.2, -0.4], [0.7, 0.3]])
-    last = g.constant(1, "int32", name="last_axis")
     with g.scope("taken"):
+        last = g.constant(1, "int32", name="last_axis")
         q = g.one("MatMul", state, weights, name="q")
         taken = g.one("Sum", g.one("Mul", q, action, name="of_action"), last, name="prediction")
     with g.scope("future"):
+        last = g.constant(1, "int32", name="last_axis")
         best = g.one("Max", g.one("MatMul", next_state, weights, name="q"), last, name="best")
         going = g.one("Mul", best, going_on, name="if_going_on")
         future = g.one("Mul", going, g.constant(0.9, name="discount"), name="discounted")

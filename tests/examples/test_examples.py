@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QImageReader
@@ -27,6 +29,14 @@ def test_what_it_says_of_its_runs_holds(name: str) -> None:
     checked = check_expectations(document, functions, Devices().open_backend)
     assert checked, "an example says what its runs give"
     assert [(e.text, e.what, e.came) for e in checked if not e.ok] == []
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_operations_that_it_names_are_there(name: str) -> None:
+    document = load(FOLDER / f"{name}.gradstep")
+    text = f"{document.note} {document.claim} {document.truth}"
+    named = set(re.findall(r"`(\w+(?:/\w+)+)`", text))
+    assert named <= set(document.graph.operations), "a name with a scope is a link to a node"
 
 
 def test_the_index_and_the_page_are_those_of_the_files() -> None:
