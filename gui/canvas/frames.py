@@ -38,11 +38,13 @@ def titled(found: Sequence[Frame], x: float, y: float) -> Frame | None:
     return None
 
 
-def surroundings(graph: Graph, boxes: Iterable[tuple[str, str]]) -> list[tuple[str, ...]]:
+def surroundings(graph: Graph, boxes: Sequence[tuple[str, str]]) -> list[tuple[str, ...]]:
     """The scopes and iterations around each box, the outermost first. boxes: their ids, and the
     name of an operation in each."""
     loops: dict[str, tuple[str, ...]] = {}
     _note_loops(graph, (op for op in graph if LOOP in op.attrs), (), loops)
+    if not loops and not any("/" in id for id, _ in boxes):
+        return [()] * len(boxes)
 
     @cache
     def within(scope: str, around: tuple[str, ...]) -> tuple[str, ...]:
@@ -72,6 +74,8 @@ def frames(homes: Sequence[tuple[str, ...]], rects: np.ndarray) -> tuple[Frame, 
     """Those of several boxes that no other box and no other frame reaches into, the outer ones
     first. homes: what is around each box; rects: float64[n, 4]."""
     members = _members(homes)
+    if not members:
+        return ()
     outer = _outer(homes, members)
     bounds = _bounds(rects, members, outer)
     kept = np.zeros(len(members), dtype=bool)

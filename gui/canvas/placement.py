@@ -59,14 +59,13 @@ def complete(
     if not found:
         return layout(*diagram(visible))
     placed = {box.id: found[box.id] for box in visible.boxes if box.id in found}
-    missing = _missing(visible, placed)
-    if not missing:
+    if len(placed) == len(visible.boxes):
         return placed
     boxes, arrows = diagram(visible)
     rows = [(*placed[box.id], box.height) for box in boxes if box.id in placed]
     standing = np.concatenate([np.array(rows).reshape(-1, 3), np.empty((len(boxes), 3))])
     count = len(rows)
-    for scope, group in missing.items():
+    for scope, group in _missing(visible, placed).items():
         wanted = others.get(f"{scope}/") or _beside(visible, group[0], placed)
         new = [boxes[number] for number in group]
         came = _among(standing[:count], wanted, new, arrows)
