@@ -81,10 +81,7 @@ def way_to(graph: Graph, name: str) -> tuple[Operation, ...] | None:
 
 def anywhere(graph: Graph, name: str) -> Operation:
     """The operation `name`, inside a loop perhaps. Raises GradstepError when there is none."""
-    found = next((op for op in within(graph) if op.name == name), None)
-    if found is None:
-        raise unknown_name(name, [op.name for op in within(graph)])
-    return found
+    return surrounding(graph, name)[name]
 
 
 def loops_around(graph: Graph, name: str) -> tuple[str, ...]:

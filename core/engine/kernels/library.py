@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import importlib
-import importlib.metadata
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -25,9 +24,11 @@ class Library:
     @property
     def version(self) -> str | None:
         """Of the package, which this does not import; None where it is not installed."""
+        from importlib import metadata  # it brings half of email with it
+
         try:
-            return importlib.metadata.version(self.package)
-        except importlib.metadata.PackageNotFoundError:
+            return metadata.version(self.package)
+        except metadata.PackageNotFoundError:
             return None
 
     def load(self) -> Any:
@@ -62,7 +63,9 @@ def _scipy() -> Any:
 
 def _onednn() -> Any:
     """The shared library, which is all that the wheel has; it lies in the environment's lib."""
-    files = importlib.metadata.files("onednn-cpu-gomp") or ()
+    from importlib import metadata
+
+    files = metadata.files("onednn-cpu-gomp") or ()
     for file in files:
         if file.name.startswith(("libdnnl.so.3", "libdnnl.3", "dnnl.dll")):
             return ctypes.CDLL(str(file.locate()))
