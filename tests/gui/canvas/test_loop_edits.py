@@ -8,35 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.request import GradientRequest
 from core.engine.session import Session
 from core.graph.loop import within
 from core.graph.model import Constant, Edge, TensorRef
-from core.io.document import Document
-from core.ops import api as tf
-from core.ops.builder import GraphBuilder
 from gui import commands
 from gui.canvas.compatible import Wiring
 from gui.palette import node_finder
 from gui.panels.inspector import InspectorPanel
 from gui.panels.outline_rows import outline_rows
 from gui.workspace import Workspace
+from tests.core.io.test_loop_edits import power
 
 INNER = "while/times"
-
-
-def power() -> Document:
-    """x·(2x)³, and its derivative 32x³."""
-    builder = GraphBuilder()
-    with builder.as_default():
-        x = builder.placeholder("x", shape=())
-        factor = tf.multiply(x, 2.0, name="factor")
-        _, y = tf.while_loop(
-            lambda i, y: i < 3, lambda i, y: (i + 1, tf.multiply(y, factor, name="times")), [0, x]
-        )
-        loss = tf.identity(y, name="loss")
-    request = GradientRequest(of=(loss.ref,), wrt=(x.ref,))
-    return Document(graph=builder.build(), request=request, feeds={"x:0": Constant(np.float32(1))})
 
 
 @pytest.fixture
