@@ -16,7 +16,7 @@ from core.autodiff.request import GradientRequest
 from core.errors import GradstepError
 from core.graph.dtypes import SCALAR, UNKNOWN, DType, Shape
 from core.graph.edits import duplicate
-from core.graph.loop import LOOP, Loop, loop_of, way_to, within
+from core.graph.loop import LOOP, Loop, loop_of, loops_around, within
 from core.graph.model import Constant, Edge, Graph, Operation, TensorRef
 from core.ops.infer import declared
 from core.ops.table import find
@@ -42,7 +42,7 @@ def stops_in_loops(graph: Graph, request: GradientRequest, needed: Collection[st
     tensors = {*stopping, *(ref for ref in request.stops if ref.op in inside)}
     edges = {edge for edge in request.stopped_edges if edge.op in inside}
     names = {ref.op for ref in tensors} | {edge.op for edge in edges}
-    loops = {op.name for name in names for op in way_to(graph, name) or ()}
+    loops = {loop for name in names for loop in loops_around(graph, name)}
     return LoopStops(frozenset(tensors), frozenset(edges), frozenset(loops))
 
 

@@ -21,8 +21,8 @@ from core.debug.sessions import FIRST, Sessions
 from core.debug.stop import Reason
 from core.debug.threads import Threads
 from core.errors import GradstepError
-from core.graph.loop import way_to, within
-from core.graph.model import Phase, unknown_name
+from core.graph.loop import anywhere, within
+from core.graph.model import Phase
 from core.graph.near import did_you_mean, instead, near
 from core.graph.scopes import parents
 from core.host.messages import StepInfo
@@ -129,9 +129,7 @@ class Console:
 
     def want_operation(self, name: str) -> None:
         """Raise GradstepError when neither the graph nor a loop in it has such an operation."""
-        graph = self.session.program.graph
-        if way_to(graph, name) is None:
-            raise unknown_name(name, [op.name for op in within(graph)])
+        anywhere(self.session.program.graph, name)
 
     # -- threads -------------------------------------------------------------------------------
 

@@ -103,10 +103,8 @@ def inside(graph: Graph, name: str, change: Callable[[Graph], Graph]) -> Graph:
     """`graph`, with `change` made to the graph that operation `name` is in: itself, or a loop's.
     Raises GradstepError when there is no such operation."""
     around = way_to(graph, name)
-    if around is None:
-        raise unknown_name(name, [op.name for op in within(graph)])
     if not around:
-        return change(graph)
+        return change(surrounding(graph, name))
     outer = around[0]
     loop = outer.attrs[LOOP]
     again = replace(loop, graph=inside(loop.graph, name, change))

@@ -220,6 +220,14 @@ class Graph:
                 stack.extend(predecessors(self[name]))
         return seen
 
+    def descendants(self, name: str) -> set[str]:
+        """`name` and all that needs it, through data and control inputs."""
+        found = {name}
+        for other in self.order:
+            if not found.isdisjoint(predecessors(self[other])):
+                found.add(other)
+        return found
+
 
 def predecessors(op: Operation) -> Iterator[str]:
     """Names of the operations that must run before `op`."""

@@ -15,7 +15,7 @@ from core.autodiff.iterations import first_broken
 from core.autodiff.walking import forward_path
 from core.errors import GradstepError
 from core.graph.dtypes import DType
-from core.graph.loop import way_to
+from core.graph.loop import loops_around
 from core.graph.model import Graph, TensorRef
 from core.graph.problems import Problem
 from core.host.evaluator import Evaluator
@@ -60,8 +60,7 @@ def _said(error: GradstepError) -> str:
 
 def _not_derived(graph: Graph, y: TensorRef, x: TensorRef, problem: Problem) -> Explanation:
     """There is no gradient as long as an operation on the way cannot run."""
-    around = way_to(graph, problem.node)
-    at = around[0].name if around else problem.node
+    at = next(iter(loops_around(graph, problem.node)), problem.node)
     text = f"d {y.short} / d {x.short} cannot be derived because of {problem.node}: {problem.text}"
     return Explanation(
         state="none",

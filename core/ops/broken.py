@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.graph.loop import way_to
+from core.graph.loop import loops_around
 from core.graph.model import Graph, Operation, predecessors
 from core.graph.problems import Problem
 from core.ops.infer import Inference, is_faulty
@@ -41,11 +41,7 @@ def _faults(graph: Graph, inference: Inference) -> Iterator[tuple[str, Problem]]
             continue
         if problem.node in graph:
             yield problem.node, problem
-        elif (loop := _loop_around(graph, problem.node)) and loop not in inference.types.of:
-            yield loop, problem  # else the loop goes round without it
-
-
-def _loop_around(graph: Graph, name: str) -> str:
-    """The While of `graph` that operation `name` is in; "" if there is none."""
-    around = way_to(graph, name)
-    return around[0].name if around else ""
+            continue
+        for loop in loops_around(graph, problem.node)[:1]:
+            if loop not in inference.types.of:  # else the loop goes round without it
+                yield loop, problem

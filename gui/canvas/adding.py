@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from core.graph.loop import carried_by, surrounding, within
-from core.graph.model import Edge, Operation, TensorRef, predecessors
+from core.graph.model import Edge, Operation, TensorRef
 from core.layers.block import all_blocks
 from core.ops.subjects import catalogue, family_title, subject_title
 from core.ops.table import OpDef, all_ops
@@ -65,10 +65,7 @@ def ends(workspace: Workspace, source: TensorRef) -> list[Entry]:
 def forerunners(workspace: Workspace, op: Operation) -> list[Entry]:
     """Operations that `op` could run after, without taking anything from them."""
     graph = surrounding(workspace.document.graph, op.name)
-    after = {op.name}
-    for name in graph.order:
-        if not after.isdisjoint(predecessors(graph[name])):
-            after.add(name)
+    after = graph.descendants(op.name)
     return [
         Entry(
             other.name,

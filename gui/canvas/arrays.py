@@ -68,6 +68,8 @@ class SceneArrays:
     @cached_property
     def scopes(self) -> list[str]:
         """Of each box the inmost scope whose frame is around it, "" for none."""
+        if self.base is not None:
+            return self.base.scopes
         found = [""] * len(self)
         for frame in self.frames:
             for number in np.flatnonzero(frame.boxes).tolist() if frame.scope else ():

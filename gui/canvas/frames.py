@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -76,6 +76,7 @@ def frames(homes: Sequence[tuple[str, ...]], rects: np.ndarray) -> tuple[Frame, 
     members = _members(homes)
     if not members:
         return ()
+    names = [*members]
     outer = _outer(homes, members)
     bounds = _bounds(rects, members, outer)
     kept = np.zeros(len(members), dtype=bool)
@@ -86,24 +87,18 @@ def frames(homes: Sequence[tuple[str, ...]], rects: np.ndarray) -> tuple[Frame, 
         alone = _touched(rects, bounds[number]).sum() == len(boxes)
         if alone and not _touched(bounds[rivals], bounds[number]).any():
             kept[number] = True
-            found.append(_frame(name, boxes, bounds[number], homes, members))
+            inside = np.zeros(len(rects), dtype=bool)
+            inside[boxes] = True
+            around = names[outer[number][-1]] if outer[number] else ""
+            found.append(_frame(name, around, inside, bounds[number]))
     return tuple(found)
 
 
-def _frame(
-    name: str,
-    boxes: Sequence[int],
-    rect: np.ndarray,
-    homes: Sequence[tuple[str, ...]],
-    members: Collection[str],
-) -> Frame:
-    inside = np.zeros(len(homes), dtype=bool)
-    inside[boxes] = True
-    around = homes[boxes[0]]
-    outside = next((n for n in reversed(around[: around.index(name)]) if n in members), "")
+def _frame(name: str, outside: str, boxes: np.ndarray, rect: np.ndarray) -> Frame:
+    """outside: what the next frame around it frames, or ""."""
     x, y, width, height = rect.tolist()
     scope = "" if name.endswith(_ITERATION) else name
-    return Frame(_title(name, outside), scope, inside, (x, y, width, height), not outside)
+    return Frame(_title(name, outside), scope, boxes, (x, y, width, height), not outside)
 
 
 def _members(homes: Sequence[tuple[str, ...]]) -> dict[str, list[int]]:

@@ -125,16 +125,5 @@ def _variable(name: str) -> str:
 
 def upstream_candidates(graph: Graph, op: Operation) -> list[str]:
     """Operations that may become further inputs of `op` without closing a cycle."""
-    excluded = {ref.op for ref in op.inputs if ref is not None} | _descendants(graph, op.name)
+    excluded = {ref.op for ref in op.inputs if ref is not None} | graph.descendants(op.name)
     return [name for name in graph.operations if name not in excluded]
-
-
-def _descendants(graph: Graph, name: str) -> set[str]:
-    """`name` and all that is computed from it."""
-    found, stack = {name}, [name]
-    while stack:
-        for edge in graph.consumers[stack.pop()]:
-            if edge.op not in found:
-                found.add(edge.op)
-                stack.append(edge.op)
-    return found
