@@ -24,6 +24,7 @@ from core.host.derive import derive
 from core.host.evaluator import Evaluator
 from core.host.expectations import check_expectations
 from core.host.messages import CheckedExpectation, CheckedTensor, GradientTable
+from core.host.racing import races_of
 from core.io.document import CodeKind
 from core.io.requests import main_request, requests
 
@@ -47,7 +48,8 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     """All problems, every element of every gradient, and every node on the way by itself; exit
     status 1 when there is an error, or a gradient that the numbers do not support."""
     loaded = load(args)
-    problems = list(derive(loaded.document, loaded.functions).problems)
+    program = derive(loaded.document, loaded.functions)
+    problems = [*program.problems, *races_of(program)]
     checked: GradientTable | None = None
     request = main_request(loaded.document)
     if args.node:

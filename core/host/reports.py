@@ -26,6 +26,7 @@ from core.host.messages import (
     Stopped,
     ThreadInfo,
 )
+from core.host.racing import problems_of
 from core.ops.opened import opened
 from core.ops.table import find
 
@@ -46,7 +47,7 @@ def program_info(session: DebugSession) -> ProgramInfo:
         ],
         custom=dict(program.custom),
         slots={name: list(slots) for name, slots in program.slots.items()},
-        problems=[info_of_problem(problem) for problem in program.problems],
+        problems=[info_of_problem(problem) for problem in problems_of(session)],
         device=backend.name,
         measured=backend.measured,
         source=backend.source,
