@@ -12,6 +12,7 @@ import argparse
 import gc
 import json
 import math
+import re
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -89,13 +90,21 @@ class Stages(Generic[_Cost]):
 
 
 def _with_a_stop(document: Document) -> Document:
-    """At the middle one of the operations of the type that there are most of."""
-    by_type: dict[str, list[str]] = {}
+    """At the middle one of those operations that there are most of, by their names without the
+    number of the block that they are in, or that they are themselves."""
+    alike: dict[str, list[str]] = {}
     for op in document.graph:
-        by_type.setdefault(op.type, []).append(op.name)
-    names = max(by_type.values(), key=len)
+        if op.inputs:
+            scope, _, last = op.name.rpartition("/")
+            name = f"{_unnumbered(scope)}/{last}" if scope else _unnumbered(last)
+            alike.setdefault(name, []).append(op.name)
+    names = max(alike.values(), key=len)
     stops = frozenset({TensorRef(names[len(names) // 2])})
     return document.with_(request=replace(document.request, stops=stops))
+
+
+def _unnumbered(name: str) -> str:
+    return re.sub(r"_?\d+", "", name)
 
 
 def _run_fast(program: Program) -> None:

@@ -145,5 +145,5 @@ def _trained(build: GraphBuilder, y: Tensor, initial: Mapping[str, np.ndarray]) 
     )
 
 
-_ALL = (chain, tree, training, lookups, branches, updates, unrolled)
+_ALL = (chain, tree, training, lookups, branches, updates, loops, unrolled)
 SHAPES = {one.__name__: one for one in _ALL}
