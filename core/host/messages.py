@@ -22,6 +22,7 @@ from core.host.findings import (
     UncheckedNode,
 )
 from core.host.inquiries import (
+    Bottlenecks,
     CheckExpectations,
     CheckGradients,
     Compare,
@@ -30,6 +31,7 @@ from core.host.inquiries import (
     Expectations,
     Expected,
     Explained,
+    FindBottlenecks,
     GradientTable,
     Profile,
     Profiled,
@@ -201,6 +203,7 @@ Request = (
     | CheckExpectations
     | Expect
     | Why
+    | FindBottlenecks
     | Compare
     | Profile
     | Devices
@@ -216,6 +219,7 @@ Reply = (
     | Expectations
     | Expected
     | Explained
+    | Bottlenecks
     | Compared
     | Profiled
     | DeviceList
@@ -224,6 +228,7 @@ Event = Output | Progress
 
 __all__ = [
     "BlockedEdge",
+    "Bottlenecks",
     "BreakpointSpec",
     "CheckExpectations",
     "CheckGradients",
@@ -247,6 +252,7 @@ __all__ = [
     "Explained",
     "Explanation",
     "Failed",
+    "FindBottlenecks",
     "GradientRow",
     "GradientTable",
     "LoopInfo",

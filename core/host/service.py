@@ -28,6 +28,7 @@ from core.host.expectations import check_expectations
 from core.host.expecting import expected, with_expected
 from core.host.explaining import explanation
 from core.host.failures import info_of, info_of_problem
+from core.host.passing import found_bottlenecks, loss_for
 from core.host.position import begin, begin_all, go_back_to_all
 from core.host.profiling import Wish, profiled
 from core.host.reading import read
@@ -86,6 +87,7 @@ class EngineService:
             m.CheckExpectations: self._check_expectations,
             m.Expect: self._expect,
             m.Why: self._why,
+            m.FindBottlenecks: self._find_bottlenecks,
             m.Compare: self._compare,
             m.Profile: self._profile,
             m.Devices: self._list_devices,
@@ -200,6 +202,12 @@ class EngineService:
     def _why(self, request: m.Why, buffers: Sequence[Buffer]) -> Answer:
         found = explanation(self._evaluator(), self._situation(), request.of, request.wrt)
         return m.Explained(explanation=found), ()
+
+    def _find_bottlenecks(self, request: m.FindBottlenecks, buffers: Sequence[Buffer]) -> Answer:
+        here, derived = self._situation(), self._session.program.derived
+        losses = [y for one in derived for y in one.of] or [*here.request.of]
+        of = request.of or loss_for(here, request.wrt, losses)
+        return found_bottlenecks(here, of, request.wrt), ()
 
     def _compare(self, request: m.Compare, buffers: Sequence[Buffer]) -> Answer:
         program = self._session.program

@@ -6,15 +6,18 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from types import CodeType, FrameType
+from types import CodeType, FrameType, ModuleType
 from typing import Any
 
-_CORE = str(Path(__file__).parents[2] / "core")
+import core
 
 
-def lines_run(work: Callable[[], object]) -> Counter[str]:
-    """By function of `core`, "engine/plan.py compile_plan". What loops in C is one line."""
+def lines_run(work: Callable[[], object], *also: ModuleType) -> Counter[str]:
+    """By function of `core`, and of packages besides: "core/engine/plan.py compile_plan". What
+    loops in C is one line."""
     counts: Counter[CodeType] = Counter()
+    folders = [Path(package.__path__[0]) for package in (core, *also)]
+    inside = tuple(f"{folder}/" for folder in folders)
 
     def line(frame: FrameType, event: str, argument: Any) -> Any:
         if event == "line":
@@ -22,10 +25,9 @@ def lines_run(work: Callable[[], object]) -> Counter[str]:
         return line
 
     def call(frame: FrameType, event: str, argument: Any) -> Any:
-        code = frame.f_code
-        if not code.co_filename.startswith(_CORE):
+        if not frame.f_code.co_filename.startswith(inside):
             return None
-        counts[code] += 1
+        counts[frame.f_code] += 1
         return line
 
     before = sys.gettrace()
@@ -36,5 +38,6 @@ def lines_run(work: Callable[[], object]) -> Counter[str]:
         sys.settrace(before)
     found: Counter[str] = Counter()
     for code, count in counts.items():
-        found[f"{code.co_filename.removeprefix(_CORE)[1:]} {code.co_qualname}"] += count
+        folder = next(f for f in folders if code.co_filename.startswith(f"{f}/"))
+        found[f"{Path(code.co_filename).relative_to(folder.parent)} {code.co_qualname}"] += count
     return found
