@@ -36,6 +36,7 @@ from core.ops.definition import (
     Samples,
 )
 from core.ops.input_spec import InputSpec
+from core.ops.input_types import as_declared
 from core.ops.opaque import State
 from core.ops.ufunc import Kernel, from_calls, ufunc_kernel, ufunc_out_kernel
 
@@ -84,7 +85,9 @@ def op(
 
     also:        the name of the same op in older graphs.
     inputs:      names in order, separated by spaces; `name*` is variadic, `&name` a ref variable,
-                 `#name` a shape, axis or count that the kernel reads on the host.
+                 `#name` a shape, axis or count that the kernel reads on the host; with
+                 `:int32,int64` behind it where it takes these element types alone, or `:other`
+                 where it has the element type of that input. What else must hold, `infer` says.
     outputs:     names likewise; empty for an op without outputs; `name*` for as many as its
                  type rule gives.
     attrs:       name -> default value, or name -> Python type (or DType) when it must be given.
@@ -146,15 +149,16 @@ def op(
         kernel = kernel or ufunc_kernel(ufunc)
         out_kernel = out_kernel or ufunc_out_kernel(ufunc)
     subject, family = _place_of_caller()
+    specs = tuple(InputSpec.of(text) for text in inputs.split())
     definition = OpDef(
         type=type,
-        inputs=tuple(InputSpec.of(text) for text in inputs.split()),
+        inputs=specs,
         outputs=tuple(outputs.split()),
         attrs=MappingProxyType(dict(attrs or {})),
         type_attrs=MappingProxyType(dict(type_attrs or {})),
         choices=MappingProxyType(dict(choices or {})),
         formula=formula,
-        infer=infer,
+        infer=as_declared(infer, specs, type_attrs or {}),
         kernel=kernel,
         out_kernel=out_kernel or (None if out_calls is None else from_calls(out_calls)),
         out_calls=out_calls,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
-from core.ops.shapes import broadcast
+from core.ops.input_types import not_allowed
+from core.ops.shapes import broadcast, one_dtype
 from core.ops.table import Infer, InferContext
 
 
@@ -13,7 +14,7 @@ def numeric(rule: Infer) -> Infer:
 
     def checked(ctx: InferContext) -> TensorType | tuple[TensorType, ...]:
         for kind in ctx.types:
-            if not (kind.dtype.is_integer or kind.dtype.is_floating or kind.dtype.is_complex):
+            if not kind.dtype.is_number:
                 raise wrong_type(ctx, kind.dtype, "numbers")
         return rule(ctx)
 
@@ -95,16 +96,12 @@ def complexes(rule: Infer) -> Infer:
 def only(rule: Infer, allowed: str) -> Infer:
     """`rule`, for inputs of the element types that `allowed` names: where TensorFlow's op has fewer
     than its kin, so that it could not load a graph with others."""
-    kinds = {DType(name) for name in allowed.split()}
+    kinds = [DType(name) for name in allowed.split()]
 
     def checked(ctx: InferContext) -> TensorType | tuple[TensorType, ...]:
         for kind in ctx.types:
             if kind.dtype not in kinds:
-                raise ctx.fail(
-                    f"Value for attr 'T' of {kind.dtype.value} is not in the list of allowed "
-                    f"values: {', '.join(allowed.split())}",
-                    hint="put a Cast before it",
-                )
+                raise ctx.fail(not_allowed("T", kind.dtype, kinds), hint="put a Cast before it")
         return rule(ctx)
 
     return checked
@@ -115,6 +112,14 @@ def wrong_type(ctx: InferContext, found: DType, wanted: str) -> GradstepError:
         f"{ctx.op.type} takes {wanted}, not {found.value}",
         hint="put a Cast before it",
     )
+
+
+def one_number_type(ctx: InferContext, types: tuple[TensorType, ...]) -> DType:
+    """The element type of all `types`, which is one of numbers."""
+    dtype = one_dtype(ctx, types)
+    if not dtype.is_number:
+        raise wrong_type(ctx, dtype, "numbers")
+    return dtype
 
 
 def unref(ctx: InferContext) -> TensorType:

@@ -181,7 +181,7 @@ def _histogram(xp: Any, values: Any, value_range: Any, nbins: Any, *, dtype: DTy
 
 op(
     "HistogramFixedWidth",
-    inputs="values #value_range #nbins",
+    inputs="values #value_range #nbins:int32",
     outputs="out",
     attrs={"dtype": DType.INT32},
     type_attrs={"T": "values"},

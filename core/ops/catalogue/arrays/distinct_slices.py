@@ -84,7 +84,7 @@ for _type, _outputs, _kernel, _doc in (
 ):
     op(
         _type,
-        inputs="x #axis",
+        inputs="x #axis:int32,int64",
         outputs=_outputs,
         attrs={"out_idx": DType.INT32},
         type_attrs={"T": "x", "Taxis": "axis"},

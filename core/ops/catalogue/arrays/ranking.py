@@ -111,7 +111,7 @@ def _product(sizes: Tensor | np.ndarray) -> Tensor | np.ndarray:
 
 op(
     "TopKV2",
-    inputs="input #k",
+    inputs="input #k:int16,int32,int64",
     outputs="values indices",
     attrs={"sorted": True, "index_type": DType.INT32},
     type_attrs={"T": "input", "Tk": "k"},
@@ -187,7 +187,7 @@ def _members(rng: np.random.Generator) -> list[tuple[Any, Any]]:
 
 op(
     "InTopK",
-    inputs="predictions targets",
+    inputs="predictions targets:int32,int64",
     outputs="precision",
     attrs={"k": int},
     type_attrs={"T": "targets"},
@@ -201,7 +201,7 @@ op(
 )
 op(
     "InTopKV2",
-    inputs="predictions targets #k",
+    inputs="predictions targets:int32,int64 #k:targets",
     outputs="precision",
     type_attrs={"T": "targets"},
     formula="in_top(predictions, targets, k)",

@@ -101,7 +101,7 @@ def _sizes(dims: Any) -> tuple[int, ...]:
 
 op(
     "Empty",
-    inputs="#shape",
+    inputs="#shape:int32",
     attrs={"dtype": DType, "init": False},
     formula="zeros(shape)",
     infer=_empty_type,
@@ -137,7 +137,7 @@ def _filled(ctx: InferContext) -> TensorType:
 
 op(
     "Fill",
-    inputs="#dims value",
+    inputs="#dims:int32,int64 value",
     type_attrs={"T": "value", "index_type": "dims"},
     formula="full(dims, value)",
     infer=_filled,

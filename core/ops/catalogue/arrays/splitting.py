@@ -81,7 +81,7 @@ def _cut(value: Any, axis: int, sizes: list[int]) -> tuple[Any, ...]:
 
 op(
     "Split",
-    inputs="#split_dim value",
+    inputs="#split_dim:int32 value",
     outputs="output*",
     attrs={"num_split": int},
     type_attrs={"T": "value"},
@@ -154,7 +154,7 @@ def _split_v(xp: Any, value: Any, size_splits: Any, split_dim: Any, *, num_split
 
 op(
     "SplitV",
-    inputs="value #size_splits #split_dim",
+    inputs="value #size_splits:int8,int32,int64 #split_dim:int32",
     outputs="output*",
     attrs={"num_split": int},
     type_attrs={"T": "value", "Tlen": "size_splits"},

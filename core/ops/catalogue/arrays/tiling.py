@@ -75,7 +75,7 @@ def _untiled(op: OpView, g: Tensor) -> tuple[Tensor, None]:
 
 op(
     "Tile",
-    inputs="input #multiples",
+    inputs="input #multiples:int32,int64",
     type_attrs={"T": "input", "Tmultiples": "multiples"},
     formula="tile(input, multiples)",
     infer=_tiled,

@@ -23,7 +23,6 @@ _KINDS: tuple[tuple[type[Exception], str], ...] = (
     (StopIteration, "OutOfRangeError"),
     (MemoryError, "ResourceExhaustedError"),
 )
-_TF_NAMES = {DType.FLOAT64: "double", DType.FLOAT32: "float", DType.FLOAT16: "half"}
 
 
 def _declared(ctx: InferContext) -> tuple[TensorType, ...]:
@@ -90,8 +89,8 @@ def _typed(token: str, index: int, pair: tuple[Any, DType]) -> np.ndarray:
     found = DType.of(value.dtype)
     if found is not wanted:
         raise GradstepError(
-            f"{index}-th value returned by {token} is {_TF_NAMES.get(found, found.value)}, "
-            f"but expects {_TF_NAMES.get(wanted, wanted.value)}",
+            f"{index}-th value returned by {token} is {found.cpp_name}, "
+            f"but expects {wanted.cpp_name}",
             hint=f"return value.astype(np.{wanted.value})",
         )
     return np.asarray(value)

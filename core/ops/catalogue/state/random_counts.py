@@ -49,7 +49,7 @@ def _draw(
 
 op(
     "RandomPoissonV2",
-    inputs="#shape #rate",
+    inputs="#shape:int32,int64 #rate",
     attrs={**SEEDS, "dtype": DType.INT64},
     type_attrs={"S": "shape", "R": "rate"},
     formula="philox_poisson(shape, rate, seed, seed2)",

@@ -104,7 +104,7 @@ def _logits(rng: np.random.Generator) -> list[Sample]:
 
 op(
     "Multinomial",
-    inputs="#logits #num_samples",
+    inputs="#logits #num_samples:int32",
     attrs={**SEEDS, "output_dtype": DType.INT64},
     type_attrs={"T": "logits"},
     formula="philox_choices(logits, num_samples, seed, seed2)",
