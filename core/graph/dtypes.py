@@ -79,6 +79,7 @@ class DType(StrEnum):
             raise TypeError(f"no tensor has element type {name}") from None
 
 
+INDEX = (DType.INT32, DType.INT64)  # what positions and sizes are of, in most op types
 _CPP_NAMES = {DType.FLOAT16: "half", DType.FLOAT32: "float", DType.FLOAT64: "double"}
 _OPAQUE = frozenset({DType.STRING, DType.RESOURCE, DType.VARIANT})
 

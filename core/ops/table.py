@@ -28,6 +28,7 @@ from core.ops.arithmetic_class import Arithmetic, arithmetic_of
 from core.ops.definition import (
     Branch,
     First,
+    Follow,
     GradientRule,
     Infer,
     InferContext,
@@ -52,6 +53,7 @@ def op(
     attrs: Mapping[str, Any] | None = None,
     type_attrs: Mapping[str, str] | None = None,
     choices: Mapping[str, tuple[Any, ...]] | None = None,
+    follow: Mapping[str, Follow] | None = None,
     formula: str = "",
     infer: Infer,
     kernel: Kernel | None = None,
@@ -95,6 +97,8 @@ def op(
                  dtype), "types(input)" (of a variadic one, all of them), "len(input)" (how many) or
                  "=attr" (another attribute's value).
     choices:     name -> the values an attribute may have, where they are few ("SAME", "VALID").
+    follow:      name -> what all attributes are once a user has set this one, where others hang on
+                 it (a constant's value on its dtype); raises GradstepError where they cannot.
     formula:     text in the inputs' and attributes' names that evaluates to the kernel's value.
     infer:       rule from input types to output types; raises through `ctx.fail`.
     kernel:      `kernel(xp, *inputs, **wanted)` on arrays of the namespace `xp`; keyword-only
@@ -157,6 +161,7 @@ def op(
         attrs=MappingProxyType(dict(attrs or {})),
         type_attrs=MappingProxyType(dict(type_attrs or {})),
         choices=MappingProxyType(dict(choices or {})),
+        follow=MappingProxyType(dict(follow or {})),
         formula=formula,
         infer=as_declared(infer, specs, type_attrs or {}),
         kernel=kernel,

@@ -8,6 +8,8 @@ from core.ops.input_types import not_allowed
 from core.ops.shapes import broadcast, one_dtype
 from core.ops.table import Infer, InferContext
 
+_MOST_OUTPUTS = 10_000
+
 
 def numeric(rule: Infer) -> Infer:
     """`rule`, for inputs of numbers: not bool, string or resource."""
@@ -153,6 +155,17 @@ def want_rank(ctx: InferContext, index: int, rank: int) -> None:
         raise ctx.fail(
             f"{ctx.op.type} needs '{name}' of rank {rank}, not shape {ctx.types[index].shape}"
         )
+
+
+def output_count(ctx: InferContext, name: str, least: int = 1) -> int:
+    """The attribute `name`, which says how many outputs there are."""
+    found = count(ctx, name, least)
+    if found > _MOST_OUTPUTS:
+        raise ctx.fail(
+            f"'{name}' is {found}, and an operation has at most {_MOST_OUTPUTS} outputs here",
+            hint="split it in several steps",
+        )
+    return found
 
 
 def count(ctx: InferContext, name: str, least: int = 1) -> int:

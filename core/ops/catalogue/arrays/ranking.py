@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape, TensorType
+from core.graph.dtypes import INDEX, DType, Shape, TensorType
 from core.ops.builder import OpView, Tensor, call
 from core.ops.host import integer
 from core.ops.known import shape_of
@@ -114,6 +114,7 @@ op(
     inputs="input #k:int16,int32,int64",
     outputs="values indices",
     attrs={"sorted": True, "index_type": DType.INT32},
+    choices={"index_type": (DType.INT16, *INDEX)},
     type_attrs={"T": "input", "Tk": "k"},
     formula="flip(sort(input), -1)[..., :k.item()]",
     infer=_top_type,
