@@ -25,7 +25,7 @@ from core.host.messages import (
 from core.host.wire import Buffer
 from core.io.document import Document
 from core.io.fed import with_placeholders
-from core.ops.infer import Inference, infer
+from core.ops.infer import Inference, declared
 from core.ops.opened import opened, opened_types
 from core.ops.tensor_types import TensorTypes
 from gui.background import Background
@@ -45,7 +45,7 @@ NOTHING = Inference(TensorTypes({}), {}, ())
 
 def _inferred(document: Document) -> Inference:
     """Types and problems of the document's graph, as it is fed."""
-    return infer(with_placeholders(document).graph)
+    return declared(with_placeholders(document).graph)
 
 
 def _ignore(*args: object) -> None:
