@@ -121,7 +121,7 @@ class Notation:
             return self._constant(op)
         if op.type in _PASSED:
             return self._last(ref)
-        if op.type == "IterationValue":
+        if op.type == "IterationValue" and "tensor" in op.attrs:
             return self._last(TensorRef.parse(op.attrs["tensor"]))
         if not op.inputs:
             return op.name  # a variable, or a slot of one: `c/Adam` says whose
@@ -151,8 +151,10 @@ class Notation:
         return render(definition.formula, names, attrs, real)
 
     def _is_real(self, op: Operation) -> bool:
+        """Whether none of its inputs is known to be complex."""
         types = declared(self.graph).types
-        return not any(types[ref].dtype.is_complex for ref in op.inputs if ref is not None)
+        kinds = [types.get(ref) for ref in op.inputs if ref is not None]
+        return not any(kind is not None and kind.dtype.is_complex for kind in kinds)
 
     def _last(self, ref: TensorRef) -> str:
         """What the tensor is called, or the last part of its name: `gradients/a_grad/Mul_1` is
