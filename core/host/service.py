@@ -34,6 +34,7 @@ from core.host.reading import read
 from core.host.reports import program_info, stopped
 from core.host.sessions import managed
 from core.host.situation import Situation
+from core.host.unfinished import without_unfinished
 from core.host.user_code import Function
 from core.host.wire import Buffer
 from core.io import store
@@ -120,6 +121,7 @@ class EngineService:
         functions, problems = compiled(document, request.trusted, say)
         edited = None if self._loaded is None else self._loaded.threads.program
         program = derive(document, functions, previous=edited)
+        program = without_unfinished(program)
         program = replace(program, problems=(*problems, *program.problems))
         before = self._loaded if request.keep_position else None
         make = partial(begin, program, backend, request.recorded_limit)
