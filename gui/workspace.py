@@ -11,7 +11,7 @@ from PySide6.QtGui import QUndoStack
 
 from core.errors import GradstepError
 from core.graph.changes import Changes, diff
-from core.graph.model import Edge
+from core.graph.model import Edge, TensorRef
 from core.host import trust
 from core.host.messages import (
     Comparison,
@@ -28,6 +28,7 @@ from core.io.fed import with_placeholders
 from core.ops.infer import Inference, declared
 from core.ops.opened import opened, opened_types
 from core.ops.tensor_types import TensorTypes
+from core.ops.unfinished import Waiting, waiting
 from gui.background import Background
 from gui.bridge import EngineBridge
 from gui.debugger import Debugger
@@ -46,6 +47,14 @@ NOTHING = Inference(TensorTypes({}), {}, ())
 def _inferred(document: Document) -> Inference:
     """Types and problems of the document's graph, as it is fed."""
     return declared(with_placeholders(document).graph)
+
+
+def _waiting(document: Document) -> dict[str, Waiting]:
+    fed = {TensorRef.parse(name) for name in document.feeds}
+    try:
+        return waiting(with_placeholders(document).graph, fed)
+    except GradstepError:  # a cycle, which is said
+        return {}
 
 
 def _ignore(*args: object) -> None:
@@ -115,6 +124,7 @@ class Workspace(QObject):
         self.expected = Expected(self)
         self.sessions = SessionModel(self)
         self._background = Background(self)
+        self._waits: tuple[object, dict[str, Waiting]] | None = None
         self._round = 0  # edits are merged only within one round; see `edit`
         self._forward_signals()
 
@@ -128,6 +138,15 @@ class Workspace(QObject):
     unavailable: dict[str, str] = _known("unavailable", "device -> what is missing to compare it")
     devices: tuple[DeviceInfo, ...] = _known("devices", "what this machine has")
     device: str = _known("device", "name of the device that runs are made on")
+
+    @property
+    def waits(self) -> dict[str, Waiting]:
+        """Operation -> what it waits for, of what is not drawn to its end yet."""
+        document = self.document
+        key = document.graph, document.feeds
+        if self._waits is None or self._waits[0] != key:
+            self._waits = key, _waiting(document)
+        return self._waits[1]
 
     @property
     def is_idle(self) -> bool:
@@ -234,12 +253,12 @@ class Workspace(QObject):
             self.theme = theme
             self.theme_changed.emit()
 
-    def complain(self, error: GradstepError | ErrorInfo) -> None:
-        """Show a failure, in one line, with what to do."""
+    def complain(self, error: GradstepError | ErrorInfo, level: str = "error") -> None:
+        """Show a failure, in one line, with what to do. level: see `message`."""
         text, hint = error.message, error.hint
         if hint:
             text = f"{text.rstrip('.')}. {hint[0].upper()}{hint[1:]}"
-        self.message.emit("error", text)
+        self.message.emit(level, text)
 
     def start(self) -> None:
         """Start the engine process; engine_changed follows."""

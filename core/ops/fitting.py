@@ -6,7 +6,7 @@ What is not known (an open input, an operation that cannot be typed) never refus
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -16,10 +16,13 @@ from core.graph.loop import anywhere
 from core.graph.model import Edge, Graph, Operation, TensorRef
 from core.ops.input_spec import InputSpec
 from core.ops.table import InferContext, OpDef, find
+from core.ops.type_memo import attrs_key
 
 Kinds = Sequence[TensorType | None]  # of an op's inputs; None: open, or not known
 
 _MOST_OPEN = 3  # inputs of which every likely type is tried; with more of them nothing is refused
+_MOST_KNOWN = 20_000
+_known: dict[tuple[Hashable, ...], GradstepError | None] = {}
 # What an open input may turn out to be, after what the others are.
 _LIKELY = (DType.FLOAT32, DType.INT32, DType.BOOL, DType.STRING, DType.COMPLEX64, DType.RESOURCE)
 
@@ -56,18 +59,37 @@ def cast_that_fits(
     if kind is None or not kind.dtype.is_castable:
         return None
     kinds = [None if ref is None else types.get(ref) for ref in op.inputs]
-    kinds[edge.index : edge.index + 1] = [None]
+    castable = (d for d in taken_types(op, edge.index, kinds, kind.shape) if d.is_castable)
+    return next(castable, None)
+
+
+def taken_types(op: Operation, index: int, kinds: Kinds, shape: Shape = UNKNOWN) -> Iterator[DType]:
+    """The element types of which input `index` of `op` takes a tensor of this shape, beside others
+    of the types `kinds`; the likeliest first."""
     definition = find(op.type)
-    for wanted in () if definition is None else _likely(definition, kinds, edge.index):
-        kinds[edge.index] = TensorType(wanted.dtype, kind.shape)
-        if wanted.dtype.is_castable and misfit(op, edge.index, kinds) is None:
-            return wanted.dtype
-    return None
+    others = [*kinds[:index], None, *kinds[index + 1 :]]
+    for wanted in () if definition is None else _likely(definition, others, index):
+        given = [*kinds[:index], replace(wanted, shape=shape), *kinds[index + 1 :]]
+        if misfit(op, index, given) is None:
+            yield wanted.dtype
 
 
 def misfit(op: Operation, index: int, kinds: Kinds) -> GradstepError | None:
     """Why input `index` of `op` cannot be of the type that `kinds` gives it, with the other inputs
-    as they say; None where it can, and where something else is to blame."""
+    as they say; None where it can, and where something else is to blame. It says nothing of which
+    operation it is, and is remembered: a graph has many alike."""
+    attrs = attrs_key(op.attrs)
+    if attrs is None:
+        return _misfit(op, index, kinds)
+    key = (op.type, attrs, index, *kinds)
+    if key not in _known:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        _known[key] = _misfit(op, index, kinds)
+    return _known[key]
+
+
+def _misfit(op: Operation, index: int, kinds: Kinds) -> GradstepError | None:
     definition, kind = find(op.type), kinds[index]
     if definition is None or kind is None:
         return None
@@ -137,9 +159,14 @@ def _likely(definition: OpDef, kinds: Kinds, index: int) -> Iterator[TensorType]
     if spec.like:
         like = next(i for i, other in enumerate(specs) if other.name == spec.like)
         kind = kinds[like]
-        known = [*specs[like].takes, *known] if kind is None else [kind.dtype]
-    for dtype in spec.takes or dict.fromkeys((*known, *_LIKELY)):
+        known = [*_usual(specs[like].takes), *known] if kind is None else [kind.dtype]
+    for dtype in _usual(spec.takes) or dict.fromkeys((*known, *_LIKELY)):
         yield TensorType(dtype, UNKNOWN, ref=True)
+
+
+def _usual(takes: Sequence[DType]) -> Sequence[DType]:
+    """int32 first, where it is among them."""
+    return sorted(takes, key=lambda dtype: dtype is not DType.INT32)
 
 
 def _with_rank(kind: TensorType) -> TensorType:

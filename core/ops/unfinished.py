@@ -27,10 +27,9 @@ class Waiting:
 def waiting(graph: Graph, fed: Collection[TensorRef] = ()) -> dict[str, Waiting]:
     """Operation -> what it, or something that it needs, waits for. What is fed waits for nothing.
     graph: without cycles."""
-    found: dict[str, Waiting] = {}
-    for name in graph.order:
-        op = graph[name]
-        before = _own(graph, op, fed) or _upstream(op, found, fed)
+    found = {op.name: own for op in graph if (own := _own(graph, op, fed)) is not None}
+    for name in graph.order if found else ():
+        before = found.get(name) or _upstream(graph[name], found, fed)
         if before is not None:
             found[name] = before
     return found

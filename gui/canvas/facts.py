@@ -8,6 +8,7 @@ from functools import cached_property
 
 from core.debug.breakpoints import BreakpointKind
 from core.graph.model import Edge, Operation, TensorRef
+from core.graph.problems import UNFINISHED
 from core.ops.opened import closed
 from core.ops.tensor_types import outputs_of
 from gui.canvas.readings import ROOM, Reading, gradient, value
@@ -48,15 +49,29 @@ class Facts:
     def problems(self) -> dict[int, str]:
         """Box -> what is wrong there."""
         workspace = self._workspace
-        said = [(p.node, p.text) for p in workspace.inference.problems if p.severity == "error"]
+        drawn = [p for p in workspace.inference.problems if p.severity == "error"]
+        said = [(p.node, p.text) for p in drawn if p.code not in UNFINISHED]
         if workspace.program is not None:
-            said += [(p.node or "", p.message) for p in workspace.program.problems]
+            found = [p for p in workspace.program.problems if p.type not in UNFINISHED]
+            said += [(p.node or "", p.message) for p in found]
         stop = workspace.stop
         waits = stop is not None and stop.reason == "blocked"  # which may pass
         for error in (workspace.failure, None if stop is None or waits else stop.error):
             if error is not None and error.node:
                 said.append((error.node, error.message))
         return {self._visible.box_of[n]: text for n, text in said if n in self._visible.box_of}
+
+    @cached_property
+    def unfinished(self) -> dict[int, str]:
+        """Box -> what it waits for. It is drawn no further yet, and no mistake."""
+        number = self._visible.box_of
+        return {number[n]: str(what) for n, what in self._workspace.waits.items() if n in number}
+
+    def open_inputs(self, box: int) -> tuple[int, ...]:
+        """The ports of an operation's box that have to be wired before it runs."""
+        if box not in self.unfinished or self._visible.boxes[box].is_scope:
+            return ()
+        return tuple(i for i, ref in enumerate(self.operation(box).inputs) if ref is None)
 
     @property
     def badges(self) -> Mapping[int, str]:

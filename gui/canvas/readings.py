@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from core.graph.model import Constant, Edge, Operation, TensorRef
+from core.ops.unfinished import Waiting
 from gui.canvas import blame
 from gui.numbers import brief, elements, is_wrong
 from gui.values import TensorValue
@@ -45,11 +46,20 @@ def value(workspace: Workspace, op: Operation, room: int = ROOM) -> Reading:
         return _marked(workspace, op, found, room)
     if found is not None and found.state == "dead":
         return DEAD
+    waits = workspace.waits.get(op.name)
+    if waits is not None:
+        return Reading(_waiting(op, waits), "faint")
     given = _given(workspace, op)
     if given is not None:
         return of(_known(given.array), "muted", room)
     kind = workspace.inference.types.get(op.output())
     return Reading("" if kind is None else str(kind), "faint")
+
+
+def _waiting(op: Operation, what: Waiting) -> str:
+    if what.node == op.name:
+        return f"open: {what.input}" if what.input else "not fed"
+    return f"waiting for input {what.input}" if what.input else f"waiting for {what.node}"
 
 
 def gradient(workspace: Workspace, op: Operation, room: int = ROOM) -> Reading:

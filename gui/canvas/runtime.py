@@ -20,6 +20,7 @@ from gui.theme import Theme, faded
 
 GLOW = 10.0  # scene units that the current node shines beyond its card
 DOT = 4.5  # radius of a breakpoint
+OPEN = 6.0  # radius of the ring around an input that is open
 
 
 class RuntimePainter:
@@ -54,6 +55,8 @@ class RuntimePainter:
             if facts.shares is not None:
                 self._shares.tint(painter, rect, facts.shares, number)
             self._marks(painter, rect, number, facts, scale)
+            if detail is Detail.FULL:
+                self._open_ports(painter, number, arrays, facts)
             self._rows(painter, rect, number, arrays, facts, text_size(scale))
 
     def say_shares(
@@ -136,6 +139,15 @@ class RuntimePainter:
             painter.setPen(QPen(theme.background if filled else theme.problem, 1.5))
             painter.setBrush(theme.problem if filled else theme.background)
             painter.drawEllipse(rect.topLeft() + QPointF(1, 1), DOT, DOT)
+
+    def _open_ports(
+        self, painter: QPainter, number: int, arrays: SceneArrays, facts: Facts
+    ) -> None:
+        """A ring around each input that something is still to be wired into."""
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(self.theme.selection, 1.5))
+        for index in facts.open_inputs(number):
+            painter.drawEllipse(QPointF(*arrays.input_port(number, index)), OPEN, OPEN)
 
     def _badge(self, painter: QPainter, rect: QRectF, text: str, size: float) -> None:
         """The name of an override, on the upper edge near the right corner."""

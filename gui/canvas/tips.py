@@ -42,6 +42,8 @@ def _box(stage: Stage, number: int) -> str:
     lines = [f"{box.id}  {box.type}", *_share(stage, number)]
     if number in stage.facts.problems:
         lines.append(f"problem: {stage.facts.problems[number]}")
+    if number in stage.facts.unfinished:
+        lines.append(f"waits for {stage.facts.unfinished[number]}")
     if number in stage.facts.badges:
         lines.append(f"gradient overridden by {stage.facts.badges[number]}")
     if box.outputs:

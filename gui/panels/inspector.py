@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QApplication, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
 from core.graph.model import Edge, Operation
 from core.host.messages import StepInfo
@@ -23,6 +23,8 @@ from gui.panels.step_facts import StepFacts
 from gui.panels.wire_facts import WireFacts
 from gui.theme import GRID
 from gui.workspace import Workspace
+
+_VALUES = ("inspector.attr.value", "inspector.value")  # of a constant, and of what is fed or begins
 
 
 class InspectorPanel(Panel):
@@ -98,6 +100,13 @@ class InspectorPanel(Panel):
             self._show_wire(edge)
         else:
             self._say_empty()
+
+    def value_field(self) -> QLineEdit | None:
+        """Where the value of the node that is selected now is edited; None if it has none, or a
+        long one."""
+        self.refresh()
+        fields = (self.attributes.findChild(QLineEdit, n) for n in _VALUES)
+        return next((field for field in fields if field is not None), None)
 
     def _step(self, name: str | None) -> StepInfo | None:
         steps = self.workspace.program.steps if self.workspace.program is not None else []

@@ -37,9 +37,16 @@ def fold_arrow(painter: QPainter, place: QRect, open: bool, theme: Theme) -> Non
 
 
 def problem_sign(painter: QPainter, place: QRect, theme: Theme, severity: str = "error") -> None:
-    """A triangle with a bar: a shape, so that it does not rest on colour alone."""
+    """A triangle with a bar, or a ring where nothing is wrong: a shape, so that it does not rest on
+    colour alone."""
     color = {"error": theme.problem, "warning": theme.current}.get(severity, theme.selection)
     center = QRectF(place).center()
+    if severity == "info":
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(color, 1.5))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawEllipse(center, 4.5, 4.5)
+        return
     corners = [QPointF(0, -5.5), QPointF(6, 5), QPointF(-6, 5)]
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)

@@ -129,11 +129,11 @@ def test_a_wire_dropped_on_nothing_offers_what_can_read_it(pair) -> None:
 
 def test_what_cannot_read_a_tensor_is_not_offered(pair) -> None:
     drag(pair, pair.output("n"), QPoint(700, 600))
-    QTest.keyClicks(menu(pair).field, "assign")
+    QTest.keyClicks(menu(pair).field, "sigmoid")
     titles = [
         menu(pair).list.topLevelItem(i).text(0) for i in range(menu(pair).list.topLevelItemCount())
     ]
-    assert "Assign" not in titles  # it needs a variable
+    assert "Sigmoid" not in titles  # it takes no integers
 
 
 def test_an_open_input_dropped_on_nothing_offers_sources(pair) -> None:
