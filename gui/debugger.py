@@ -219,7 +219,16 @@ class Debugger(QObject):
             return None
         name = str(TensorRef.parse(ref))
         holder = self.program.gradients.get(name)
-        return TensorValue(name, "none") if holder is None else self.value(holder)
+        if holder is not None:
+            return self.value(holder)
+        held_up = self.held_up
+        return TensorValue(name, "waiting" if held_up else "none", why=held_up)
+
+    @property
+    def held_up(self) -> str:
+        """What gradients wait for that are not there yet; "" where they wait for nothing."""
+        problems = [] if self.program is None else self.program.problems
+        return next((p.message for p in problems if p.type == "waiting"), "")
 
     def _read_all(self) -> None:
         if self.program is None or self._shown is None:

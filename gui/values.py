@@ -33,8 +33,8 @@ class Words(str):
 @dataclass(frozen=True, slots=True, eq=False)
 class TensorValue:
     """state: "known", "waiting" (not computed at this step), "none" (a gradient that does not
-    exist) or "dead" (in a branch that was not taken: why); shape and stats: of the whole tensor;
-    head: its first elements, flat, row-major."""
+    exist) or "dead" (in a branch that was not taken); why: it is not there, where there is more to
+    say; shape and stats: of the whole tensor; head: its first elements, flat, row-major."""
 
     ref: str
     state: str

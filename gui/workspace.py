@@ -149,6 +149,12 @@ class Workspace(QObject):
         return self._waits[1]
 
     @property
+    def gradients_wait(self) -> bool:
+        """Whether there will be gradients once something is finished: that there are none yet says
+        nothing."""
+        return bool(self.debugger.held_up)
+
+    @property
     def is_idle(self) -> bool:
         """Whether all that was asked of the engine is answered and shown."""
         return self.debugger.is_idle

@@ -170,7 +170,7 @@ class Facts:
     @cached_property
     def dead_links(self) -> frozenset[int]:
         """Links on the way from `wrt` to `of` over which no gradient comes back."""
-        if self._workspace.program is None:
+        if self._workspace.program is None or self._workspace.gradients_wait:
             return frozenset()
         dead = self._visible.on_path - self.carried.keys()
         if not dead:

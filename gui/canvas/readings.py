@@ -48,7 +48,7 @@ def value(workspace: Workspace, op: Operation, room: int = ROOM) -> Reading:
         return DEAD
     waits = workspace.waits.get(op.name)
     if waits is not None:
-        return Reading(_waiting(op, waits), "faint")
+        return Reading(_waiting(op, waits, room), "faint")
     given = _given(workspace, op)
     if given is not None:
         return of(_known(given.array), "muted", room)
@@ -56,10 +56,12 @@ def value(workspace: Workspace, op: Operation, room: int = ROOM) -> Reading:
     return Reading("" if kind is None else str(kind), "faint")
 
 
-def _waiting(op: Operation, what: Waiting) -> str:
+def _waiting(op: Operation, what: Waiting, room: int) -> str:
     if what.node == op.name:
         return f"open: {what.input}" if what.input else "not fed"
-    return f"waiting for input {what.input}" if what.input else f"waiting for {what.node}"
+    long, name = ("waiting for input", what.input) if what.input else ("waiting for", what.node)
+    text = f"{long} {name}"
+    return text if len(text) <= room else f"waits for {name}"
 
 
 def gradient(workspace: Workspace, op: Operation, room: int = ROOM) -> Reading:

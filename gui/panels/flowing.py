@@ -147,4 +147,6 @@ def _absent(value: TensorValue, note: str) -> str:
         return "None: no gradient reaches this node"
     if value.state == "dead":
         return f"dead: {value.why}"
+    if value.why:
+        return value.why
     return f"waiting: {note}" if note else "waiting: not computed at this step"
