@@ -3,7 +3,7 @@ input can take."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -32,19 +32,26 @@ _AXIS = ("axis", "dim", "indices")  # ends of the names of inputs that are 0 to 
 _MOST_AXES = 5
 
 
-def add_reader(document: Document, type: str, at: Point, source: TensorRef) -> tuple[Document, str]:
+def add_reader(
+    document: Document,
+    type: str,
+    at: Point,
+    source: TensorRef,
+    name: str = "",
+    attrs: Mapping[str, Any] | None = None,
+) -> tuple[Document, str]:
     """Add a node that reads `source` through the first of its inputs that can; in the loop that
     `source` is in. Raises GradstepError where none can."""
     kind = _types(document).get(source)
     index = first_fit(lookup(type), kind)
-    document, name = edits.add_operation(document, type, at, beside=source.op)
+    document, chosen = edits.add_operation(document, type, at, name, attrs, source.op)
     if index is None:
         raise GradstepError(
             f"{type} has no input that takes '{source.short}', {kind}",
             kind="ValueError",
             hint="put a Cast or a Reshape before it",
         )
-    return edits.connect(document, source, Edge(name, index)), name
+    return edits.connect(document, source, Edge(chosen, index)), chosen
 
 
 def add_cast(document: Document, source: TensorRef, edge: Edge) -> tuple[Document, str]:

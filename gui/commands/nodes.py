@@ -35,7 +35,7 @@ def add_node(
         beside = _selected_loop(workspace)
         document, chosen = edits.add_operation(workspace.document, type, at, name, attrs, beside)
     else:
-        document, chosen = adding.add_reader(workspace.document, type, at, source)
+        document, chosen = adding.add_reader(workspace.document, type, at, source, name, attrs)
     workspace.edit(f"Add {type}", document)
     workspace.select([chosen])
     return chosen

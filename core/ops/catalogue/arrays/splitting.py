@@ -148,7 +148,7 @@ def _sizes(wanted: tuple[int, ...], size: int) -> list[int]:
 def _split_v(xp: Any, value: Any, size_splits: Any, split_dim: Any, *, num_split: int) -> Any:
     if size_splits.shape != (num_split,):
         raise _wrong_count(size_splits.shape)
-    at = _axis(split_dim.reshape(()), value.ndim)
+    at = _axis(np.array(integer(split_dim)), value.ndim)
     return _cut(value, at, _sizes(integers(size_splits), value.shape[at]))
 
 
