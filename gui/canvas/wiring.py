@@ -78,6 +78,11 @@ class DrawWire:
         elif self._taken is not None:
             commands.disconnect(self._view.workspace, self._taken)
 
+    @property
+    def judged(self) -> int:
+        """How many ports it has asked about."""
+        return len(self._refusals)
+
     def cancel(self) -> None:
         scene = self._view.scene()
         for item in (self._path, self._marks):

@@ -40,7 +40,7 @@ def _require_equal_sizes(spec: Spec) -> None:
 
 def python_index(dims: Sequence[int | None], spec: Spec) -> Index:
     """The index that cuts `spec` out of an array of sizes `dims` (None: not known yet). Raises
-    GradstepError for an element outside, for more entries than axes, and for not as many of each."""
+    GradstepError for an element outside, more entries than axes, and parts of unequal lengths."""
     _require_equal_sizes(spec)
     if sum(spec.ellipsis_mask >> i & 1 for i in range(len(spec.begin))) > 1:
         raise GradstepError("Multiple ellipses in slice spec not allowed")
