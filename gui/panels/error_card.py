@@ -6,6 +6,7 @@ from functools import partial
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from core.graph.problems import UNFINISHED
 from core.host.messages import ErrorInfo
 from core.ops.unfinished import Waiting
 from gui.panels.card import Card, LinkSpec
@@ -17,7 +18,7 @@ from gui.workspace import Workspace
 
 
 class ErrorCard(QWidget):
-    """Shows only while the current step stands failed at the node, or the node is not finished."""
+    """Shows only while the current step stands failed at the node, or the node cannot run."""
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
@@ -35,12 +36,19 @@ class ErrorCard(QWidget):
 
     def show_node(self, name: str) -> None:
         """Show the error that the current step raised at this node, if it did; or what the node
-        waits for."""
+        waits for; or what is wrong with it as it is drawn."""
         error, waits = error_at(self._workspace, name), self._workspace.waits.get(name)
-        self.setVisible(error is not None or waits is not None)
+        drawn = (p for p in self._workspace.inference.problems if p.node == name)
+        wrong = next((p for p in drawn if p.code not in UNFINISHED), None)
+        self.setVisible(any(found is not None for found in (error, waits, wrong)))
         if error is None:
+            self.blamed.hide()
+            self.tiles.hide()
             if waits is not None:
                 self._show_waiting(name, waits)
+            elif wrong is not None:
+                title = self.tr("{} cannot run").format(name)
+                self.card.say(title, wrong.text, hint=wrong.fix)
             return
         stop = self._workspace.stop
         if stop is not None and stop.reason == "blocked":  # which may pass
@@ -63,8 +71,6 @@ class ErrorCard(QWidget):
         hint = self.tr("drag a wire to it, or from it into the air") if what.input else ""
         title = self.tr("{} waits").format(name)
         self.card.say(title, self.tr("for {}").format(what), links, hint, "selection")
-        self.blamed.hide()
-        self.tiles.hide()
 
     def _show_blamed(self, error: ErrorInfo) -> None:
         """The input that the message names, with the element framed."""
