@@ -91,7 +91,7 @@ def _derived(
 def _waits(request: GradientRequest, held: Problem) -> Problem:
     """That there is no gradient until something is finished: no mistake."""
     names = ", ".join(f"'{ref.short}'" for ref in request.of)
-    text = f"the gradient of {names} waits for it: {held.text}"
+    text = f"the gradient of {names} waits for {held.node}: {held.text}"
     return Problem(held.node, "waiting", text, held.fix, severity="info")
 
 

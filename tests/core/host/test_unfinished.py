@@ -96,7 +96,7 @@ def test_what_is_asked_for_and_unfinished_runs_as_far_as_it_can() -> None:
     at_the_end(engine, reply)
     waits = [p for p in reply.program.problems if p.type == "waiting"]
     assert [(p.node, p.severity) for p in waits] == [("a", "info")]
-    assert "the gradient of 'loss' waits for it" in waits[0].message
+    assert "the gradient of 'loss' waits for a" in waits[0].message
 
 
 def test_gradients_that_do_not_need_it_are_there() -> None:
