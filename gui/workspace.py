@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -172,6 +172,11 @@ class Workspace(QObject):
         """The gradient that reaches the forward tensor `ref`; its state is "none" when there is
         none. None as in `value`."""
         return self.debugger.gradient(ref)
+
+    def operands(self, op: str) -> Mapping[str, str] | None:
+        """What stands for a tensor in the text of an operation's step -> that tensor. None as in
+        `value`."""
+        return self.debugger.operands(op)
 
     def control(self, command: str, target: str = "") -> None:
         """Give the debugger a command of messages.Control; `stopped` follows."""

@@ -172,6 +172,16 @@ def _steps(telling: Telling, plan: Plan) -> list[StepInfo]:
     ]
 
 
+def operands(program: Program, name: str) -> dict[str, str]:
+    """What stands for a tensor in the words of an operation's step -> that tensor. Nothing for an
+    operation that is not in the program."""
+    notation = _notation(program)
+    if name not in notation.graph:
+        return {}
+    said = notation.sentence(notation.graph[name]).operands
+    return {text: str(ref) for text, ref in said.items()}
+
+
 def _writes(op: Operation) -> bool:
     definition = find(op.type)
     return definition is not None and bool(definition.writes)

@@ -80,4 +80,4 @@ def _paint(
     boxes, links = np.ones(len(arrays), dtype=bool), np.ones(len(arrays.points), dtype=bool)
     runtime = RuntimePainter(theme, structure.labels)
     runtime.paint(painter, arrays, facts, boxes, links, scale)
-    runtime.say_shares(painter, arrays, facts, boxes, scale)
+    runtime.paint_above(painter, arrays, facts, boxes, scale)

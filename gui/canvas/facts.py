@@ -11,9 +11,14 @@ from core.graph.model import Edge, Operation, TensorRef
 from core.graph.problems import UNFINISHED
 from core.ops.opened import closed
 from core.ops.tensor_types import outputs_of
+from core.ops.variable import VARIABLES
+from gui import change
 from gui.canvas.readings import ROOM, Reading, gradient, value
 from gui.canvas.shares import Shares, shares_of
 from gui.canvas.visible import VisibleGraph
+from gui.change import Change
+from gui.last_step import last_step
+from gui.values import TensorValue
 from gui.workspace import Workspace
 
 
@@ -72,6 +77,29 @@ class Facts:
         if box not in self.unfinished or self._visible.boxes[box].is_scope:
             return ()
         return tuple(i for i, ref in enumerate(self.operation(box).inputs) if ref is None)
+
+    @cached_property
+    def fresh(self) -> tuple[int, bool] | None:
+        """Where the last step made something new: the box, and whether that is its gradient."""
+        last = last_step(self._workspace)
+        number = None if last is None else self._visible.box_of.get(last.node)
+        if last is None or number is None or self._visible.boxes[number].is_scope:
+            return None
+        if last.phase == "update":  # which takes several steps, the write being the last of them
+            found = self.update(number)
+            written = None if found is None else found[0].update
+            if written is None or not last.first <= written.step < last.stop:
+                return None
+        return number, last.phase == "backward"
+
+    def update(self, box: int) -> tuple[TensorValue, Change] | None:
+        """The value of a box's variable and what the last update changed in it, if one did."""
+        op = self.operation(box)
+        if self._visible.boxes[box].is_scope or op.type not in VARIABLES:
+            return None
+        found = self._workspace.value(str(op.output()))
+        changed = change.of(found)
+        return None if found is None or changed is None else (found, changed)
 
     @property
     def badges(self) -> Mapping[int, str]:

@@ -10,7 +10,7 @@ from core.host.messages import StepInfo
 from core.ops.table import find
 from gui.panels.attributes import Attributes
 from gui.panels.error_card import ErrorCard
-from gui.panels.flowing import GradientFlow, ValueFlow
+from gui.panels.flowing import ChangeFlow, GradientFlow, ValueFlow
 from gui.panels.gradient_code import GradientCode
 from gui.panels.labels import Wrapped
 from gui.panels.looked_at import looked_at
@@ -43,6 +43,7 @@ class InspectorPanel(Panel):
         self.gradient = GradientFlow(workspace)
         self.verdict = NodeVerdict(workspace)
         self.value = ValueFlow(workspace)
+        self.change = ChangeFlow(workspace)
         self.note = Wrapped(lambda: workspace.theme, "inspector.note", "muted")
         self.note.setContentsMargins(0, 2 * GRID, 0, 0)
         self.step = StepFacts(workspace)
@@ -61,7 +62,7 @@ class InspectorPanel(Panel):
         column.setSpacing(GRID // 2)
         self._sections: tuple[QWidget, ...] = (
             self.facts, self.step, self.wire, self.attributes, self.error, self.code,
-            self.check, self.gradient, self.verdict, self.value, self.note,
+            self.check, self.gradient, self.verdict, self.value, self.change, self.note,
         )  # fmt: skip
         for section in self._sections:
             column.addWidget(section)
@@ -137,6 +138,7 @@ class InspectorPanel(Panel):
         self.gradient.show_node(op)
         self.verdict.show_node(op)
         self.value.show_node(op)
+        self.change.show_change(self.workspace.value(f"{op.name}:0"))
         self.show_content()
 
     def _show_step(self, step: StepInfo) -> None:
@@ -145,6 +147,7 @@ class InspectorPanel(Panel):
         self.step.show_step(step)
         value = self.workspace.value(step.outputs[0]) if step.outputs else None
         self.value.show_tensor(self.tr("Value"), "", value, "")
+        self.change.show_change(value)
         self.error.show_node(step.op)
         self.show_content()
 
