@@ -56,13 +56,13 @@ def decimals_for(value: TensorValue) -> int:
     update = value.update
     if update is None or update.before is None:
         return numbers.DECIMALS
-    high = max(map(_magnitude, (value.head, update.before)))
-    leading = numbers.exponent(high) if high else 0
-    places = _places(update)
-    if high and not numbers.SMALLEST <= high < numbers.LARGEST:
-        places += leading  # behind that of the mantissa
-        return max(numbers.DECIMALS, min(places, _precision(value) - 1))
-    return max(numbers.DECIMALS, min(places, _precision(value) - 1 - leading))
+    places, high = _places(update), max(map(_magnitude, (value.head, update.before)))
+    changed = _magnitude_of_changed(value.head, update.before)
+    digits = _DIGITS.get(value.dtype, 17) - 1 - (numbers.exponent(changed) if changed else 0)
+    places = max(numbers.DECIMALS, min(places, digits))
+    if not high or numbers.SMALLEST <= high < numbers.LARGEST:
+        return places
+    return max(numbers.DECIMALS, places + numbers.exponent(high))  # behind that of the mantissa
 
 
 def joined(texts: list[str]) -> str:
@@ -129,8 +129,15 @@ def _magnitude(array: Array) -> float:
     return float(wide[np.isfinite(wide)].max(initial=0.0))
 
 
-def _precision(value: TensorValue) -> int:
-    return _DIGITS.get(value.dtype, 17)
+def _magnitude_of_changed(after: Array, before: Array) -> float:
+    """Of the element that changed most, before or after: the larger."""
+    if after.dtype.kind not in "iuf" or not after.size:
+        return 0.0
+    pairs = np.stack([after, before]).astype(np.float64)
+    delta = np.abs(pairs[0] - pairs[1])
+    if not np.isfinite(delta).any():
+        return 0.0
+    return _magnitude(pairs[:, int(np.nanargmax(np.where(np.isfinite(delta), delta, -1)))])
 
 
 def _signed(number: float, decimals: int, whole: bool) -> str:
