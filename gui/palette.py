@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QWidget
 
+from gui import commands
 from gui.action import Action
 from gui.action_set import ActionSet
 from gui.dialogs.finder import Entry, Finder
@@ -38,14 +39,9 @@ def command_palette(workspace: Workspace, actions: ActionSet, window: QWidget) -
 
 
 def node_finder(workspace: Workspace, window: QWidget) -> Finder:
-    """All nodes by name and type; choosing one selects it and brings it into view."""
-
-    def show(name: str) -> None:
-        workspace.select([name])
-        workspace.view_requested.emit("fit_selection", "")
-
+    """All nodes by name and type; choosing one goes there."""
     entries = [
-        Entry(op.name, lambda name=op.name: show(name), op.type)  # type: ignore[misc]
+        Entry(op.name, lambda name=op.name: commands.reveal(workspace, name), op.type)  # type: ignore[misc]
         for op in workspace.shown
     ]
     return Finder(workspace.theme, entries, "Find a node", "node_finder", window)

@@ -43,6 +43,7 @@ class Views:
             "fit": lambda _: window.canvas.fit(),
             "fit_selection": lambda _: window.canvas.fit_selection(),
             "show_selected": lambda _: looking.show_selected(window.canvas),
+            "reveal": lambda names: window.canvas.reveal(names.split()),
             "current": lambda _: window.canvas.show_current(),
             "zoom_in": lambda _: window.canvas.zoom_in(),
             "zoom_out": lambda _: window.canvas.zoom_out(),

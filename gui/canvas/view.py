@@ -32,6 +32,7 @@ from gui.canvas.hit import Hit
 from gui.canvas.layers import Layers
 from gui.canvas.legend import Legend
 from gui.canvas.minimap import Minimap
+from gui.canvas.revealing import Revealer
 from gui.canvas.search_menu import Entry, SearchMenu
 from gui.canvas.stage import Stage
 from gui.workspace import Workspace
@@ -62,6 +63,7 @@ class GraphView(QGraphicsView):
         self.legend = Legend(self)
         self._drops = OpDrop(self)
         self._connect()
+        self.revealer = Revealer(self)
         self.first_look()
 
     @property
@@ -94,6 +96,10 @@ class GraphView(QGraphicsView):
         """Bring the node of the current step into view."""
         if self.stage.facts.current is not None:
             self.camera.reveal(self.box_rect(self.stage.facts.current))
+
+    def reveal(self, names: Sequence[str]) -> None:
+        """Bring operations or scopes into view, and flash them or the selected wire."""
+        self.revealer.reveal(names)
 
     def zoom_in(self) -> None:
         self.camera.zoom(NOTCH**2)

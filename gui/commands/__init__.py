@@ -46,6 +46,7 @@ from gui.commands.nodes import (
     set_note,
     to_pyfunc,
 )
+from gui.commands.revealing import reveal, set_collapsed
 from gui.commands.running import (
     colour_by,
     compare,
@@ -111,6 +112,7 @@ __all__ = [
     "remove_nodes",
     "rename",
     "restart_engine",
+    "reveal",
     "rewire",
     "run_to",
     "select_all",
@@ -119,6 +121,7 @@ __all__ = [
     "set_attr",
     "set_breakpoints",
     "set_code",
+    "set_collapsed",
     "set_feed",
     "set_initial",
     "set_note",

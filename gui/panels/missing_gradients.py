@@ -11,6 +11,7 @@ from core.graph.model import TensorRef
 from core.host.messages import Explained, Message, Why
 from core.host.wire import Buffer
 from core.io.requests import requests, whole_request
+from gui import commands
 from gui.panels.labels import Link, SectionHeader, Text, Wrapped
 from gui.theme import GRID, Theme, mono
 from gui.workspace import Workspace
@@ -96,6 +97,12 @@ class MissingGradients(QWidget):
         def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
             if isinstance(reply, Explained):
                 say(reply.explanation.text)
-                self._workspace.select(reply.explanation.path)
+                _show(self._workspace, reply)
 
         self._workspace.request(Why(of=of.short, wrt=ref.short), (), answered)
+
+
+def _show(workspace: Workspace, reply: Explained) -> None:
+    """Select the path on the canvas, and go to where it ends."""
+    found = reply.explanation
+    commands.reveal(workspace, *found.path, at=found.node or "")

@@ -62,7 +62,7 @@ class NodeFacts(FactRows):
 
     def _loop(self, name: str) -> QWidget:
         link = Link(self._theme, name, "inspector.loop", "text", code=True)
-        link.clicked.connect(lambda: self._workspace.select([name]))
+        link.clicked.connect(lambda: commands.reveal(self._workspace, name))
         return line_of(link)
 
     def _type(self, op: Operation) -> str:
@@ -85,7 +85,9 @@ class NodeFacts(FactRows):
                 links.append(missing)
                 continue
             link = Link(self._theme, str(ref), f"inspector.input.{index}", "text", code=True)
-            link.clicked.connect(lambda _=False, name=ref.op: self._workspace.select([name]))
+            link.clicked.connect(
+                lambda _=False, name=ref.op: commands.reveal(self._workspace, name)
+            )
             links.append(link)
         return line_of(*links)
 
@@ -93,7 +95,7 @@ class NodeFacts(FactRows):
         links = []
         for name in op.control_inputs:
             link = Link(self._theme, f"^{name}", f"inspector.after.{name}", "text", code=True)
-            link.clicked.connect(lambda _=False, name=name: self._workspace.select([name]))
+            link.clicked.connect(lambda _=False, name=name: commands.reveal(self._workspace, name))
             free = Link(self._theme, "✕", f"inspector.after.{name}.remove", "muted")
             free.setToolTip(self.tr("Do not wait for {}").format(name))
             free.setAccessibleName(free.toolTip())
