@@ -175,6 +175,12 @@ class Facts:
             return None
         return next((i for i, k in enumerate(self._visible.links) if edge in k.wires), None)
 
+    @property
+    def says_of_links(self) -> bool:
+        """Whether there is anything to be drawn along links."""
+        lines = self.carried, self.dead_links, self.stopped_links, self.untaken_links
+        return self.selected_link is not None or any(lines)
+
     @cached_property
     def stopped_links(self) -> frozenset[int]:
         """Links with a wire that the user stopped, by itself or with its whole tensor."""

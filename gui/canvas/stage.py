@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
@@ -20,6 +23,8 @@ from gui.canvas.painter import EMPTY
 from gui.canvas.revised import revised
 from gui.canvas.visible import VisibleGraph
 from gui.workspace import Workspace
+
+MANY = 64  # boxes; of more it is not asked whether they are covered
 
 
 class Stage(QObject):
@@ -41,8 +46,10 @@ class Stage(QObject):
         self._document = Document()
         self._placed: dict[str, Point] = {}  # the places that `arrays` were made of
         self._laid: dict[str, Point] = {}  # places that layout gave and no edit took over yet
+        self._raised: dict[str, None] = {}  # boxes that lie over the others, by id, from below
         self._background = Background(self)
         workspace.document_changed.connect(self.rebuild)
+        workspace.selection_changed.connect(self._raise_selected)
         for signal in (
             workspace.program_changed,
             workspace.stopped,
@@ -60,6 +67,7 @@ class Stage(QObject):
         refolded = old.view.collapsed != new.view.collapsed
         if not _related(old.graph, new.graph) or (refolded and not new.view.positions):
             self._laid = {}  # nobody arranged it: laid out anew
+            self._raised = {}
         visible = self._visible(old, new)
         found = {**self._laid, **new.view.positions}
         places = placement.known(visible, found)
@@ -73,7 +81,7 @@ class Stage(QObject):
             if visible is self.arrays.visible and places == self._placed:
                 self._new_facts()
                 return
-            arrays = SceneArrays.of(visible, places)
+            arrays = SceneArrays.of(visible, places, self._on_top(visible))
         self.facts = Facts(self.workspace, arrays.visible)
         self.show(arrays)
         self._placed = places
@@ -81,6 +89,17 @@ class Stage(QObject):
     def show(self, arrays: SceneArrays) -> None:
         """Put other arrays in force: a drag does so before it becomes an edit."""
         self.arrays, self._placed = arrays, {}
+        self.changed.emit()
+
+    def raise_boxes(self, boxes: Sequence[int]) -> None:
+        """Let boxes lie over all others, in this order."""
+        if len(boxes) <= MANY and not any(map(self.arrays.is_covered, boxes)):
+            return
+        shown = self.arrays.visible.boxes
+        for id in (shown[box].id for box in boxes):
+            self._raised.pop(id, None)
+            self._raised[id] = None
+        self.arrays = replace(self.arrays, raised=self._on_top(self.arrays.visible))
         self.changed.emit()
 
     def move(self, boxes: list[int], dx: float, dy: float) -> None:
@@ -131,6 +150,9 @@ class Stage(QObject):
 
     # -- inside ---------------------------------------------------------------------------------
 
+    def _on_top(self, visible: VisibleGraph) -> tuple[int, ...]:
+        return tuple(visible.number[id] for id in self._raised if id in visible.number)
+
     def _visible(self, old: Document, new: Document) -> VisibleGraph:
         request = whole_request(new)
         kept = (
@@ -146,6 +168,12 @@ class Stage(QObject):
         if not new.view.collapsed:
             again = revised(self.arrays.visible, self.workspace.shown, known, request)
         return again or VisibleGraph.of(self.workspace.shown, known, request, new.view.collapsed)
+
+    def _raise_selected(self) -> None:
+        """What was chosen by itself is to be seen whole."""
+        if len(self.workspace.selection) == 1:
+            number = self.arrays.visible.box_of.get(self.workspace.selection[0])
+            self.raise_boxes([] if number is None else [number])
 
     def _new_facts(self) -> None:
         self.facts = Facts(self.workspace, self.arrays.visible)
