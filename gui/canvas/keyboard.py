@@ -57,6 +57,8 @@ def next_wire(view: GraphView) -> None:
     if wires:
         following = wires.index(edge) + 1 if edge in wires else 0
         view.workspace.select([], wires[following % len(wires)])
+    else:
+        view.workspace.message.emit("info", f"No wire leads to {name}")
 
 
 def _beside_selection(view: GraphView) -> QPoint:

@@ -14,10 +14,10 @@ from core.layout.boxes import GRID
 from gui import commands
 from gui.canvas import (
     adding,
+    answers,
     export,
     gestures,
     hit,
-    keyboard,
     keys,
     looking,
     pressing,
@@ -35,6 +35,7 @@ from gui.canvas.minimap import Minimap
 from gui.canvas.revealing import Revealer
 from gui.canvas.search_menu import Entry, SearchMenu
 from gui.canvas.stage import Stage
+from gui.canvas.typed import TypedWord
 from gui.workspace import Workspace
 
 EXTENT = 200_000.0  # scene units to each side; nobody pans further
@@ -43,10 +44,11 @@ EXTENT = 200_000.0  # scene units to each side; nobody pans further
 class GraphView(QGraphicsView):
     """Reads the workspace, and changes things only through gui.commands.
 
-    zoom_changed: the scale, 1.0 for 100 %.
+    zoom_changed: the scale, 1.0 for 100 %. pointed: whether the mouse is over the canvas.
     """
 
     zoom_changed = Signal(float)
+    pointed = Signal(bool)
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(objectName="canvas", accessibleName="Graph canvas")
@@ -58,6 +60,7 @@ class GraphView(QGraphicsView):
         self.gesture: gestures.Gesture | None = None
         self.space_held = False
         self._pointer: QPoint | None = None
+        self._typed = TypedWord()
         self._stood: object = None
         self.minimap = Minimap(self)
         self.legend = Legend(self)
@@ -65,6 +68,11 @@ class GraphView(QGraphicsView):
         self._connect()
         self.revealer = Revealer(self)
         self.first_look()
+
+    @property
+    def is_pointed(self) -> bool:
+        """Whether the mouse is over the canvas."""
+        return self.viewport().underMouse()
 
     @property
     def arrays(self) -> SceneArrays:
@@ -118,37 +126,21 @@ class GraphView(QGraphicsView):
 
     # -- doing -----------------------------------------------------------------------------------
 
-    def add(self, type: str = "") -> None:
-        """Add a node of `type`, or one that is searched for: where the pointer is, if that is free,
-        else beside what is selected, else near the middle."""
-        inside = self._pointer is not None and self.viewport().underMouse()
+    def add(self, type: str = "", text: str = "") -> None:
+        """Add a node of `type`, or one that is searched for, by `text` at first: where the pointer
+        is, if that is free, else beside what is selected, else near the middle."""
+        inside = self._pointer is not None and self.is_pointed
         pixel = self._pointer if inside and self._pointer else self.viewport().rect().center()
         at = looking.place_for_new(self, self.snapped(self.mapToScene(pixel)), pointed=inside)
         if type:
             commands.place(self.workspace, type, at)
         else:
             entries = adding.operations(self.workspace, at)
-            self.open_menu(entries, self.viewport().mapToGlobal(pixel))
+            self.open_menu(entries, self.viewport().mapToGlobal(pixel), text=text)
 
     def arrange(self) -> None:
         """Lay the graph out anew."""
         self.stage.arrange()
-
-    def toggle_stop(self) -> None:
-        """Stop the gradient on the selected wire, else on the one under the pointer, else on the
-        wires into the selected nodes."""
-        edge = self.workspace.selected_edge
-        if edge is None and not self.workspace.selection:
-            edge = self._pointed_wire()
-        commands.toggle_stop(self.workspace, edge)
-
-    def wire_by_name(self) -> None:
-        """Wire the selected node's output without a mouse."""
-        keyboard.wire_by_name(self)
-
-    def next_wire(self) -> None:
-        """Select the wires into the selected node one after the other."""
-        keyboard.next_wire(self)
 
     def toggle_scope(self) -> None:
         """Collapse the scope around the selected node, or open the selected one."""
@@ -168,10 +160,16 @@ class GraphView(QGraphicsView):
             self.workspace.select([])
 
     def open_menu(
-        self, entries: Sequence[Entry], where: QPoint, prompt: str = "Add an operation…"
+        self,
+        entries: Sequence[Entry],
+        where: QPoint,
+        prompt: str = "Add an operation…",
+        text: str = "",
     ) -> None:
-        """Open the search menu at a point of the screen."""
-        SearchMenu(entries, prompt, self).open_at(where)
+        """Open the search menu at a point of the screen. text: what is searched at first."""
+        menu = SearchMenu(entries, prompt, self)
+        menu.field.setText(text)
+        menu.open_at(where)
 
     def snapped(self, point: QPointF) -> tuple[float, float]:
         """A point moved onto the grid."""
@@ -184,6 +182,14 @@ class GraphView(QGraphicsView):
     def lift(self, boxes: np.ndarray | None) -> None:
         """Boxes (bool[n]) that are being dragged; None when they are put down."""
         self.layers.lift(boxes)
+
+    def pointed_wire(self) -> Edge | None:
+        """The wire under the mouse."""
+        if self._pointer is None:
+            return None
+        link = self.hit(self.mapToScene(self._pointer)).link
+        wires = () if link is None else self.arrays.visible.links[link].wires
+        return wires[0] if wires else None
 
     # -- events ----------------------------------------------------------------------------------
 
@@ -220,11 +226,13 @@ class GraphView(QGraphicsView):
             self.space_held = True
             self.viewport().setCursor(Qt.CursorShape.OpenHandCursor)
             return
-        do = keys.find(event)
-        if do is None:
-            event.ignore()
-        else:
+        word, do = self._typed.note(event), keys.find(event)
+        if word:
+            self.add(text=word)
+        elif do is not None:
             do(self)
+        else:
+            event.ignore()
 
     def keyReleaseEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Space and not event.isAutoRepeat():
@@ -240,6 +248,8 @@ class GraphView(QGraphicsView):
             text = tips.text(self.stage, self.hit(self.mapToScene(event.pos())))
             QToolTip.showText(event.globalPos(), text, self.viewport())
             return True
+        if event.type() in (QEvent.Type.Enter, QEvent.Type.Leave):
+            self.pointed.emit(event.type() is QEvent.Type.Enter)
         return super().viewportEvent(event)
 
     def drawBackground(self, painter: QPainter, rect: QRectF) -> None:
@@ -274,8 +284,12 @@ class GraphView(QGraphicsView):
         stage.placed.connect(self.first_look)
         workspace.stopped.connect(self._follow)
         workspace.theme_changed.connect(self._show_theme)
+        workspace.view_requested.connect(self._answer)
         self.camera.settled.connect(self.viewport().update)
         self.camera.moved.connect(lambda: self.zoom_changed.emit(self.camera.scale))
+
+    def _answer(self, what: str, target: str) -> None:
+        answers.answer(self, what, target)
 
     def _show_stage(self) -> None:
         if self.layers.painter.lifted is None:
@@ -297,10 +311,3 @@ class GraphView(QGraphicsView):
         if self._stood != before:
             self.show_current()
             speech.announce(self, speech.current(self.stage))
-
-    def _pointed_wire(self) -> Edge | None:
-        if self._pointer is None:
-            return None
-        link = self.hit(self.mapToScene(self._pointer)).link
-        wires = () if link is None else self.arrays.visible.links[link].wires
-        return wires[0] if wires else None

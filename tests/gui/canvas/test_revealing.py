@@ -37,10 +37,7 @@ def close(canvas: Any, *scopes: str) -> None:
 
 @pytest.fixture
 def closed(canvas: Any) -> Any:
-    """A canvas on nested scopes, whose requests are answered as the window does."""
-    canvas.space.view_requested.connect(
-        lambda what, target: canvas.view.reveal(target.split()) if what == "reveal" else None
-    )
+    """A canvas on nested scopes."""
     canvas.space.open_document(nested())
     canvas.space.debugger.flush()
     return canvas
