@@ -36,6 +36,7 @@ class Stage(QObject):
     changed = Signal()  # arrays, and maybe facts
     facts_changed = Signal()
     placed = Signal()  # all is somewhere else: what was looked at is no guide
+    replaced = Signal(object)  # an edit changed the arrays, from these
 
     def __init__(self, workspace: Workspace, parent: QObject) -> None:
         super().__init__(parent)
@@ -62,12 +63,14 @@ class Stage(QObject):
 
     def rebuild(self, changes: object = None) -> None:
         """Read the document again."""
-        old, new = self._document, self.workspace.document
+        old, new, before = self._document, self.workspace.document, self.arrays
         self._document = new
+        related = _related(old.graph, new.graph)
         refolded = old.view.collapsed != new.view.collapsed
-        if not _related(old.graph, new.graph) or (refolded and not new.view.positions):
-            self._laid = {}  # nobody arranged it: laid out anew
+        if not related:
             self._raised = {}
+        if not related or (refolded and not new.view.positions):
+            self._laid = {}  # nobody arranged it: laid out anew
         visible = self._visible(old, new)
         found = {**self._laid, **new.view.positions}
         places = placement.known(visible, found)
@@ -85,6 +88,8 @@ class Stage(QObject):
         self.facts = Facts(self.workspace, arrays.visible)
         self.show(arrays)
         self._placed = places
+        if related:
+            self.replaced.emit(before)
 
     def show(self, arrays: SceneArrays) -> None:
         """Put other arrays in force: a drag does so before it becomes an edit."""

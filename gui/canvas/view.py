@@ -282,6 +282,7 @@ class GraphView(QGraphicsView):
         stage.facts_changed.connect(self._show_facts)
         workspace.document_opened.connect(self.first_look)
         stage.placed.connect(self.first_look)
+        stage.replaced.connect(lambda before: looking.keep_in_view(self, before))
         workspace.stopped.connect(self._follow)
         workspace.theme_changed.connect(self._show_theme)
         workspace.view_requested.connect(self._answer)
