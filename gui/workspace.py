@@ -204,6 +204,23 @@ class Workspace(QObject):
         key = merge_key and f"{merge_key}#{self._round}"
         self.undo_stack.push(Edit(label, self.document, document, self._show, key))
 
+    def amend(self, document: Document) -> None:
+        """Let the last edit lead to `document`: the user is still making it. It is an edit of its
+        own where the last one is saved already, or another."""
+        last = self._last_edit()
+        if last is None or last.after is not self.document or self.undo_stack.isClean():
+            self.edit("Move", document)
+        else:
+            last.after = document
+            self._show(document)
+
+    def retract(self) -> None:
+        """Take the last edit back as if it had never been made: there is nothing to redo."""
+        last = self._last_edit()
+        if last is not None and last.after is self.document:
+            last.fleeting = True
+            self.undo_stack.undo()
+
     def open_path(self, path: Path, then: Callable[[], None] = _ignore) -> None:
         """Read a file of any supported format beside the main thread, then show it."""
         from core.io.open import read
@@ -281,6 +298,11 @@ class Workspace(QObject):
         self.bridge.close()
 
     # -- inside ---------------------------------------------------------------------------------
+
+    def _last_edit(self) -> Edit | None:
+        index = self.undo_stack.index()
+        last = self.undo_stack.command(index - 1) if index else None
+        return last if isinstance(last, Edit) else None
 
     def _replace(
         self, document: Document, path: Path | None, inference: Inference, is_open: bool

@@ -108,17 +108,25 @@ class Stage(QObject):
         self.changed.emit()
 
     def move(self, boxes: list[int], dx: float, dy: float) -> None:
-        """Make a move of some boxes an edit. All places become the document's with it, so that
-        nothing else moves when it is opened again."""
-        positions = {**self._laid, **self.workspace.document.view.positions}
-        shown = self.arrays.visible.boxes
-        for box in shown:
-            positions.setdefault(box.id, self._laid.get(box.id, (0.0, 0.0)))
-        for box in (shown[i] for i in boxes):
+        """Make a move of some boxes an edit."""
+        commands.move_nodes(self.workspace, self.moved(boxes, dx, dy))
+
+    def moved(self, boxes: Sequence[int], dx: float, dy: float) -> dict[str, Point]:
+        """Where everything is once some boxes moved. All places become the document's with them,
+        so that nothing else moves when it is opened again."""
+        positions = self.places()
+        for box in (self.arrays.visible.boxes[i] for i in boxes):
             for name in {box.id, *box.members} & positions.keys():
                 x, y = positions[name]
                 positions[name] = (x + dx, y + dy)
-        commands.move_nodes(self.workspace, self._storable(positions))
+        return positions
+
+    def places(self) -> dict[str, Point]:
+        """The centre of everything, as the document stores it."""
+        positions = {**self._laid, **self.workspace.document.view.positions}
+        for box in self.arrays.visible.boxes:
+            positions.setdefault(box.id, (0.0, 0.0))
+        return self._storable(positions)
 
     def arrange(self) -> None:
         """Lay the whole graph out anew, as an edit."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QWheelEvent
+from PySide6.QtGui import QFocusEvent, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QWheelEvent
 from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView, QToolTip
 
 from core.graph.model import Edge
@@ -27,6 +27,7 @@ from gui.canvas import (
 )
 from gui.canvas.arrays import SceneArrays
 from gui.canvas.camera import NOTCH, Camera
+from gui.canvas.carrying import Carry
 from gui.canvas.dropping import OpDrop
 from gui.canvas.hit import Hit
 from gui.canvas.layers import Layers
@@ -60,6 +61,7 @@ class GraphView(QGraphicsView):
         self.gesture: gestures.Gesture | None = None
         self.space_held = False
         self._pointer: QPoint | None = None
+        self._held = Qt.MouseButton.NoButton  # which the gesture began with
         self._typed = TypedWord()
         self._stood: object = None
         self.minimap = Minimap(self)
@@ -73,6 +75,11 @@ class GraphView(QGraphicsView):
     def is_pointed(self) -> bool:
         """Whether the mouse is over the canvas."""
         return self.viewport().underMouse()
+
+    @property
+    def pointer(self) -> QPoint:
+        """Where the mouse was last, in pixels of the viewport; its middle before it ever came."""
+        return self._pointer or self.viewport().rect().center()
 
     @property
     def arrays(self) -> SceneArrays:
@@ -130,7 +137,7 @@ class GraphView(QGraphicsView):
         """Add a node of `type`, or one that is searched for, by `text` at first: where the pointer
         is, if that is free, else beside what is selected, else near the middle."""
         inside = self._pointer is not None and self.is_pointed
-        pixel = self._pointer if inside and self._pointer else self.viewport().rect().center()
+        pixel = self.pointer if inside else self.viewport().rect().center()
         at = looking.place_for_new(self, self.snapped(self.mapToScene(pixel)), pointed=inside)
         if type:
             commands.place(self.workspace, type, at)
@@ -196,7 +203,9 @@ class GraphView(QGraphicsView):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self.setFocus(Qt.FocusReason.MouseFocusReason)
         if self.gesture is None:
-            self.gesture = pressing.begin(self, event)
+            self.gesture, self._held = pressing.begin(self, event), event.button()
+        elif isinstance(self.gesture, Carry):
+            self._held = event.button()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self._pointer = event.position().toPoint()
@@ -204,9 +213,12 @@ class GraphView(QGraphicsView):
             self.gesture.move(self._pointer, event.modifiers())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        by_other = event.button() is not self._held
+        carried = isinstance(self.gesture, Carry) and self._held is not Qt.MouseButton.LeftButton
+        if self.gesture is None or by_other or carried:
+            return
         gesture, self.gesture = self.gesture, None
-        if gesture is not None:
-            gesture.release(event.position().toPoint(), event.modifiers())
+        gesture.release(event.position().toPoint(), event.modifiers())
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         if event.button() is Qt.MouseButton.LeftButton:
@@ -221,7 +233,17 @@ class GraphView(QGraphicsView):
             self.camera.zoom(NOTCH**notches, event.position().toPoint())
         event.accept()
 
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        if event.reason() not in (
+            Qt.FocusReason.PopupFocusReason,
+            Qt.FocusReason.ActiveWindowFocusReason,
+        ):
+            self._put_down()
+        super().focusOutEvent(event)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() != Qt.Key.Key_Escape:
+            self._put_down()
         if event.key() == Qt.Key.Key_Space and not event.isAutoRepeat():
             self.space_held = True
             self.viewport().setCursor(Qt.CursorShape.OpenHandCursor)
@@ -288,6 +310,11 @@ class GraphView(QGraphicsView):
         workspace.view_requested.connect(self._answer)
         self.camera.settled.connect(self.viewport().update)
         self.camera.moved.connect(lambda: self.zoom_changed.emit(self.camera.scale))
+
+    def _put_down(self) -> None:
+        """Leave what hangs on the pointer where it is."""
+        if isinstance(self.gesture, Carry):
+            self.gesture.put_down()
 
     def _answer(self, what: str, target: str) -> None:
         answers.answer(self, what, target)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from core.graph.loop import anywhere, carried_by, loops_around
 from core.graph.model import Edge, Graph, TensorRef
 from core.graph.scopes import is_inside, parents
-from core.io import adding, blocks, edits
+from core.io import adding, blocks, edits, pieces
 from core.layers.block import find_block
 from core.layers.network import ends
 from core.ops.opened import closed
@@ -17,6 +18,7 @@ from gui.commands.saying import says_why
 from gui.workspace import Workspace
 
 Point = tuple[float, float]
+NOWHERE: Mapping[str, Point] = MappingProxyType({})
 
 
 @says_why
@@ -151,14 +153,25 @@ def delete_selection(workspace: Workspace) -> None:
 
 
 @says_why
-def duplicate_selection(workspace: Workspace) -> None:
-    """Copy the selected nodes beside themselves, and select the copies."""
+def duplicate_selection(
+    workspace: Workspace, places: Mapping[str, Point] = NOWHERE, apart: bool = True
+) -> list[str]:
+    """Copy the selected nodes, and select the copies. Returns their names.
+
+    places: where everything is shown, which becomes the document's. apart: the copies go beside,
+    to where they cover nothing; else they lie over what they are copies of.
+    """
     chosen = _own(workspace, workspace.selection)
     if not chosen:
-        return
-    document, copies = edits.duplicate_operations(workspace.document, chosen)
+        return []
+    document = edits.move(workspace.document, places)
+    taken = document.view.positions
+    offset = pieces.away([taken[n] for n in chosen if n in taken], [*taken.values()])
+    document, copies = edits.duplicate_operations(document, chosen, offset if apart else (0.0, 0.0))
     workspace.edit("Duplicate", document)
-    workspace.select(copies[name] for name in chosen if name in copies)
+    names = [copies[name] for name in chosen if name in copies]
+    workspace.select(names)
+    return names
 
 
 @says_why
@@ -235,6 +248,11 @@ def set_attr(workspace: Workspace, name: str, key: str, value: Any) -> None:
 @says_why
 def move_nodes(workspace: Workspace, positions: Mapping[str, Point]) -> None:
     workspace.edit("Move", edits.move(workspace.document, positions))
+
+
+def put_down(workspace: Workspace, positions: Mapping[str, Point]) -> None:
+    """Put nodes where they were carried to, as a part of the edit that added them."""
+    workspace.amend(edits.move(workspace.document, positions))
 
 
 @says_why

@@ -34,9 +34,11 @@ def pixels(image: QImage) -> np.ndarray:
 
 
 def put(canvas: Any, places: dict[str, tuple[float, float]]) -> None:
-    """Move nodes there; everything else out of sight."""
+    """Move nodes there; everything else out of sight. The view stays."""
+    corner = canvas.view.camera.visible.center()
     away = {n: (FAR + 300.0 * i, FAR) for i, n in enumerate(canvas.view.arrays.visible.number)}
     commands.move_nodes(canvas.space, {**away, **places})
+    canvas.view.camera.look_at(corner)
 
 
 def drag_to(canvas: Any, at: QPoint) -> None:
