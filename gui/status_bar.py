@@ -57,9 +57,10 @@ class StatusBar(QStatusBar):
         self._color(inside and workspace.engine_state == "ready")
 
     def remark(self, text: str) -> None:
-        """Say something that goes away by itself."""
+        """Say something that goes away by itself, or with the next; "" takes it away."""
+        self._remark_until.start() if text else self._remark_until.stop()
         self.place.setText(text)
-        self._remark_until.start()
+        self._show_place()
 
     def show_zoom(self, scale: float) -> None:
         self.zoom.setText(f"zoom {round(100 * scale)} %")

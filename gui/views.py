@@ -42,7 +42,6 @@ class Views:
             "reset_layout": lambda _: window.reset_layout(),
             "palette": lambda _: self._palette(),
             "find": lambda _: self._find(),
-            "rename": lambda _: self._with_operation(self._rename),
             "value": lambda _: self._with_operation(self._value),
             "edit_value": lambda _: self._edit_value(),
             "override": lambda _: self._with_operation(self._override),
@@ -84,15 +83,6 @@ class Views:
         from gui.palette import node_finder
 
         node_finder(self._workspace, self._window).show_over(self._window)
-
-    def _rename(self, op: Operation) -> None:
-        from PySide6.QtWidgets import QInputDialog, QLineEdit
-
-        name, given = QInputDialog.getText(
-            self._window, "Rename", "Name", QLineEdit.EchoMode.Normal, op.name
-        )
-        if given:
-            commands.rename(self._workspace, op.name, name.strip())
 
     def _value(self, op: Operation) -> QDialog:
         from gui.dialogs.value import ValueDialog

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from gui.canvas import carrying, keyboard, looking
+from gui.canvas import carrying, keyboard, looking, renaming
 
 if TYPE_CHECKING:
     from gui.canvas.view import GraphView
@@ -22,6 +22,7 @@ ANSWERS: Mapping[str, Callable[[GraphView, str], object]] = {
     "arrange": lambda view, _: view.arrange(),
     "duplicate": lambda view, _: carrying.duplicate(view, view.is_pointed),
     "paste": lambda view, _: carrying.paste(view, view.is_pointed),
+    "rename": lambda view, _: renaming.begin(view),
     "add": lambda view, type: view.add(type),
     "wire": lambda view, _: keyboard.wire_by_name(view),
     "run_after": lambda view, _: keyboard.run_after(view),

@@ -101,5 +101,6 @@ class Carry:
     def _let_go(self) -> None:
         self._view.workspace.document_changed.disconnect(self._give_way)
         self._view.viewport().unsetCursor()
+        self._view.workspace.message.emit("info", "")
         self._view.gesture = None
         self._view.lift(None)

@@ -8,7 +8,7 @@ from typing import Any
 
 from core.graph.loop import anywhere, carried_by, loops_around
 from core.graph.model import Edge, Graph, TensorRef
-from core.graph.scopes import is_inside, parents
+from core.graph.scopes import is_inside, moved_to, parents
 from core.io import adding, blocks, edits, pieces
 from core.layers.block import find_block
 from core.layers.network import ends
@@ -230,12 +230,23 @@ def set_note(workspace: Workspace, title: str, note: str, claim: str, truth: str
         workspace.edit("Note", edits.set_note(old, title, note, claim, truth))
 
 
-@says_why
-def rename(workspace: Workspace, old: str, new: str) -> None:
-    if new == old:
+def change_name(workspace: Workspace, old: str, new: str) -> None:
+    """Rename a node; or a scope, whose name ends in "/", with all that is in it. Raises
+    GradstepError."""
+    if new == old.rstrip("/"):
         return
-    workspace.edit(f"Rename {old} to {new}", edits.rename_operation(workspace.document, old, new))
-    workspace.select([new if name == old else name for name in (workspace.selection or (new,))])
+    if old.endswith("/"):
+        scope = old.rstrip("/")
+        document = edits.rename_scope(workspace.document, scope, new)
+        chosen = [moved_to(name, scope, new) for name in workspace.selection]
+    else:
+        document = edits.rename_operation(workspace.document, old, new)
+        chosen = [new if name == old else name for name in (workspace.selection or (new,))]
+    workspace.edit(f"Rename {old} to {new}", document)
+    workspace.select(chosen)
+
+
+rename = says_why(change_name)
 
 
 @says_why

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLayout, QVBoxLayout, QWidget
 
 from gui.panels.labels import Text, ThemeSource, Wrapped
 from gui.theme import GRID, sans
@@ -68,6 +68,17 @@ def line_of(*widgets: QWidget, stretch: bool = True) -> QWidget:
     if stretch:
         row.addStretch(1)
     return line
+
+
+def column_of(*widgets: QWidget) -> QWidget:
+    """Widgets below each other, as one."""
+    column = QWidget()
+    rows = QVBoxLayout(column)
+    rows.setContentsMargins(0, 0, 0, 0)
+    rows.setSpacing(0)
+    for widget in widgets:
+        rows.addWidget(widget)
+    return column
 
 
 def drop_all(layout: QLayout) -> None:

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QMenu, QWidget
 
-from core.errors import GradstepError
 from core.graph.loop import way_to
 from core.graph.model import Edge, Operation
 from core.ops.opened import closed
 from core.ops.table import OpDef, find
 from core.ops.tensor_types import outputs_of
 from gui import commands
-from gui.panels.attr_editors import text_editor
 from gui.panels.check import Check
-from gui.panels.fact_rows import FactRows, line_of
+from gui.panels.fact_rows import FactRows, column_of, line_of
 from gui.panels.gradient_menu import fill_gradient_menu, gradient_in_force
 from gui.panels.labels import Link, Text, Wrapped
+from gui.panels.name_field import NameField
 from gui.theme import mono
 from gui.workspace import Workspace
-
-# The name looks like text until it is edited; its text stands where the other rows' does.
-_PLAIN = "QLineEdit { background: transparent; border: none; padding: 0; margin: 0; }"
 
 
 class NodeFacts(FactRows):
@@ -50,15 +46,12 @@ class NodeFacts(FactRows):
             self.add(self.tr("Formula"), self._formula(definition))
 
     def _name(self, op: Operation) -> QWidget:
-        def rename(text: str) -> bool:
-            commands.rename(self._workspace, op.name, text.strip())
-            return text.strip() in self._workspace.shown
-
-        editor = text_editor("inspector.name", op.name, rename, self._complain)
-        editor.setAccessibleName(self.tr("Name"))
-        editor.setStyleSheet(_PLAIN)
-        editor.setTextMargins(-2, 0, 0, 0)  # Qt leaves two pixels inside a field
-        return editor
+        field = NameField(self._workspace, op.name, "inspector.name")
+        reason = Wrapped(self._theme, "inspector.name.reason", "problem")
+        reason.hide()
+        field.refused.connect(reason.setText)
+        field.refused.connect(lambda text: reason.setVisible(bool(text)))
+        return column_of(field, reason)
 
     def _loop(self, name: str) -> QWidget:
         link = Link(self._theme, name, "inspector.loop", "text", code=True)
@@ -142,6 +135,3 @@ class NodeFacts(FactRows):
         text.setText(definition.formula)
         text.setToolTip(definition.doc)
         return text
-
-    def _complain(self, error: GradstepError) -> None:
-        self._workspace.complain(error)

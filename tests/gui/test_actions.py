@@ -15,7 +15,7 @@ from gui.theme import ASSETS
 
 # Answered by a dialog of Qt's, by a question, or by the end of the window: tested elsewhere.
 ELSEWHERE = {
-    "file.open", "file.save", "file.save_as", "file.export", "file.quit", "edit.rename", "help.log",
+    "file.open", "file.save", "file.save_as", "file.export", "file.quit", "help.log",
 }  # fmt: skip
 
 

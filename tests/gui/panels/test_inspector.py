@@ -68,8 +68,12 @@ def test_a_node_is_renamed_in_place(bench: Any, show: Callable[..., Any], qtbot:
     assert editor.text() == "sum"
     assert editor.hasFocus()
     type_into(qtbot, editor, "not a name!")
-    assert bench.messages
+    assert "not a valid" in find(qtbot, panel, Wrapped, "inspector.name.reason").text()
+    assert editor.text() == "not a name!", "to be mended"
+    qtbot.keyClick(editor, Qt.Key.Key_Escape)
     assert editor.text() == "sum"
+    assert not panel.findChild(Wrapped, "inspector.name.reason").isVisible()
+    assert not bench.messages
 
 
 def test_what_is_fed_is_edited(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
