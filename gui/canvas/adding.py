@@ -10,6 +10,7 @@ from core.graph.model import Edge, Operation, TensorRef
 from core.io.adding import first_fit
 from core.layers.block import all_blocks
 from core.ops.subjects import catalogue, family_title, subject_title
+from core.ops.successors import SUCCESSORS, names_of
 from core.ops.table import OpDef, all_ops, lookup
 from gui import commands
 from gui.canvas.arrays import Point
@@ -113,6 +114,14 @@ def _blocks(workspace: Workspace, at: Point, source: TensorRef | None = None) ->
 
 
 def _entry(definition: OpDef, choose: Callable[[], object]) -> Entry:
-    formula = f"\n{definition.formula}" if definition.formula else ""
-    groups = subject_title(definition.subject), family_title(definition.family)
-    return Entry(definition.type, groups[1], f"{definition.doc}{formula}", choose, groups)
+    newer = SUCCESSORS.get(definition.type, "")
+    lines = definition.doc, definition.formula, newer and f"TensorFlow uses {newer} in its place."
+    return Entry(
+        definition.type,
+        family_title(definition.family),
+        "\n".join(filter(None, lines)),
+        choose,
+        (subject_title(definition.subject), family_title(definition.family)),
+        names_of(definition),
+        bool(newer),
+    )
