@@ -15,6 +15,7 @@ from gui import commands
 from gui.canvas import (
     adding,
     answers,
+    beginning,
     export,
     gestures,
     hit,
@@ -282,6 +283,8 @@ class GraphView(QGraphicsView):
             painter.setPen(self.workspace.theme.muted)
             text = f"Laying out {len(self.workspace.shown)} nodes…"
             painter.drawText(self.viewport().rect(), Qt.AlignmentFlag.AlignCenter, text)
+        elif self._is_empty:
+            beginning.draw(painter, self.viewport().rect(), self.workspace.theme)
         painter.restore()
 
     # -- inside ----------------------------------------------------------------------------------
@@ -311,6 +314,10 @@ class GraphView(QGraphicsView):
         self.camera.settled.connect(self.viewport().update)
         self.camera.moved.connect(lambda: self.zoom_changed.emit(self.camera.scale))
 
+    @property
+    def _is_empty(self) -> bool:
+        return self.workspace.is_open and not len(self.workspace.shown)
+
     def _put_down(self) -> None:
         """Leave what hangs on the pointer where it is."""
         if isinstance(self.gesture, Carry):
@@ -326,7 +333,8 @@ class GraphView(QGraphicsView):
 
     def _show_facts(self) -> None:
         self.layers.refresh_facts()
-        self.setAccessibleDescription(speech.selection(self.stage))
+        words = beginning.words() if self._is_empty else speech.selection(self.stage)
+        self.setAccessibleDescription(words)
         self.viewport().update()
 
     def _show_theme(self) -> None:
