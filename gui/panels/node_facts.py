@@ -11,7 +11,7 @@ from core.ops.table import OpDef, find
 from core.ops.tensor_types import outputs_of
 from gui import commands
 from gui.panels.check import Check
-from gui.panels.fact_rows import FactRows, column_of, line_of
+from gui.panels.fact_rows import FactRows, column_of, flow_of, line_of
 from gui.panels.gradient_menu import fill_gradient_menu, gradient_in_force
 from gui.panels.labels import Link, Text, Wrapped
 from gui.panels.name_field import NameField
@@ -41,6 +41,7 @@ class NodeFacts(FactRows):
             self.add(self.tr("After"), self._controls(op))
         if op.inputs:
             self.add(self.tr("Gradient"), self._gradient(op))
+        if any(ref is not None for ref in op.inputs):
             self.add(self.tr("Stop ∂"), self._stops(op))
         if definition is not None and definition.formula:
             self.add(self.tr("Formula"), self._formula(definition))
@@ -82,7 +83,7 @@ class NodeFacts(FactRows):
                 lambda _=False, name=ref.op: commands.reveal(self._workspace, name)
             )
             links.append(link)
-        return line_of(*links)
+        return flow_of(*links)
 
     def _controls(self, op: Operation) -> QWidget:
         links = []
@@ -96,7 +97,7 @@ class NodeFacts(FactRows):
                 lambda _=False, name=name: commands.remove_control(self._workspace, op.name, name)
             )
             links += [link, free]
-        return line_of(*links)
+        return flow_of(*links)
 
     def _gradient(self, op: Operation) -> QWidget:
         name, own = gradient_in_force(self._workspace.document, op)
@@ -128,7 +129,7 @@ class NodeFacts(FactRows):
             box.setChecked(closed(document.graph, edge) in document.request.stopped_edges)
             box.toggled.connect(lambda _, edge=edge: commands.toggle_stop(self._workspace, edge))
             boxes.append(box)
-        return line_of(*boxes)
+        return flow_of(*boxes)
 
     def _formula(self, definition: OpDef) -> QWidget:
         text = Wrapped(self._theme, "inspector.formula", code=True)
