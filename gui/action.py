@@ -9,8 +9,8 @@ from PySide6.QtGui import QKeySequence
 
 from core.autodiff.request import gradient_name, native_name
 from core.graph.model import Operation
-from core.graph.scopes import is_inside, parents
 from core.io.requests import requests
+from gui.selected import selected_unit
 from gui.workspace import Workspace
 
 Test = Callable[[Workspace], bool]
@@ -160,19 +160,14 @@ def selected_operation(workspace: Workspace) -> Operation | None:
     return graph[workspace.selection[0]]
 
 
-def selected_unit(workspace: Workspace) -> str:
-    """What is selected if it is one thing: an operation's name, or a scope's with a slash behind;
-    "" for anything else. Of one operation alone in a scope it is the scope that is closed."""
-    chosen = frozenset(workspace.selection)
-    first = min(chosen, default="")
-    if first not in workspace.shown:
-        return ""
-    collapsed = workspace.document.view.collapsed
-    scopes = [s for s in parents(first) if len(chosen) > 1 or s in collapsed]
-    for scope in scopes:
-        if chosen == {name for name in workspace.shown.operations if is_inside(name, scope)}:
-            return f"{scope}/"
-    return first if len(chosen) == 1 else ""
+@needs("select one node, and differentiate something (Graph > Differentiate)")
+def one_differentiated(workspace: Workspace) -> bool:
+    return one_selected(workspace) and has_request(workspace)
+
+
+@needs("select a wire first")
+def wire_selected(workspace: Workspace) -> bool:
+    return workspace.selected_edge is not None
 
 
 @needs("select one node, or one scope, first")

@@ -97,7 +97,7 @@ class Workspace(QObject):
     compared = Signal()
     devices_changed = Signal()
     theme_changed = Signal()
-    message = Signal(str, str)  # level ("info", "warning" or "error"), one line of text
+    message = Signal(str, str)  # level ("info", "note", "warning" or "error"), one line of text
     view_requested = Signal(str, str)  # something only the window can do, to what
     block_requested = Signal(object, object, object)  # Block to be added, point, source or None
 

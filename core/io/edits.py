@@ -217,11 +217,13 @@ def remove_code(document: Document, name: str) -> Document:
 
 
 def toggle_breakpoint(document: Document, name: str) -> Document:
-    """Set, or take away, the breakpoints before a node and before its gradient."""
-    kinds = (BreakpointKind.OP, BreakpointKind.GRADIENT)
-    mine = [b for b in document.breakpoints if b.target == name and b.kind in kinds]
+    """Set, or take away, the breakpoints before a node and before its gradient; of a scope, whose
+    name ends in "/", the one before anything in it."""
+    kind, target = BreakpointKind, name.rstrip("/")
+    kinds = (kind.SCOPE,) if name.endswith("/") else (kind.OP, kind.GRADIENT)
+    mine = [b for b in document.breakpoints if b.target == target and b.kind in kinds]
     kept = tuple(b for b in document.breakpoints if b not in mine)
-    added = () if mine else tuple(Breakpoint(name, kind) for kind in kinds)
+    added = () if mine else tuple(Breakpoint(target, kind) for kind in kinds)
     return replace(document, breakpoints=(*kept, *added))
 
 

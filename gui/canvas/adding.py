@@ -53,6 +53,17 @@ def makers(workspace: Workspace, at: Point, edge: Edge) -> list[Entry]:
     return first + [entry(d) for d in _catalogue() if d.outputs and d.type not in _VALUED]
 
 
+def between(workspace: Workspace, at: Point, edge: Edge) -> list[Entry]:
+    """Op types that can read what the wire at `edge` carries, to be put into it."""
+    source = workspace.shown.source(edge)
+    kind = workspace.inference.types.get(source) if source is not None else None
+    return [
+        _entry(d, lambda d=d: commands.insert_node(workspace, d.type, at, edge))
+        for d in _catalogue()
+        if d.inputs and d.outputs and (kind is None or accepts(d, kind))
+    ]
+
+
 def ends(workspace: Workspace, source: TensorRef) -> list[Entry]:
     """Inputs of the graph's operations that may take `source`: wiring by keyboard."""
     graph = workspace.document.graph

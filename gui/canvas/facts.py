@@ -109,13 +109,23 @@ class Facts:
     @cached_property
     def breakpoints(self) -> dict[int, bool]:
         """Box -> whether one of its breakpoints is enabled."""
-        kinds = (BreakpointKind.OP, BreakpointKind.GRADIENT)
+        places = {
+            BreakpointKind.OP: self._visible.box_of,
+            BreakpointKind.GRADIENT: self._visible.box_of,
+            BreakpointKind.SCOPE: self._closed_scopes,
+        }
         found: dict[int, bool] = {}
         for point in self._workspace.document.breakpoints:
-            number = self._visible.box_of.get(point.target)
-            if number is not None and point.kind in kinds:
+            number = places.get(point.kind, {}).get(point.target)
+            if number is not None:
                 found[number] = found.get(number, False) or point.enabled
         return found
+
+    @property
+    def _closed_scopes(self) -> Mapping[str, int]:
+        """Scope -> its box, of those that are one."""
+        boxes = enumerate(self._visible.boxes)
+        return {box.id.rstrip("/"): number for number, box in boxes if box.is_scope}
 
     @cached_property
     def shares(self) -> Shares | None:

@@ -8,9 +8,9 @@ from PySide6.QtCore import QPoint, QRectF, Qt
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from gui import commands
-from gui.action import selected_unit
 from gui.canvas.arrays import TITLE
 from gui.panels.name_field import NameField
+from gui.selected import selected_unit
 
 if TYPE_CHECKING:
     from gui.canvas.view import GraphView
@@ -42,8 +42,6 @@ class NameEditor(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.field = NameField(view.workspace, id, "canvas.rename.name")
         self.reason = QLabel(objectName="canvas.rename.reason", wordWrap=True)
-        self.reason.setAutoFillBackground(True)
-        self.reason.setContentsMargins(6, 3, 6, 3)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -61,10 +59,10 @@ class NameEditor(QWidget):
 
     def _say(self, reason: str) -> None:
         theme = self._view.workspace.theme
-        palette = self.reason.palette()
-        palette.setColor(self.reason.foregroundRole(), theme.problem)
-        palette.setColor(self.reason.backgroundRole(), theme.raised)
-        self.reason.setPalette(palette)
+        self.reason.setStyleSheet(
+            f"color: {theme.problem.name()}; background: {theme.panel.name()};"
+            f"border: 1px solid {theme.line.name()}; padding: 2px 5px;"
+        )
         self.reason.setText(reason)
         self.reason.setVisible(bool(reason))
         self._place()

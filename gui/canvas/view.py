@@ -6,7 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QWheelEvent
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QFocusEvent,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView, QToolTip
 
 from core.graph.model import Edge
@@ -16,6 +24,7 @@ from gui.canvas import (
     adding,
     answers,
     beginning,
+    context,
     export,
     gestures,
     hit,
@@ -225,6 +234,17 @@ class GraphView(QGraphicsView):
         if event.button() is Qt.MouseButton.LeftButton:
             self._pointer = event.position().toPoint()
             pressing.open_at(self, self._pointer)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        if self.gesture is not None:
+            self.escape()
+        elif self.workspace.is_open:
+            if event.reason() is QContextMenuEvent.Reason.Keyboard:
+                context.open_by_key(self)
+            else:
+                self._pointer = event.pos()
+                context.open_at(self, event.pos(), self.hit(self.mapToScene(event.pos())))
+        event.accept()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:

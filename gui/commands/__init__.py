@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from gui.commands.clipboard import copy_selection, cut_selection, paste
 from gui.commands.expecting import expect_run, remove_expectation
+from gui.commands.explaining import ask_why, why_selected
 from gui.commands.gradients import (
     check_gradients,
     check_node,
@@ -34,6 +35,7 @@ from gui.commands.nodes import (
     delete_selection,
     disconnect,
     duplicate_selection,
+    insert_node,
     move_nodes,
     place,
     put_down,
@@ -48,7 +50,7 @@ from gui.commands.nodes import (
     set_note,
     to_pyfunc,
 )
-from gui.commands.revealing import reveal, set_collapsed
+from gui.commands.revealing import reveal, reveal_end, reveal_start, set_collapsed
 from gui.commands.running import (
     colour_by,
     compare,
@@ -81,6 +83,7 @@ __all__ = [
     "add_control",
     "add_node",
     "add_source",
+    "ask_why",
     "begin_block",
     "block_sources",
     "change_name",
@@ -101,6 +104,7 @@ __all__ = [
     "duplicate_selection",
     "duplicate_session",
     "expect_run",
+    "insert_node",
     "keep_recorded",
     "measure",
     "move_nodes",
@@ -117,6 +121,8 @@ __all__ = [
     "rename",
     "restart_engine",
     "reveal",
+    "reveal_end",
+    "reveal_start",
     "rewire",
     "run_to",
     "select_all",
@@ -143,4 +149,5 @@ __all__ = [
     "trust",
     "use_device",
     "use_native_gradient",
+    "why_selected",
 ]

@@ -127,6 +127,21 @@ def add_source(workspace: Workspace, type: str, at: Point, edge: Edge) -> str:
 
 
 @says_why
+def insert_node(workspace: Workspace, type: str, at: Point, edge: Edge) -> str:
+    """Put a node at a point into the wire at `edge`, through its first input and output, and select
+    it. Returns its name."""
+    edge = closed(workspace.document.graph, edge)
+    source = carried_by(workspace.document.graph, edge)
+    document, chosen = edits.add_operation(workspace.document, type, at, beside=edge.op)
+    if source is not None:
+        document = edits.connect(document, source, Edge(chosen, 0))
+    document = edits.connect(document, TensorRef(chosen), edge)
+    workspace.edit(f"Insert {type}", document)
+    workspace.select([chosen])
+    return chosen
+
+
+@says_why
 def remove_nodes(workspace: Workspace, names: Iterable[str]) -> None:
     gone = _own(workspace, names)
     if gone:
@@ -196,8 +211,14 @@ def connect_through_cast(
 
 
 @says_why
-def disconnect(workspace: Workspace, edge: Edge) -> None:
-    workspace.edit(f"Disconnect {edge.op}", edits.disconnect(workspace.document, edge))
+def disconnect(workspace: Workspace, *wires: Edge) -> None:
+    """Open the inputs that some wires lead to."""
+    document = workspace.document
+    for edge in wires:
+        document = edits.disconnect(document, edge)
+    names = {edge.op for edge in wires}
+    what = wires[0].op if len(names) == 1 else f"{len(wires)} wires"
+    workspace.edit(f"Disconnect {what}", document)
 
 
 @says_why

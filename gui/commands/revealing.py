@@ -38,6 +38,20 @@ def reveal(workspace: Workspace, *names: str, edge: Edge | None = None, at: str 
     workspace.view_requested.emit("reveal", " ".join(seen))  # no name has a space
 
 
+def reveal_start(workspace: Workspace) -> None:
+    """Go to the operation that the selected wire comes from."""
+    edge = workspace.selected_edge
+    source = None if edge is None else workspace.shown.source(edge)
+    if source is not None:
+        reveal(workspace, source.op)
+
+
+def reveal_end(workspace: Workspace) -> None:
+    """Go to the operation that the selected wire leads to."""
+    if workspace.selected_edge is not None:
+        reveal(workspace, workspace.selected_edge.op)
+
+
 def set_collapsed(workspace: Workspace, collapsed: frozenset[str], label: str) -> None:
     """Choose which scopes are one box each, as an edit of the document's view."""
     if collapsed != workspace.document.view.collapsed:

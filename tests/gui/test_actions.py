@@ -76,7 +76,8 @@ def test_without_a_document_only_what_makes_sense_is_enabled(driver: Driver) -> 
 def test_every_enabled_action_runs(driver: Driver, examples: Path, menu: str) -> None:
     """On the tutorial, one step in, with a node selected; what opens is closed again."""
     said: list[str] = []
-    driver.workspace.message.connect(lambda level, text: said.append(text))
+    answers = ("note",)  # what was asked for is no complaint
+    driver.workspace.message.connect(lambda level, text: level in answers or said.append(text))
     before = None
     for action in actions.ACTIONS:
         if action.menu != menu or action.id in ELSEWHERE:
