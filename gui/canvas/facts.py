@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from core.debug.breakpoints import BreakpointKind
+from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.graph.model import Edge, Operation, TensorRef
 from core.graph.problems import UNFINISHED
 from core.ops.opened import closed
@@ -109,23 +109,19 @@ class Facts:
     @cached_property
     def breakpoints(self) -> dict[int, bool]:
         """Box -> whether one of its breakpoints is enabled."""
-        places = {
-            BreakpointKind.OP: self._visible.box_of,
-            BreakpointKind.GRADIENT: self._visible.box_of,
-            BreakpointKind.SCOPE: self._closed_scopes,
-        }
         found: dict[int, bool] = {}
         for point in self._workspace.document.breakpoints:
-            number = places.get(point.kind, {}).get(point.target)
+            number = self._broken_box(point)
             if number is not None:
                 found[number] = found.get(number, False) or point.enabled
         return found
 
-    @property
-    def _closed_scopes(self) -> Mapping[str, int]:
-        """Scope -> its box, of those that are one."""
-        boxes = enumerate(self._visible.boxes)
-        return {box.id.rstrip("/"): number for number, box in boxes if box.is_scope}
+    def _broken_box(self, point: Breakpoint) -> int | None:
+        """Where a breakpoint is shown: at its operation, or at its scope while that is one box."""
+        if point.kind is BreakpointKind.SCOPE:
+            return self._visible.number.get(f"{point.target}/")
+        at_operation = point.kind in (BreakpointKind.OP, BreakpointKind.GRADIENT)
+        return self._visible.box_of.get(point.target) if at_operation else None
 
     @cached_property
     def shares(self) -> Shares | None:

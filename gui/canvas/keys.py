@@ -26,6 +26,7 @@ ARROWS: Mapping[Key, tuple[int, int]] = {
     Key.Key_Up: (0, -1),
     Key.Key_Down: (0, 1),
 }
+QUIET = {Key.Key_Escape, Key.Key_Shift, Key.Key_Control, Key.Key_Alt, Key.Key_AltGr, Key.Key_Meta}
 ROWS: Mapping[str, Action] = {
     QKeySequence(key).toString(): action for action in ACTIONS for key in action.keys
 }

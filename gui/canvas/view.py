@@ -238,13 +238,11 @@ class GraphView(QGraphicsView):
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         if self.gesture is not None:
             self.escape()
+        elif self.workspace.is_open and event.reason() is QContextMenuEvent.Reason.Keyboard:
+            context.open_by_key(self)
         elif self.workspace.is_open:
-            if event.reason() is QContextMenuEvent.Reason.Keyboard:
-                context.open_by_key(self)
-            else:
-                self._pointer = event.pos()
-                context.open_at(self, event.pos(), self.hit(self.mapToScene(event.pos())))
-        event.accept()
+            self._pointer = event.pos()
+            context.open_at(self, event.pos(), self.hit(self.mapToScene(event.pos())))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
@@ -263,7 +261,7 @@ class GraphView(QGraphicsView):
         super().focusOutEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() != Qt.Key.Key_Escape:
+        if event.key() not in keys.QUIET:
             self._put_down()
         if event.key() == Qt.Key.Key_Space and not event.isAutoRepeat():
             self.space_held = True

@@ -81,6 +81,8 @@ def test_only_the_left_button_puts_down(pointed: Any) -> None:
 
 def test_other_keys_put_down_first(pointed: Any) -> None:
     duplicated(pointed)
+    QTest.keyClick(pointed.view, Qt.Key.Key_Alt)
+    assert pointed.view.gesture is not None, "which lets go of the grid"
     duplicated(pointed)
     assert pointed.space.selection == ("e_1_1",)
     pointed.point_at(QPoint(300, 300))
