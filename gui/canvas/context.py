@@ -35,7 +35,7 @@ NODE = (
 )  # fmt: skip
 SCOPE = (
     "view.toggle_scope", "edit.rename", "run.breakpoint", "",
-    "graph.stop_gradient", "edit.select_inputs", "view.outline", "view.fit_selection", "",
+    "edit.select_inputs", "view.outline", "view.fit_selection", "",
     "edit.cut", "edit.copy", "edit.duplicate", "edit.delete",
 )  # fmt: skip
 WIRE = ("graph.stop_gradient", "", "graph.wire_start", "graph.wire_end", "")
