@@ -60,7 +60,7 @@ def between(workspace: Workspace, at: Point, edge: Edge) -> list[Entry]:
     return [
         _entry(d, lambda d=d: commands.insert_node(workspace, d.type, at, edge))
         for d in _catalogue()
-        if d.inputs and d.outputs and (kind is None or accepts(d, kind))
+        if d.outputs and first_fit(d, kind) is not None
     ]
 
 

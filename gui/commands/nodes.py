@@ -128,13 +128,14 @@ def add_source(workspace: Workspace, type: str, at: Point, edge: Edge) -> str:
 
 @says_why
 def insert_node(workspace: Workspace, type: str, at: Point, edge: Edge) -> str:
-    """Put a node at a point into the wire at `edge`, through its first input and output, and select
-    it. Returns its name."""
+    """Put a node at a point into the wire at `edge`, through the first input that takes what it
+    carries and the first output, and select it. Returns its name."""
     edge = closed(workspace.document.graph, edge)
     source = carried_by(workspace.document.graph, edge)
-    document, chosen = edits.add_operation(workspace.document, type, at, beside=edge.op)
-    if source is not None:
-        document = edits.connect(document, source, Edge(chosen, 0))
+    if source is None:
+        document, chosen = edits.add_operation(workspace.document, type, at, beside=edge.op)
+    else:
+        document, chosen = adding.add_reader(workspace.document, type, at, source, beside=edge.op)
     document = edits.connect(document, TensorRef(chosen), edge)
     workspace.edit(f"Insert {type}", document)
     workspace.select([chosen])

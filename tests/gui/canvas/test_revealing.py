@@ -6,12 +6,13 @@ from dataclasses import replace
 from itertools import chain, combinations, pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, QRectF
 
 from core.autodiff.request import GradientRequest
 from core.graph.dtypes import DType, Shape
-from core.graph.model import Edge, Graph, Operation, TensorRef
+from core.graph.model import Constant, Edge, Graph, Operation, TensorRef
 from core.io.document import Document
 from gui import commands
 from gui.canvas.camera import LEGIBLE
@@ -27,7 +28,11 @@ def nested() -> Document:
     names = ("x", "tower/in", "tower/block/deep", "head/out")
     ops = [Operation("x", "Placeholder", attrs=attrs)]
     ops += [Operation(b, "Tanh", (TensorRef(a),)) for a, b in pairwise(names)]
-    return Document(graph=Graph.of(ops), request=GradientRequest.to("head/out", "x"))
+    return Document(
+        graph=Graph.of(ops),
+        request=GradientRequest.to("head/out", "x"),
+        feeds={"x:0": Constant(np.float32([1, 2]))},
+    )
 
 
 def close(canvas: Any, *scopes: str) -> None:
