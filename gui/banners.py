@@ -12,7 +12,11 @@ from gui.autosave import Recovered
 from gui.banner import Banner
 from gui.workspace import Workspace
 
-LEVELS = {"error": ("problem", "problem"), "warning": ("current", "warning")}
+LEVELS = {
+    "error": ("problem", "problem"),
+    "warning": ("current", "warning"),
+    "note": ("selection", "info"),
+}
 
 PATIENCE = 3000  # milliseconds that a command may take until the way out of it is shown
 SLOW = "This takes long. F6 stops at the next step; a function that never returns is ended by \
@@ -59,7 +63,7 @@ class Banners(QObject):
         self._trust()
 
     def say(self, level: str, text: str) -> None:
-        """A warning or an error, until the next thing that works."""
+        """A note, a warning or an error, until the next thing that works."""
         self.message.say(text, *LEVELS.get(level, LEVELS["error"]))
 
     def offer(

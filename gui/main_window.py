@@ -11,6 +11,7 @@ from PySide6.QtGui import (
     QDragEnterEvent,
     QDropEvent,
     QGuiApplication,
+    QKeyEvent,
     QShowEvent,
 )
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
@@ -71,12 +72,11 @@ class MainWindow(QMainWindow):
         """The node editor, made now if it was not yet."""
         if self._canvas is None:
             from gui.canvas.view import GraphView
+            from gui.pointer_keys import PointerKeys
 
             self._canvas = GraphView(self.workspace)
             self._pages.addWidget(self._canvas)
-            for row, action in self.actions_:
-                if row.canvas:
-                    self._canvas.addAction(action)
+            self._keys = PointerKeys(self, self._canvas)
             self._canvas.zoom_changed.connect(self.status.show_zoom)
         return self._canvas
 
@@ -164,7 +164,7 @@ class MainWindow(QMainWindow):
         self.menu.show_name(f"{workspace.name}{' •' if modified else ''}")
 
     def _count_problems(self) -> None:
-        count = len(current_problems(self.workspace))
+        count = sum(row.severity != "info" for row in current_problems(self.workspace))
         self.docks.by_id["problems"].say(f"Problems {count}" if count else "Problems")
 
     def _offer_note(self) -> None:
@@ -242,6 +242,11 @@ class MainWindow(QMainWindow):
         self.autosave.close()
         self.workspace.close()
         event.accept()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """A key that nobody took."""
+        if self._canvas is None or not self._keys.take(event):
+            super().keyPressEvent(event)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if _dropped(event) is not None:

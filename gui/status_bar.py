@@ -57,9 +57,10 @@ class StatusBar(QStatusBar):
         self._color(inside and workspace.engine_state == "ready")
 
     def remark(self, text: str) -> None:
-        """Say something that goes away by itself."""
+        """Say something that goes away by itself, or with the next; "" takes it away."""
+        self._remark_until.start() if text else self._remark_until.stop()
         self.place.setText(text)
-        self._remark_until.start()
+        self._show_place()
 
     def show_zoom(self, scale: float) -> None:
         self.zoom.setText(f"zoom {round(100 * scale)} %")
@@ -77,7 +78,9 @@ class StatusBar(QStatusBar):
             return
         stop, program = self._workspace.stop, self._workspace.program
         steps = len(program.steps) if program is not None else 0
-        self.place.setText("" if stop is None else place_words(stop, steps))
+        waits = next(iter(self._workspace.waits.values()), None)
+        idle = f": waits for {waits}" if waits is not None and not steps else ""
+        self.place.setText("" if stop is None else place_words(stop, steps) + idle)
 
     def _device(self) -> str:
         program, devices = self._workspace.program, self._workspace.devices

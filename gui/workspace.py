@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from PySide6.QtGui import QUndoStack
 
 from core.errors import GradstepError
 from core.graph.changes import Changes, diff
-from core.graph.model import Edge
+from core.graph.model import Edge, TensorRef
 from core.host import trust
 from core.host.messages import (
     Comparison,
@@ -25,9 +25,10 @@ from core.host.messages import (
 from core.host.wire import Buffer
 from core.io.document import Document
 from core.io.fed import with_placeholders
-from core.ops.infer import Inference, infer
+from core.ops.infer import Inference, declared
 from core.ops.opened import opened, opened_types
 from core.ops.tensor_types import TensorTypes
+from core.ops.unfinished import Waiting, waiting
 from gui.background import Background
 from gui.bridge import EngineBridge
 from gui.debugger import Debugger
@@ -45,7 +46,15 @@ NOTHING = Inference(TensorTypes({}), {}, ())
 
 def _inferred(document: Document) -> Inference:
     """Types and problems of the document's graph, as it is fed."""
-    return infer(with_placeholders(document).graph)
+    return declared(with_placeholders(document).graph)
+
+
+def _waiting(document: Document) -> dict[str, Waiting]:
+    fed = {TensorRef.parse(name) for name in document.feeds}
+    try:
+        return waiting(with_placeholders(document).graph, fed)
+    except GradstepError:  # a cycle, which is said
+        return {}
 
 
 def _ignore(*args: object) -> None:
@@ -88,7 +97,7 @@ class Workspace(QObject):
     compared = Signal()
     devices_changed = Signal()
     theme_changed = Signal()
-    message = Signal(str, str)  # level ("info", "warning" or "error"), one line of text
+    message = Signal(str, str)  # level ("info", "note", "warning" or "error"), one line of text
     view_requested = Signal(str, str)  # something only the window can do, to what
     block_requested = Signal(object, object, object)  # Block to be added, point, source or None
 
@@ -115,6 +124,7 @@ class Workspace(QObject):
         self.expected = Expected(self)
         self.sessions = SessionModel(self)
         self._background = Background(self)
+        self._waits: tuple[object, dict[str, Waiting]] | None = None
         self._round = 0  # edits are merged only within one round; see `edit`
         self._forward_signals()
 
@@ -128,6 +138,21 @@ class Workspace(QObject):
     unavailable: dict[str, str] = _known("unavailable", "device -> what is missing to compare it")
     devices: tuple[DeviceInfo, ...] = _known("devices", "what this machine has")
     device: str = _known("device", "name of the device that runs are made on")
+
+    @property
+    def waits(self) -> dict[str, Waiting]:
+        """Operation -> what it waits for, of what is not drawn to its end yet."""
+        document = self.document
+        key = document.graph, document.feeds
+        if self._waits is None or self._waits[0] != key:
+            self._waits = key, _waiting(document)
+        return self._waits[1]
+
+    @property
+    def gradients_wait(self) -> bool:
+        """Whether there will be gradients once something is finished: that there are none yet says
+        nothing."""
+        return bool(self.debugger.held_up)
 
     @property
     def is_idle(self) -> bool:
@@ -147,6 +172,11 @@ class Workspace(QObject):
         """The gradient that reaches the forward tensor `ref`; its state is "none" when there is
         none. None as in `value`."""
         return self.debugger.gradient(ref)
+
+    def operands(self, op: str) -> Mapping[str, str] | None:
+        """What stands for a tensor in the text of an operation's step -> that tensor. None as in
+        `value`."""
+        return self.debugger.operands(op)
 
     def control(self, command: str, target: str = "") -> None:
         """Give the debugger a command of messages.Control; `stopped` follows."""
@@ -173,6 +203,23 @@ class Workspace(QObject):
             self._trust_own_code(document)
         key = merge_key and f"{merge_key}#{self._round}"
         self.undo_stack.push(Edit(label, self.document, document, self._show, key))
+
+    def amend(self, document: Document) -> None:
+        """Let the last edit lead to `document`: the user is still making it. It is an edit of its
+        own where the last one is saved already, or another."""
+        last = self._last_edit()
+        if last is None or last.after is not self.document or self.undo_stack.isClean():
+            self.edit("Move", document)
+        else:
+            last.after = document
+            self._show(document)
+
+    def retract(self) -> None:
+        """Take the last edit back as if it had never been made: there is nothing to redo."""
+        last = self._last_edit()
+        if last is not None and last.after is self.document:
+            last.fleeting = True
+            self.undo_stack.undo()
 
     def open_path(self, path: Path, then: Callable[[], None] = _ignore) -> None:
         """Read a file of any supported format beside the main thread, then show it."""
@@ -234,12 +281,12 @@ class Workspace(QObject):
             self.theme = theme
             self.theme_changed.emit()
 
-    def complain(self, error: GradstepError | ErrorInfo) -> None:
-        """Show a failure, in one line, with what to do."""
+    def complain(self, error: GradstepError | ErrorInfo, level: str = "error") -> None:
+        """Show a failure, in one line, with what to do. level: see `message`."""
         text, hint = error.message, error.hint
         if hint:
             text = f"{text.rstrip('.')}. {hint[0].upper()}{hint[1:]}"
-        self.message.emit("error", text)
+        self.message.emit(level, text)
 
     def start(self) -> None:
         """Start the engine process; engine_changed follows."""
@@ -251,6 +298,11 @@ class Workspace(QObject):
         self.bridge.close()
 
     # -- inside ---------------------------------------------------------------------------------
+
+    def _last_edit(self) -> Edit | None:
+        index = self.undo_stack.index()
+        last = self.undo_stack.command(index - 1) if index else None
+        return last if isinstance(last, Edit) else None
 
     def _replace(
         self, document: Document, path: Path | None, inference: Inference, is_open: bool

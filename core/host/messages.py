@@ -33,6 +33,8 @@ from core.host.inquiries import (
     Explained,
     FindBottlenecks,
     GradientTable,
+    Notate,
+    Notated,
     Profile,
     Profiled,
     Why,
@@ -54,6 +56,7 @@ from core.host.parts import (
     StepInfo,
     TensorPart,
     ThreadInfo,
+    UpdateInfo,
 )
 
 
@@ -202,6 +205,7 @@ Request = (
     | CheckGradients
     | CheckExpectations
     | Expect
+    | Notate
     | Why
     | FindBottlenecks
     | Compare
@@ -218,6 +222,7 @@ Reply = (
     | GradientTable
     | Expectations
     | Expected
+    | Notated
     | Explained
     | Bottlenecks
     | Compared
@@ -261,6 +266,8 @@ __all__ = [
     "ManageSessions",
     "Message",
     "NodeCheck",
+    "Notate",
+    "Notated",
     "Open",
     "Opened",
     "Output",
@@ -284,6 +291,7 @@ __all__ = [
     "TensorPart",
     "ThreadInfo",
     "UncheckedNode",
+    "UpdateInfo",
     "Values",
     "Why",
 ]

@@ -32,8 +32,11 @@ def race_problems(program: Program, plan: Plan) -> list[Problem]:
 
 
 def problems_of(session: DebugSession) -> list[Problem]:
-    """What is wrong with the program that runs there, and with the runs that it makes."""
-    return [*session.program.problems, *race_problems(session.program, session.plan)]
+    """What is wrong with the program that runs there, and with the runs that it makes; races only
+    where the program, one that is not finished, does not say them itself."""
+    known = session.program.problems
+    said = any(problem.code == "race" for problem in known)
+    return [*known, *(() if said else race_problems(session.program, session.plan))]
 
 
 def races_of(program: Program) -> list[Problem]:

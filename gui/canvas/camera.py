@@ -6,9 +6,13 @@ from PySide6.QtCore import QObject, QPoint, QPointF, QRect, QRectF, QTimer, Sign
 from PySide6.QtGui import QTransform
 from PySide6.QtWidgets import QGraphicsView
 
+from gui.canvas.detail import LARGEST_TEXT, TEXT
+
 SMALLEST, LARGEST = 0.02, 4.0  # pixels per scene unit
 NOTCH = 1.15  # one notch of the wheel
 ROOM = 24  # pixels left free around what is framed
+EDGE = 0.1  # of the viewport, at each side: what is there is not plainly in view
+LEGIBLE, READING = TEXT / LARGEST_TEXT, 0.75  # scales: the least to read at, a good one
 SETTLE = 90  # milliseconds after the last change of scale until the picture is crisp
 
 
@@ -90,6 +94,15 @@ class Camera(QObject):
             self.reveal(rect)
         else:
             self.frame(rect)
+
+    def centre(self, rect: QRectF) -> None:
+        """Have a rectangle plainly in view, large enough to be read: it comes to the middle, unless
+        it is well inside already."""
+        seen = self.visible
+        across, down = seen.width() * EDGE, seen.height() * EDGE
+        legible = self.scale >= LEGIBLE
+        if not legible or not seen.adjusted(across, down, -across, -down).contains(rect):
+            self.frame(rect, self.scale if legible else READING)
 
     def reveal(self, rect: QRectF) -> None:
         """Pan as little as needed to have a rectangle in view."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
+from gui import commands
 from gui.panels.claim import Claim
 from gui.panels.expectations import ExpectationList
 from gui.panels.labels import Link, Wrapped
@@ -83,5 +84,4 @@ class NotePanel(Panel):
 
     def _select(self, name: str) -> None:
         if self._is_name(name):
-            self.workspace.select([name])
-            self.workspace.view_requested.emit("fit_selection", "")
+            commands.reveal(self.workspace, name)

@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QLineEdit
 
+from gui import commands
 from gui.panels.outline_rows import outline_rows
 from gui.panels.panel import Panel, search_row
 from gui.panels.row_tree import Row
@@ -92,8 +93,7 @@ class OutlinePanel(Panel):
             self.tree.select_names(self.workspace.selection, reveal=True)
 
     def _frame(self, row: Row) -> None:
-        self.workspace.select([row.name])
-        self.workspace.view_requested.emit("fit_selection", "")
+        commands.reveal(self.workspace, row.name)
 
 
 def _is_find(event: QEvent) -> bool:

@@ -15,7 +15,7 @@ from gui.theme import ASSETS
 
 # Answered by a dialog of Qt's, by a question, or by the end of the window: tested elsewhere.
 ELSEWHERE = {
-    "file.open", "file.save", "file.save_as", "file.export", "file.quit", "edit.rename", "help.log",
+    "file.open", "file.save", "file.save_as", "file.export", "file.quit", "help.log",
 }  # fmt: skip
 
 
@@ -76,7 +76,8 @@ def test_without_a_document_only_what_makes_sense_is_enabled(driver: Driver) -> 
 def test_every_enabled_action_runs(driver: Driver, examples: Path, menu: str) -> None:
     """On the tutorial, one step in, with a node selected; what opens is closed again."""
     said: list[str] = []
-    driver.workspace.message.connect(lambda level, text: said.append(text))
+    answers = ("note",)  # what was asked for is no complaint
+    driver.workspace.message.connect(lambda level, text: level in answers or said.append(text))
     before = None
     for action in actions.ACTIONS:
         if action.menu != menu or action.id in ELSEWHERE:

@@ -54,7 +54,7 @@ def test_words_and_marks_are_shown(panel: Any) -> None:
 def test_a_name_in_the_note_selects_its_node(panel: Any, bench: Any) -> None:
     panel.note.linkActivated.emit("e")
     assert bench.space.selection == ("e",)
-    assert ("fit_selection", "") in bench.views
+    assert ("reveal", "e") in bench.views
 
 
 def test_an_edit_is_checked_anew(panel: Any, bench: Any, qtbot: Any) -> None:
