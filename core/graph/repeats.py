@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from core.graph.block_graph import BlockGraph, label_of
@@ -38,13 +38,28 @@ def repeated_blocks(graph: Graph) -> list[Repeated]:
 
 def blocks_like(graph: Graph, scope: str) -> tuple[str, ...]:
     """The scopes that are like `scope`, itself included, in order of creation."""
-    members = _members(graph)
+    return _like(graph, _members(graph), scope)
+
+
+def blocks_around(graph: Graph, names: Collection[str]) -> tuple[str, ...]:
+    """The innermost scope around some operation of `names` that is repeated, and the scopes like
+    it: such that all `names` lie in them, and others do besides. Nothing where there is none."""
+    members, chosen = _members(graph), frozenset(names)
+    for scope in reversed([*parents(min(chosen, default=""))]):
+        found = _like(graph, members, scope)
+        inside = {name for each in found for name in members[each]}
+        if len(found) > 1 and chosen < inside:
+            return found
+    return ()
+
+
+def _like(graph: Graph, members: Mapping[str, Sequence[str]], scope: str) -> tuple[str, ...]:
     if scope not in members:
         return ()
     size, types = len(members[scope]), _types(graph, members[scope])
     same = [s for s, names in members.items() if len(names) == size and s != scope]
     same = [s for s in same if _types(graph, members[s]) == types]
-    found = _alike(graph, members, [scope, *same])[0]
+    found = {*_alike(graph, members, [scope, *same])[0]}
     return tuple(s for s in members if s in found)
 
 

@@ -107,6 +107,20 @@ class Bottlenecks(Message, frozen=True, kw_only=True):
     cut: list[str]
 
 
+class FindRepeats(Message, frozen=True, kw_only=True):
+    """Which blocks are like the one around these operations? Replied to with Repeats."""
+
+    names: list[str]
+
+
+class Repeats(Message, frozen=True, kw_only=True):
+    """scopes: those that are alike, in order of creation; names: the operations in all of them.
+    Nothing where the blocks around what was asked for are not repeated."""
+
+    scopes: list[str]
+    names: list[str]
+
+
 class Compare(Message, frozen=True, kw_only=True):
     """Run on `left` and on each device of `against`, node by node. Replied to with Compared."""
 

@@ -32,11 +32,13 @@ from core.host.inquiries import (
     Expected,
     Explained,
     FindBottlenecks,
+    FindRepeats,
     GradientTable,
     Notate,
     Notated,
     Profile,
     Profiled,
+    Repeats,
     Why,
 )
 from core.host.message import Message
@@ -208,6 +210,7 @@ Request = (
     | Notate
     | Why
     | FindBottlenecks
+    | FindRepeats
     | Compare
     | Profile
     | Devices
@@ -225,6 +228,7 @@ Reply = (
     | Notated
     | Explained
     | Bottlenecks
+    | Repeats
     | Compared
     | Profiled
     | DeviceList
@@ -258,6 +262,7 @@ __all__ = [
     "Explanation",
     "Failed",
     "FindBottlenecks",
+    "FindRepeats",
     "GradientRow",
     "GradientTable",
     "LoopInfo",
@@ -279,6 +284,7 @@ __all__ = [
     "ProgramInfo",
     "Progress",
     "Read",
+    "Repeats",
     "Reply",
     "Request",
     "SessionInfo",

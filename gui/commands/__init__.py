@@ -77,6 +77,7 @@ from gui.commands.sessions import (
     new_session,
     switch_session,
 )
+from gui.commands.structure import select_passes, select_repeats, stop_altogether
 
 __all__ = [
     "add_block",
@@ -127,6 +128,8 @@ __all__ = [
     "run_to",
     "select_all",
     "select_inputs",
+    "select_passes",
+    "select_repeats",
     "select_scope",
     "set_attr",
     "set_breakpoints",
@@ -140,6 +143,7 @@ __all__ = [
     "set_request",
     "set_theme",
     "set_threads",
+    "stop_altogether",
     "switch_session",
     "switch_thread",
     "to_pyfunc",

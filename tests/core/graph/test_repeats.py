@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.graph.repeats import Repeated, blocks_like, repeated_blocks
+from core.graph.repeats import Repeated, blocks_around, blocks_like, repeated_blocks
 from core.ops import api as tf
 from core.ops.builder import GraphBuilder, Tensor
 from tests.bench.shapes import loops
@@ -98,6 +98,23 @@ def test_blocks_in_blocks_are_said_once() -> None:
         with deeper.scope(f"layer{layer}"):
             h = tf.exp(block(deeper, h, "only"))
     assert repeated_blocks(deeper.build()) == [Repeated(("layer0", "layer1", "layer2"), 6)]
+
+
+def test_the_blocks_around_some_operations_hold_them_all_and_more() -> None:
+    build = GraphBuilder()
+    h = build.placeholder("x", shape=(1, 2))
+    for layer in range(2):
+        with build.scope(f"layer{layer}"):
+            h = tf.add_n([block(build, h, f"head{head}") for head in range(2)])
+    graph = build.build()
+    heads = ("layer0/head0", "layer0/head1", "layer1/head0", "layer1/head1")
+    layers = ("layer0", "layer1")
+    inside = [name for name in graph.operations if "/head" in name]
+    assert blocks_around(graph, ["layer1/head0/w"]) == heads
+    assert blocks_around(graph, ["layer1/AddN"]) == layers
+    assert blocks_around(graph, inside) == layers
+    assert blocks_around(graph, [n for n in graph.operations if "/" in n]) == ()
+    assert blocks_around(graph, ["x"]) == blocks_around(graph, []) == ()
 
 
 def test_loops_are_alike_by_what_goes_round() -> None:
