@@ -38,10 +38,6 @@ class Finding:
     fix: str = ""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """`gradstep doctor` takes no arguments of its own."""
-
-
 def execute(args: argparse.Namespace, app: Application) -> Answer:
     """All findings. A GPU, display or optional library that is missing is no failure: exit status 1
     is for what keeps Gradstep from working."""
