@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from core.errors import GradstepError
 from core.host.trust import EXAMPLES
 from core.io.document import Document
-from gui.action import is_dirty
 from gui.autosave import Recovered
 from gui.dialogs import unsaved
 from gui.settings import settings
@@ -60,19 +59,18 @@ class Files(QObject):
         self._workspace.open_path(chosen, opened)
         return True
 
-    def recover(self, found: Recovered) -> None:
-        """Show unsaved work again, as unsaved work of its own file."""
+    def recover(self, found: Recovered, keep: Callable[[], bool]) -> bool:
+        """Show unsaved work again, as unsaved work of its own file. Its copy goes when `keep` has
+        made another, so that it is there at every moment."""
         if not self.may_leave():
-            return
+            return False
 
         def opened() -> None:
-            self._workspace.path = found.path
-            self._workspace.name = found.path.name if found.path else "untitled.gradstep"
-            self._workspace.undo_stack.resetClean()
-            self._workspace.file_changed.emit()
-            found.discard()
+            if keep():
+                found.discard()
 
-        self._workspace.open_path(found.copy, opened)
+        self._workspace.recover(found.copy, found.path, opened)
+        return True
 
     def save(self) -> bool:
         """Write the document to its file, or to a new one."""
@@ -121,7 +119,7 @@ class Files(QObject):
     def may_leave(self) -> bool:
         """Whether the document may be given up: it is saved, or the user says so."""
         workspace = self._workspace
-        if not is_dirty(workspace) or not workspace.document.graph.operations:
+        if not workspace.is_changed:
             return True
         answer = unsaved.ask(self._window, workspace.name)
         if answer is unsaved.Answer.SAVE:

@@ -158,7 +158,7 @@ class MainWindow(QMainWindow):
             self.setWindowModified(False)
             self.menu.show_name("")
             return
-        modified = not workspace.undo_stack.isClean()
+        modified = workspace.is_changed
         self.setWindowTitle(f"{workspace.name}[*] · Gradstep")
         self.setWindowModified(modified)
         self.menu.show_name(f"{workspace.name}{' •' if modified else ''}")
@@ -200,10 +200,11 @@ class MainWindow(QMainWindow):
         """Offer what another window did not get to save."""
         found = next(left_behind(), None)
         if found is not None:
-            self.banners.offer(found, lambda: self._recover(found), found.discard)
+            self.banners.offer(found, lambda: self.recover(found), found.discard)
 
-    def _recover(self, found: Recovered) -> None:
-        self.files.recover(found)
+    def recover(self, found: Recovered) -> None:
+        """Show unsaved work that another window left behind."""
+        self.files.recover(found, self.autosave.save_now)
 
     def reset_layout(self) -> None:
         """Every panel where it was at first."""
@@ -224,7 +225,7 @@ class MainWindow(QMainWindow):
 
     def discard(self) -> None:
         """Close without asking; unsaved edits are lost."""
-        self.workspace.undo_stack.setClean()
+        self.workspace.give_up_changes()
         self.close()
 
     def showEvent(self, event: QShowEvent) -> None:

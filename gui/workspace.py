@@ -23,6 +23,7 @@ from core.host.messages import (
     Stopped,
 )
 from core.host.wire import Buffer
+from core.io.changed import has_work
 from core.io.document import Document
 from core.io.fed import with_placeholders
 from core.ops.infer import Inference, declared
@@ -41,6 +42,7 @@ from gui.theme import DARK, Theme
 from gui.undo import Edit
 from gui.values import TensorValue
 
+UNTITLED = "untitled.gradstep"
 NOTHING = Inference(TensorTypes({}), {}, ())
 
 
@@ -73,6 +75,8 @@ class Workspace(QObject):
     document, path: the document and its file; path is None until it is saved, and for what was
                     imported or came with the program, which saving must not overwrite.
     name:           what the document is called, by its file.
+    on_disk:        the document as a file holds it; None for work that was recovered.
+    is_changed:     whether the document holds work that would be lost with it.
     is_open:        whether there is a document; without one, `document` is an empty one.
     shown:          the graph that is looked at: the document's, and what is in its loops.
     inference:      static types of `shown`, and problems of `document.graph`.
@@ -82,7 +86,7 @@ class Workspace(QObject):
     profiler:       what was measured of it, and how that is looked at.
     expected:       what it expects of its runs, and what came.
     sessions:       its sessions, and which of them is shown.
-    undo_stack:     Qt's stack of edits; its clean state is the saved one.
+    undo_stack:     Qt's stack of edits. Whether it is clean says nothing: a breakpoint is an edit.
     """
 
     document_opened = Signal()  # another document, or none; document_changed was sent before
@@ -109,6 +113,8 @@ class Workspace(QObject):
         self.document = Document()
         self.path: Path | None = None
         self.name = ""
+        self.on_disk: Document | None = self.document
+        self.is_changed = False
         self.is_open = False
         self.shown = self.document.graph
         self.inference = NOTHING
@@ -223,40 +229,52 @@ class Workspace(QObject):
 
     def open_path(self, path: Path, then: Callable[[], None] = _ignore) -> None:
         """Read a file of any supported format beside the main thread, then show it."""
-        from core.io.open import read
+        own = path.suffix == ".gradstep" and trust.EXAMPLES not in path.parents
 
-        def work() -> tuple[Document, Inference]:
-            document = folded(read(path))
-            return document, _inferred(document)
-
-        def loaded(result: tuple[Document, Inference]) -> None:
-            own = path.suffix == ".gradstep" and trust.EXAMPLES not in path.parents
-            self.open_document(result[0], path if own else None, result[1], path.name)
+        def loaded(document: Document, inference: Inference) -> None:
+            self.open_document(document, path if own else None, inference, path.name)
             then()
 
-        self._background.run(work, loaded, self.complain)
+        self._read(path, loaded)
+
+    def recover(self, copy: Path, path: Path | None, then: Callable[[], None] = _ignore) -> None:
+        """Show the document in `copy` as unsaved work on `path`, or on no file yet."""
+
+        def loaded(document: Document, inference: Inference) -> None:
+            self.open_document(document, path, inference, recovered=True)
+            then()
+
+        self._read(copy, loaded)
 
     def open_document(
         self,
         document: Document,
         path: Path | None = None,
         inference: Inference | None = None,
-        name: str = "untitled.gradstep",
+        name: str = UNTITLED,
+        recovered: bool = False,
     ) -> None:
-        """Show a document in place of the one that is open, whose edits are forgotten."""
+        """Show a document in place of the one that is open, whose edits are forgotten. recovered:
+        no file holds it."""
         self.name = path.name if path is not None else name
+        self.on_disk = None if recovered else document
         self._replace(document, path, inference or _inferred(document), is_open=True)
 
     def close_document(self) -> None:
         """Show none. Unsaved edits are the caller's business."""
+        self.on_disk = None
         self._replace(Document(), None, NOTHING, is_open=False)
 
     def saved(self, path: Path) -> None:
         """The document as it is now is in `path`."""
         self._round += 1
         self.path, self.name = path, path.name
-        self.undo_stack.setClean()
+        self.give_up_changes()
         self.file_changed.emit()
+
+    def give_up_changes(self) -> None:
+        """From here on the document as it is now counts as saved."""
+        self.on_disk, self.is_changed = self.document, False
 
     def trust(self) -> None:
         """The user trusts the document's Python as it is now."""
@@ -310,6 +328,7 @@ class Workspace(QObject):
         gone, came = frozenset(self.document.graph.operations), frozenset(document.graph.operations)
         self.undo_stack.clear()
         self.document, self.path, self.is_open = document, path, is_open
+        self.is_changed = is_open and self._has_work()
         self._read_graph(inference)
         self.trusted = trust.is_trusted(document)
         self.selection, self.selected_edge = (), None
@@ -329,7 +348,23 @@ class Workspace(QObject):
             self.file_changed.emit()
         self._drop_selection_of_removed()
         self.debugger.show(document, self.trusted)
+        was_changed, self.is_changed = self.is_changed, self._has_work()
         self.document_changed.emit(diff(before.graph, document.graph))
+        if was_changed != self.is_changed:
+            self.file_changed.emit()
+
+    def _has_work(self) -> bool:
+        return self.on_disk is None or has_work(self.document, self.on_disk)
+
+    def _read(self, path: Path, then: Callable[[Document, Inference], None]) -> None:
+        """Read a file of any supported format beside the main thread."""
+        from core.io.open import read
+
+        def work() -> tuple[Document, Inference]:
+            document = folded(read(path))
+            return document, _inferred(document)
+
+        self._background.run(work, lambda found: then(*found), self.complain)
 
     def _read_graph(self, inference: Inference) -> None:
         graph = self.document.graph
@@ -355,4 +390,3 @@ class Workspace(QObject):
             getattr(self.debugger, name).connect(getattr(self, name))
         self.debugger.failed.connect(self.complain)
         self.bridge.state_changed.connect(self.engine_changed)
-        self.undo_stack.cleanChanged.connect(self.file_changed)

@@ -11,6 +11,7 @@ from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication
 
 from gui import theme
+from gui.bridge import EngineBridge
 from gui.driver import Driver
 from gui.main_window import MainWindow
 from gui.settings import settings
@@ -36,6 +37,19 @@ def workspace(qtbot: Any) -> Iterator[Workspace]:
     space.start()
     yield space
     space.close()
+
+
+class _Silent(EngineBridge):
+    """A bridge that never starts a process."""
+
+    def send(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def silent(qapp: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workspaces have no engine."""
+    monkeypatch.setattr("gui.workspace.EngineBridge", _Silent)
 
 
 @pytest.fixture

@@ -83,7 +83,7 @@ def test_every_enabled_action_runs(driver: Driver, examples: Path, menu: str) ->
         if action.menu != menu or action.id in ELSEWHERE:
             continue
         if _state(driver) != before:  # the one before left something behind
-            driver.workspace.undo_stack.setClean()
+            driver.workspace.give_up_changes()
             driver.open(examples / "tutorial.gradstep")
             driver.key("F10")
             before = _state(driver)
