@@ -12,8 +12,6 @@ from gui.action import Action, Run, Test, controls, legal, window
 from gui.settings import settings
 from gui.workspace import Workspace
 
-MENUS = ("File", "Edit", "View", "Graph", "Run", "Devices", "Help")
-
 
 def _theme_is(choice: str) -> Test:
     return lambda workspace: settings().theme == choice

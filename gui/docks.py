@@ -148,7 +148,6 @@ class Docks(QObject):
         self.layout: QByteArray | None = None  # to come back to when the docks show again
         self._shown = False
         self._withdrawn: set[str] = set()  # hidden for want of content, not by the user
-        self._place()
         for dock in self.by_id.values():
             dock.hide()
 

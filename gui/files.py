@@ -9,8 +9,8 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from core.errors import GradstepError
-from core.host.trust import EXAMPLES
 from core.io.document import Document
+from core.io.example_index import EXAMPLES
 from gui.autosave import Recovered
 from gui.dialogs import unsaved
 from gui.settings import settings

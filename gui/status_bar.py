@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QLabel, QStatusBar
 
-from core.host.messages import Stopped
 from gui.theme import SMALL, sans
-from gui.toolbar import device_words
-from gui.workspace import Workspace
+
+if TYPE_CHECKING:
+    from core.host.messages import Stopped
+    from gui.workspace import Workspace
 
 REASONS = {
     "entry": "Ready",
@@ -20,18 +23,20 @@ REASONS = {
     "goto": "Stopped",
     "end": "Run finished",
 }
-ENGINE = {"starting": "Engine starts", "busy": "Running", "dead": "Engine stopped"}
+ENGINE = {"starting": "Engine starts", "dead": "Engine stopped"}
 MESSAGE_TIME = 6000  # milliseconds that a remark stays
 
 
 class StatusBar(QStatusBar):
-    """Coloured while the debugger is stopped inside a run."""
+    """Coloured while the debugger is stopped inside a run. It stands there before there is a
+    workspace to follow."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    _workspace: Workspace
+
+    def __init__(self) -> None:
         super().__init__()
         self.setObjectName("status_bar")
         self.setSizeGripEnabled(False)
-        self._workspace = workspace
         self._remark_until = QTimer(self, singleShot=True, interval=MESSAGE_TIME)
         self._remark_until.timeout.connect(self._show_place)
         self.state = self._label("state", strong=True)
@@ -40,8 +45,14 @@ class StatusBar(QStatusBar):
         self.recording = self._label("recording")
         self.zoom = self._label("zoom", right=True)
         self.trust = self._label("trust", right=True)
+        self.state.setText(ENGINE["starting"])
+
+    def follow(self, workspace: Workspace) -> None:
+        """Say where this workspace's debugger stands, from now on."""
+        self._workspace = workspace
         for signal in (workspace.stopped, workspace.engine_changed, workspace.program_changed,
-                       workspace.file_changed, workspace.devices_changed):  # fmt: skip
+                       workspace.file_changed, workspace.devices_changed,
+                       workspace.reading_changed):  # fmt: skip
             signal.connect(self.refresh)
         self.refresh()
 
@@ -67,6 +78,10 @@ class StatusBar(QStatusBar):
 
     def _state(self) -> str:
         workspace, stop = self._workspace, self._workspace.stop
+        if workspace.reading:
+            return f"Opening {workspace.reading}"
+        if workspace.engine_state == "busy":
+            return workspace.engine_doing
         if workspace.engine_state in ENGINE:
             return ENGINE[workspace.engine_state]
         if not workspace.is_open:
@@ -80,7 +95,12 @@ class StatusBar(QStatusBar):
         steps = len(program.steps) if program is not None else 0
         waits = next(iter(self._workspace.waits.values()), None)
         idle = f": waits for {waits}" if waits is not None and not steps else ""
-        self.place.setText("" if stop is None else place_words(stop, steps) + idle)
+        self.place.setText(self._size() if stop is None else place_words(stop, steps) + idle)
+
+    def _size(self) -> str:
+        """How much there is to prepare before a first step can be shown."""
+        waits = self._workspace.is_open and self._workspace.engine_state == "busy"
+        return f"{len(self._workspace.shown)} operations" if waits else ""
 
     def _device(self) -> str:
         program, devices = self._workspace.program, self._workspace.devices
@@ -144,3 +164,11 @@ def size_words(count: int) -> str:
             break
         size /= 1024
     return f"{size:.0f} {unit}" if size >= 100 or size == int(size) else f"{size:.1f} {unit}"
+
+
+def device_words(device: str) -> str:
+    """A device in few words: "CPU", "GPU", "tf-gpu (emulated)"."""
+    kind, _, profile = device.partition(":")
+    if kind == "emulate":
+        return f"{profile} (emulated)"
+    return f"{kind.upper()} ({profile})" if profile else kind.upper()

@@ -25,6 +25,7 @@ from core.host.messages import (
 from core.host.wire import Buffer
 from core.io.changed import has_work
 from core.io.document import Document
+from core.io.example_index import EXAMPLES
 from core.io.fed import with_placeholders
 from core.ops.infer import Inference, declared
 from core.ops.opened import opened, opened_types
@@ -78,6 +79,7 @@ class Workspace(QObject):
     on_disk:        the document as a file holds it; None for work that was recovered.
     is_changed:     whether the document holds work that would be lost with it.
     is_open:        whether there is a document; without one, `document` is an empty one.
+    reading:        name of the file that is being read, to be shown then; "" for none.
     shown:          the graph that is looked at: the document's, and what is in its loops.
     inference:      static types of `shown`, and problems of `document.graph`.
     selection:      names of the selected operations; selected_edge: the selected wire, or None.
@@ -91,6 +93,7 @@ class Workspace(QObject):
 
     document_opened = Signal()  # another document, or none; document_changed was sent before
     document_changed = Signal(object)  # core.graph.changes.Changes
+    reading_changed = Signal()
     file_changed = Signal()  # path, saved or not, trusted or not
     program_changed = Signal()
     stopped = Signal()
@@ -116,6 +119,8 @@ class Workspace(QObject):
         self.on_disk: Document | None = self.document
         self.is_changed = False
         self.is_open = False
+        self.reading = ""
+        self._readings = 0
         self.shown = self.document.graph
         self.inference = NOTHING
         self.selection: tuple[str, ...] = ()
@@ -163,11 +168,16 @@ class Workspace(QObject):
     @property
     def is_idle(self) -> bool:
         """Whether all that was asked of the engine is answered and shown."""
-        return self.debugger.is_idle
+        return self.debugger.is_idle and not self.reading
 
     @property
     def engine_state(self) -> str:
         return self.bridge.state
+
+    @property
+    def engine_doing(self) -> str:
+        """What the engine is at, in a word; "" where nothing is asked of it."""
+        return self.bridge.doing
 
     def value(self, ref: str) -> TensorValue | None:
         """The tensor `ref` ("a" or "a:0") as of the current stop. None while it is on its way:
@@ -229,7 +239,7 @@ class Workspace(QObject):
 
     def open_path(self, path: Path, then: Callable[[], None] = _ignore) -> None:
         """Read a file of any supported format beside the main thread, then show it."""
-        own = path.suffix == ".gradstep" and trust.EXAMPLES not in path.parents
+        own = path.suffix == ".gradstep" and EXAMPLES not in path.parents
 
         def loaded(document: Document, inference: Inference) -> None:
             self.open_document(document, path if own else None, inference, path.name)
@@ -357,14 +367,36 @@ class Workspace(QObject):
         return self.on_disk is None or has_work(self.document, self.on_disk)
 
     def _read(self, path: Path, then: Callable[[Document, Inference], None]) -> None:
-        """Read a file of any supported format beside the main thread."""
+        """Read a file of any supported format beside the main thread. Of two that are asked for in
+        a row only the second is shown."""
         from core.io.open import read
+
+        self._readings += 1
+        number = self._readings
 
         def work() -> tuple[Document, Inference]:
             document = folded(read(path))
             return document, _inferred(document)
 
-        self._background.run(work, lambda found: then(*found), self.complain)
+        def ended(what: Callable[[], None]) -> None:
+            if number == self._readings:
+                self.reading = ""
+                what()
+                self.reading_changed.emit()
+
+        self.reading = path.name
+        self.reading_changed.emit()
+        self._background.run(
+            work,
+            lambda found: ended(lambda: then(*found)),
+            lambda error: ended(lambda: self.complain(error)),
+        )
+
+    def stop_reading(self) -> None:
+        """What is being read is not to be shown after all."""
+        self._readings += 1
+        self.reading = ""
+        self.reading_changed.emit()
 
     def _read_graph(self, inference: Inference) -> None:
         graph = self.document.graph

@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from core.errors import GradstepError
-from core.io.document import Document
 from core.io.json_text import pretty
 
+if TYPE_CHECKING:
+    from core.io.document import Document
+
+EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
 INDEX = "index.json"
 
 _WORD = re.compile(r"[^\W_]{2,}")

@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication
 
+from core.host.messages import Message
 from gui import theme
 from gui.bridge import EngineBridge
 from gui.driver import Driver
@@ -40,10 +41,10 @@ def workspace(qtbot: Any) -> Iterator[Workspace]:
 
 
 class _Silent(EngineBridge):
-    """A bridge that never starts a process."""
+    """A bridge that never starts a process: nothing that is asked is ever answered."""
 
-    def send(self, *_: Any) -> None:
-        pass
+    def send(self, message: Message, *_: Any) -> None:
+        self._waiting.append(message)
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from PySide6.QtGui import QKeySequence
 from gui import actions
 from gui.action import Action
 from gui.driver import Driver
+from gui.menus import MENUS
 from gui.theme import ASSETS
 
 # Answered by a dialog of Qt's, by a question, or by the end of the window: tested elsewhere.
@@ -23,7 +24,7 @@ def test_ids_are_unique_and_named_by_menu() -> None:
     ids = [action.id for action in actions.ACTIONS]
     assert len(set(ids)) == len(ids)
     assert all(a.id.startswith(f"{a.menu.lower()}.") for a in actions.ACTIONS)
-    assert {a.menu for a in actions.ACTIONS} == set(actions.MENUS)
+    assert {a.menu for a in actions.ACTIONS} == set(MENUS)
 
 
 def test_no_key_means_two_things() -> None:
@@ -72,7 +73,7 @@ def test_without_a_document_only_what_makes_sense_is_enabled(driver: Driver) -> 
     assert {id for id in enabled if id.startswith("run.")} == {"run.restart_engine"}
 
 
-@pytest.mark.parametrize("menu", actions.MENUS)
+@pytest.mark.parametrize("menu", MENUS)
 def test_every_enabled_action_runs(driver: Driver, examples: Path, menu: str) -> None:
     """On the tutorial, one step in, with a node selected; what opens is closed again."""
     said: list[str] = []

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QTabBar
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QMenu, QTabBar
 
 from core.graph.dtypes import Shape
 from core.graph.model import Edge
@@ -18,8 +19,7 @@ from gui.driver import Driver
 from gui.main_window import MainWindow
 from gui.pill import Pill
 from gui.settings import settings
-from gui.status_bar import place_words, size_words
-from gui.toolbar import device_words
+from gui.status_bar import device_words, place_words, size_words
 from gui.workspace import Workspace
 
 
@@ -117,24 +117,27 @@ def test_problems_are_counted_on_their_tab(tutorial: Driver) -> None:
 
 def test_menus_that_depend_on_the_machine(tutorial: Driver) -> None:
     """Each is filled when it opens, and its rows do what they say."""
-    menu = tutorial.window.menu
-    for submenu, text in (
-        (menu._run_on, "tf-gpu (emulated)"),
-        (menu._compare_with, "cupy (emulated)"),
-        (menu._keep, "up to 1 GB"),
-    ):
+
+    def rows(name: str) -> list[QAction]:
+        submenu = tutorial.window.menu.findChild(QMenu, f"menu.{name}")
+        assert submenu is not None
         submenu.aboutToShow.emit()
-        (row,) = [action for action in submenu.actions() if action.text() == text]
+        return submenu.actions()
+
+    for name, text in (
+        ("devices.run on", "tf-gpu (emulated)"),
+        ("devices.compare with", "cupy (emulated)"),
+        ("run.keep recorded", "up to 1 GB"),
+    ):
+        (row,) = [action for action in rows(name) if action.text() == text]
         row.trigger()
         tutorial.settle()
     assert tutorial.workspace.device == "emulate:tf-gpu"
     assert "emulated" in tutorial.window.status.device.text()
     assert settings().compare_with == "emulate:cupy"
     assert settings().recording_limit == 1 << 30
-    menu._panels.aboutToShow.emit()
-    assert len(menu._panels.actions()) == len(PANELS)
-    menu._recent.aboutToShow.emit()
-    assert not menu._recent.actions()[0].isEnabled()
+    assert len(rows("view.panels")) == len(PANELS)
+    assert not rows("file.open recent")[0].isEnabled()
 
 
 def test_reset_layout_brings_every_dock_back(tutorial: Driver) -> None:
