@@ -23,6 +23,7 @@ from gui import icons, theme
 from gui.menus import MenuBar
 from gui.panels.opening import OpeningPage
 from gui.panels.welcome import WelcomePage
+from gui.placing import WANTED, place_first
 from gui.settings import settings
 from gui.status_bar import StatusBar
 
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from gui.views import Views
     from gui.workspace import Workspace
 
-SIZE = (1600, 1000)
 BLINK = 300  # milliseconds that a file may take to be read before the window says so
 AHEAD = 60  # milliseconds between the panels that are made while the start page is looked at
 
@@ -240,8 +240,6 @@ class MainWindow(QMainWindow):
         self.toolbar.setVisible(is_open)
         if is_open:
             self.canvas.setFocus()
-            # Once the docks around it have their sizes.
-            QTimer.singleShot(0, self.canvas.first_look)
         else:
             self.status.zoom.setText("")
         self._tidy_soon.start()
@@ -330,10 +328,12 @@ class MainWindow(QMainWindow):
         self._tidy_soon.start()
 
     def _restore(self) -> None:
-        self.resize(*SIZE)
-        geometry = settings().window("geometry") if self._remember else None
-        if geometry is not None:
-            self.restoreGeometry(geometry)
+        if not self._remember:
+            self.resize(WANTED)
+            return
+        geometry = settings().window("geometry")
+        if geometry is None or not self.restoreGeometry(geometry):
+            place_first(self)
 
     def discard(self) -> None:
         """Close without asking; unsaved edits are lost."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QEvent
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QApplication
 
 from core.host.messages import Message
@@ -15,6 +15,7 @@ from gui import theme
 from gui.bridge import EngineBridge
 from gui.driver import Driver
 from gui.main_window import MainWindow
+from gui.placing import WANTED
 from gui.settings import settings
 from gui.workspace import Workspace
 
@@ -59,6 +60,8 @@ def driver(qtbot: Any, qapp: Any) -> Iterator[Driver]:
     theme.apply(qapp, theme.DARK)
     space = Workspace()
     window = MainWindow(space)
+    window.setWindowState(Qt.WindowState.WindowNoState)  # whatever the screen
+    window.resize(WANTED)
     space.setParent(window)
     space.start()
     yield Driver(window)

@@ -96,12 +96,15 @@ def test_examples_that_cannot_be_listed_are_said(
 def test_what_cannot_be_loaded_ends_the_program(
     bare: MainWindow, monkeypatch: pytest.MonkeyPatch, qtbot: Any
 ) -> None:
+    ended: list[int] = []
+    monkeypatch.setattr(QApplication, "exit", ended.append)  # the tests go on
     monkeypatch.setattr(start, "HERE", ("gui.no_such_module",))
     said = start.Start(bare, None, None)
     said.begin()
     bare.painted.emit()
     qtbot.waitUntil(lambda: said.error is not None)
     assert "no_such_module" in said.error.message
+    assert ended == [1]
     assert not bare.is_furnished
 
 
