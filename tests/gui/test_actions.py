@@ -112,3 +112,15 @@ def test_tool_tips_name_the_key(tutorial: Driver) -> None:
     tip = tutorial.window.actions_["run.step"].toolTip()
     assert "F10" in tip
     assert "\n" in tip
+
+
+def test_the_round_arrow_restarts_the_run_and_the_engine_is_in_a_menu(tutorial: Driver) -> None:
+    tutorial.key("F10")
+    before = tutorial.workspace.bridge.pid
+    tutorial.click("toolbar.run.restart")
+    assert tutorial.workspace.stop is not None
+    assert tutorial.workspace.stop.step == 0
+    assert tutorial.workspace.bridge.pid == before
+    shown = {row.id for row, _ in tutorial.window.actions_ if row.toolbar}
+    assert "run.restart_engine" not in shown
+    assert actions.BY_ID["run.restart_engine"].menu == "Run"
