@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QLabel, QStatusBar
 
+from gui.counting import counted
 from gui.theme import SMALL, sans
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class StatusBar(QStatusBar):
     def _size(self) -> str:
         """How much there is to prepare before a first step can be shown."""
         waits = self._workspace.is_open and self._workspace.engine_state == "busy"
-        return f"{len(self._workspace.shown)} operations" if waits else ""
+        return counted(len(self._workspace.shown), "operation") if waits else ""
 
     def _device(self) -> str:
         program, devices = self._workspace.program, self._workspace.devices
@@ -147,7 +148,7 @@ def place_words(stop: Stopped, steps: int) -> str:
         ended = "end of the iteration" if place.step == place.length else there
         return f"{run}in {place.text} · {ended}{phase}"
     if stop.step >= steps:
-        return f"{run}all {steps} steps done"
+        return f"{run}{'all ' if steps > 1 else ''}{counted(steps, 'step')} done"
     return f"{run}next step {stop.step + 1} / {steps}{phase}"
 
 

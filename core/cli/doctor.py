@@ -76,7 +76,7 @@ def _qt() -> Iterator[Finding]:
         return
     fonts = int(done.stdout.split()[-1])
     yield Finding("Qt", True, "starts off-screen")
-    yield Finding("fonts", fonts > 0, f"{fonts} families", "install fonts-dejavu-core")
+    yield Finding("fonts", fonts > 0, f"{fonts} found", "install fonts-dejavu-core")
 
 
 def _display() -> Finding:

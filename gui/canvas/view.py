@@ -48,6 +48,7 @@ from gui.canvas.revealing import Revealer
 from gui.canvas.search_menu import Entry, SearchMenu
 from gui.canvas.stage import Stage
 from gui.canvas.typed import TypedWord
+from gui.counting import counted
 from gui.workspace import Workspace
 
 EXTENT = 200_000.0  # scene units to each side; nobody pans further
@@ -307,7 +308,7 @@ class GraphView(QGraphicsView):
         self.layers.draw(painter, self.devicePixelRatioF())
         if self.stage.laying_out:
             painter.setPen(self.workspace.theme.muted)
-            text = f"Laying out {len(self.workspace.shown)} nodes…"
+            text = f"Laying out {counted(len(self.workspace.shown), 'node')}…"
             painter.drawText(self.viewport().rect(), Qt.AlignmentFlag.AlignCenter, text)
         elif self._is_empty:
             beginning.draw(painter, self.viewport().rect(), self.workspace.theme)

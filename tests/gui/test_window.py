@@ -14,6 +14,7 @@ from core.graph.model import Edge
 from core.host.messages import Stopped
 from core.io.document import Document
 from gui import commands, errors, theme
+from gui.counting import counted
 from gui.docks import PANELS
 from gui.driver import Driver
 from gui.main_window import MainWindow
@@ -299,6 +300,11 @@ def test_a_bug_goes_to_the_log_and_says_one_line(
 def test_words_of_the_status_bar() -> None:
     stop = Stopped(reason="step", run=1, step=12, runs=2, phase="backward")
     assert place_words(stop, 22) == "run 2 · next step 13 / 22 · backward ↑"
+    assert place_words(Stopped(reason="end", run=0, step=1, runs=1, phase=""), 1) == "1 step done"
+    assert (
+        place_words(Stopped(reason="end", run=0, step=2, runs=1, phase=""), 2) == "all 2 steps done"
+    )
+    assert [counted(n, "op") for n in (0, 1, 2)] == ["0 ops", "1 op", "2 ops"]
     assert [size_words(n) for n in (0, 1023, 3174, 2 << 30)] == ["0 B", "1023 B", "3.1 KB", "2 GB"]
     assert device_words("emulate:tf-gpu") == "tf-gpu (emulated)"
     assert device_words("gpu:native") == "GPU (native)"
