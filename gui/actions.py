@@ -269,6 +269,9 @@ DEVICES = (
 HELP = (
     Action("help.shortcuts", "Keyboard shortcuts", window("shortcuts"), "Every key there is",
            ("F1",), "help", when.always, "Help", 0),
+    Action("help.doctor", "What this machine has…", window("doctor"),
+           "Versions, devices and libraries, and how to get what is missing: gradstep doctor", (),
+           "", when.always, "Help", 1),
     Action("help.log", "Open the log", window("log"), "What went wrong, in full", (), "",
            when.always, "Help", 1),
     Action("help.about", "About Gradstep", window("about"), "Version and licences", (), "info",

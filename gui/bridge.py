@@ -72,6 +72,11 @@ class EngineBridge(QObject):
         return self._client.pid
 
     @property
+    def command(self) -> Sequence[str]:
+        """What starts the process."""
+        return self._client.argv
+
+    @property
     def is_idle(self) -> bool:
         """Whether nothing is on its way to the engine or back."""
         return self.state in ("ready", "dead") and not self._waiting

@@ -118,7 +118,8 @@ class Passes(QSplitter):
         self.kernels.setToolTip(
             self.tr(
                 "Compute with SciPy, oneDNN or numba where one is installed and faster than NumPy; "
-                "results may differ in rounding. `gradstep doctor` says which are there."
+                "results may differ in rounding. Help > What this machine has… says which are "
+                "there."
             )
         )
         self.addWidget(_column(self.table, _inset(self.kernels)))

@@ -297,6 +297,18 @@ def test_a_bug_goes_to_the_log_and_says_one_line(
     assert "ZeroDivisionError: what a pity" in caplog.text
 
 
+def test_a_long_remark_does_not_widen_the_window(tutorial: Driver) -> None:
+    window, long = tutorial.window, "a remark with no end " * 40
+    before = window.minimumSizeHint().width()
+    window.status.remark(long)
+    tutorial.settle()
+    assert window.minimumSizeHint().width() <= max(before, 800)
+    assert window.width() == 1600
+    assert window.status.place.text() == long
+    assert window.status.place.toolTip() == long
+    assert QLabel.text(window.status.place).endswith("…")
+
+
 def test_words_of_the_status_bar() -> None:
     stop = Stopped(reason="step", run=1, step=12, runs=2, phase="backward")
     assert place_words(stop, 22) == "run 2 · next step 13 / 22 · backward ↑"
