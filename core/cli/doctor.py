@@ -35,7 +35,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     """All findings. A GPU, display or optional library that is missing is no failure: exit status 1
     is for what keeps Gradstep from working."""
     findings = [_python(), *_packages(), *_qt(), _display()]
-    optional = [*_kernels(), *_devices(app.devices())]
+    optional = [*_devices(app.devices()), *_kernels()]
     needed = [f for f in findings if f.name != "display"]
     every = [*findings, *optional]
     data = {"checks": msgspec.to_builtins(every)}
