@@ -157,7 +157,7 @@ class MainWindow(QMainWindow):
         self.welcome.failed.connect(self._complain)
         self._pages.addWidget(self.welcome)
         self._opening = OpeningPage(lambda: self.look)
-        self._opening.canceled.connect(lambda: self.workspace.stop_reading())
+        self._opening.canceled.connect(lambda: self.workspace.reader.stop())
         self._pages.addWidget(self._opening)
         self._column.addWidget(self._pages, 1)
         self.setCentralWidget(center)
@@ -195,7 +195,7 @@ class MainWindow(QMainWindow):
         workspace.view_requested.connect(self.views.run)
         workspace.block_requested.connect(self.views.ask_block)
         workspace.document_opened.connect(self._show_document)
-        workspace.reading_changed.connect(self._wait_for_reading)
+        workspace.reader.changed.connect(self._wait_for_reading)
         workspace.file_changed.connect(self._show_name)
         workspace.theme_changed.connect(self._dress)
         workspace.message.connect(self._say)
@@ -219,12 +219,12 @@ class MainWindow(QMainWindow):
     def _wait_for_reading(self) -> None:
         """Something else is shown once a file takes longer than a blink, so that nothing of the old
         document can be taken for the new one, or edited in vain."""
-        if self.workspace.reading:
-            self._opening.say(self.workspace.reading)
+        if self.workspace.reader.name:
+            self._opening.say(self.workspace.reader.name)
             self._blink.start()
         else:
             self._blink.stop()
-            if self._pages.currentWidget() is self._opening:
+            if self._pages.currentWidget() is self._opening:  # there is no other document
                 self._show_document()
 
     def _show_opening(self) -> None:

@@ -56,7 +56,7 @@ class StatusBar(QStatusBar):
         self._workspace = workspace
         for signal in (workspace.stopped, workspace.engine_changed, workspace.program_changed,
                        workspace.file_changed, workspace.devices_changed,
-                       workspace.reading_changed):  # fmt: skip
+                       workspace.reader.changed):  # fmt: skip
             signal.connect(self.refresh)
         self.refresh()
 
@@ -83,8 +83,8 @@ class StatusBar(QStatusBar):
 
     def _state(self) -> str:
         workspace, stop = self._workspace, self._workspace.stop
-        if workspace.reading:
-            return f"Opening {workspace.reading}"
+        if workspace.reader.name:
+            return f"Opening {workspace.reader.name}"
         if workspace.engine_state == "busy":
             return workspace.engine_doing
         if workspace.engine_state in ENGINE:

@@ -27,17 +27,16 @@ from core.io.changed import has_work
 from core.io.document import Document
 from core.io.example_index import EXAMPLES
 from core.io.fed import with_placeholders
-from core.ops.infer import Inference, declared
+from core.ops.infer import Inference
 from core.ops.opened import opened, opened_types
 from core.ops.tensor_types import TensorTypes
 from core.ops.unfinished import Waiting, waiting
-from gui.background import Background
 from gui.bridge import EngineBridge
 from gui.debugger import Debugger
 from gui.expected import Expected
-from gui.first_view import folded
 from gui.printed import Printed
 from gui.profiler import Profiler
+from gui.reader import Reader, inferred
 from gui.sessions import SessionModel
 from gui.theme import DARK, Theme
 from gui.undo import Edit
@@ -45,11 +44,6 @@ from gui.values import TensorValue
 
 UNTITLED = "untitled.gradstep"
 NOTHING = Inference(TensorTypes({}), {}, ())
-
-
-def _inferred(document: Document) -> Inference:
-    """Types and problems of the document's graph, as it is fed."""
-    return declared(with_placeholders(document).graph)
 
 
 def _waiting(document: Document) -> dict[str, Waiting]:
@@ -79,7 +73,7 @@ class Workspace(QObject):
     on_disk:        the document as a file holds it; None for work that was recovered.
     is_changed:     whether the document holds work that would be lost with it.
     is_open:        whether there is a document; without one, `document` is an empty one.
-    reading:        name of the file that is being read, to be shown then; "" for none.
+    reader:         reads files, and says which one it is reading.
     shown:          the graph that is looked at: the document's, and what is in its loops.
     inference:      static types of `shown`, and problems of `document.graph`.
     selection:      names of the selected operations; selected_edge: the selected wire, or None.
@@ -93,7 +87,6 @@ class Workspace(QObject):
 
     document_opened = Signal()  # another document, or none; document_changed was sent before
     document_changed = Signal(object)  # core.graph.changes.Changes
-    reading_changed = Signal()
     file_changed = Signal()  # path, saved or not, trusted or not
     program_changed = Signal()
     stopped = Signal()
@@ -119,8 +112,6 @@ class Workspace(QObject):
         self.on_disk: Document | None = self.document
         self.is_changed = False
         self.is_open = False
-        self.reading = ""
-        self._readings = 0
         self.shown = self.document.graph
         self.inference = NOTHING
         self.selection: tuple[str, ...] = ()
@@ -134,7 +125,7 @@ class Workspace(QObject):
         self.profiler = Profiler(self)
         self.expected = Expected(self)
         self.sessions = SessionModel(self)
-        self._background = Background(self)
+        self.reader = Reader(self)
         self._waits: tuple[object, dict[str, Waiting]] | None = None
         self._round = 0  # edits are merged only within one round; see `edit`
         self._forward_signals()
@@ -168,7 +159,7 @@ class Workspace(QObject):
     @property
     def is_idle(self) -> bool:
         """Whether all that was asked of the engine is answered and shown."""
-        return self.debugger.is_idle and not self.reading
+        return self.debugger.is_idle and not self.reader.name
 
     @property
     def engine_state(self) -> str:
@@ -224,7 +215,7 @@ class Workspace(QObject):
         """Let the last edit lead to `document`: the user is still making it. It is an edit of its
         own where the last one is saved already, or another."""
         last = self._last_edit()
-        if last is None or last.after is not self.document or self.undo_stack.isClean():
+        if last is None or last.after is not self.document or self.document is self.on_disk:
             self.edit("Move", document)
         else:
             last.after = document
@@ -245,7 +236,7 @@ class Workspace(QObject):
             self.open_document(document, path if own else None, inference, path.name)
             then()
 
-        self._read(path, loaded)
+        self.reader.read(path, loaded, self.complain)
 
     def recover(self, copy: Path, path: Path | None, then: Callable[[], None] = _ignore) -> None:
         """Show the document in `copy` as unsaved work on `path`, or on no file yet."""
@@ -254,7 +245,7 @@ class Workspace(QObject):
             self.open_document(document, path, inference, recovered=True)
             then()
 
-        self._read(copy, loaded)
+        self.reader.read(copy, loaded, self.complain)
 
     def open_document(
         self,
@@ -268,7 +259,7 @@ class Workspace(QObject):
         no file holds it."""
         self.name = path.name if path is not None else name
         self.on_disk = None if recovered else document
-        self._replace(document, path, inference or _inferred(document), is_open=True)
+        self._replace(document, path, inference or inferred(document), is_open=True)
 
     def close_document(self) -> None:
         """Show none. Unsaved edits are the caller's business."""
@@ -347,12 +338,13 @@ class Workspace(QObject):
         self.selection_changed.emit()
         self.file_changed.emit()
         self.document_opened.emit()
+        self.reader.stop()
 
     def _show(self, document: Document) -> None:
         """An edit, its undo or its redo."""
         before, self.document = self.document, document
         if with_placeholders(document).graph is not with_placeholders(before).graph:
-            self._read_graph(_inferred(document))
+            self._read_graph(inferred(document))
         if document.code_hash != before.code_hash:
             self.trusted = trust.is_trusted(document)
             self.file_changed.emit()
@@ -365,38 +357,6 @@ class Workspace(QObject):
 
     def _has_work(self) -> bool:
         return self.on_disk is None or has_work(self.document, self.on_disk)
-
-    def _read(self, path: Path, then: Callable[[Document, Inference], None]) -> None:
-        """Read a file of any supported format beside the main thread. Of two that are asked for in
-        a row only the second is shown."""
-        from core.io.open import read
-
-        self._readings += 1
-        number = self._readings
-
-        def work() -> tuple[Document, Inference]:
-            document = folded(read(path))
-            return document, _inferred(document)
-
-        def ended(what: Callable[[], None]) -> None:
-            if number == self._readings:
-                self.reading = ""
-                what()
-                self.reading_changed.emit()
-
-        self.reading = path.name
-        self.reading_changed.emit()
-        self._background.run(
-            work,
-            lambda found: ended(lambda: then(*found)),
-            lambda error: ended(lambda: self.complain(error)),
-        )
-
-    def stop_reading(self) -> None:
-        """What is being read is not to be shown after all."""
-        self._readings += 1
-        self.reading = ""
-        self.reading_changed.emit()
 
     def _read_graph(self, inference: Inference) -> None:
         graph = self.document.graph

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 
 from core.errors import GradstepError
@@ -16,6 +17,7 @@ from core.io.document import CodeItem, CodeKind, Document
 from gui import banners, commands
 from gui.banners import Banners
 from gui.driver import Driver
+from gui.main_window import BLINK
 from gui.panels.row_tree import walk
 from gui.workspace import Workspace
 
@@ -97,6 +99,17 @@ def test_the_last_of_two_files_is_shown(driver: Driver, slow: Slow, examples: Pa
     slow.go.set()
     driver.settle()
     assert driver.workspace.name == "tutorial.gradstep"
+
+
+def test_a_new_document_meanwhile_stays(tutorial: Driver, slow: Slow, examples: Path) -> None:
+    begin(tutorial, examples / "gather.gradstep")
+    tutorial.key("Ctrl+N")
+    assert tutorial.workspace.name == "untitled.gradstep"
+    slow.go.set()
+    tutorial.settle()
+    QTest.qWait(BLINK + 50)
+    assert tutorial.workspace.name == "untitled.gradstep"
+    assert tutorial.window.canvas.isVisible()
 
 
 def test_no_panel_shows_another_document(tutorial: Driver, examples: Path) -> None:
