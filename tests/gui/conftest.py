@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt
 from PySide6.QtWidgets import QApplication
 
 from core.host.messages import Message
@@ -61,7 +61,7 @@ def driver(qtbot: Any, qapp: Any) -> Iterator[Driver]:
     space = Workspace()
     window = MainWindow(space)
     window.setWindowState(Qt.WindowState.WindowNoState)  # whatever the screen
-    window.resize(WANTED)
+    window.setGeometry(QRect(QPoint(), WANTED))
     space.setParent(window)
     space.start()
     yield Driver(window)
