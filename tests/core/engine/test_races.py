@@ -106,6 +106,20 @@ def test_a_learning_rate_that_reads_the_step_that_is_counted(build: GraphBuilder
     assert pairs(build.build(), (), ["train"]) == [("global_step", "rate", "count")]
 
 
+def test_a_step_that_is_assigned_beside_the_update(build: GraphBuilder) -> None:
+    """BERT's own `train_op`: the step is not added to but assigned `global_step + 1`, which is read
+    before by its own wire; the rate, through `global_step/read`, by none."""
+    step = build.variable("global_step", "int64")
+    with build.as_default():
+        seen = build.one("Identity", step, name="global_step/read")
+        rate = build.one("Cast", seen, DstT=DType.FLOAT32, name="Cast") * 0.1
+        build.one("AssignSub", build.variable("w"), rate, name="update")
+        following = build.one("Add", seen, np.int64(1), name="add")
+        build.one("Assign", step, following, name="Assign")
+        build.op("NoOp", name="train", control_inputs=("update", "Assign"))
+    assert pairs(build.build(), (), ["train"]) == [("global_step", "Cast", "Assign")]
+
+
 def test_a_path_of_data_or_control_is_an_order(build: GraphBuilder) -> None:
     v = build.variable("v")
     read = build.one("Neg", v, name="read")
