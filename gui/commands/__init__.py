@@ -77,7 +77,7 @@ from gui.commands.sessions import (
     new_session,
     switch_session,
 )
-from gui.commands.structure import select_passes, select_repeats, stop_altogether
+from gui.commands.structure import select_passes, select_repeats
 
 __all__ = [
     "add_block",
@@ -143,7 +143,6 @@ __all__ = [
     "set_request",
     "set_theme",
     "set_threads",
-    "stop_altogether",
     "switch_session",
     "switch_thread",
     "to_pyfunc",

@@ -15,9 +15,7 @@ from core.host.messages import (
     Repeats,
 )
 from core.host.wire import Buffer
-from core.io import edits
 from gui.commands.revealing import reveal
-from gui.commands.saying import says_why
 from gui.workspace import Workspace
 
 _NAMED = 4  # operations, wires or scopes that are named one by one
@@ -26,32 +24,17 @@ _NAMED = 4  # operations, wires or scopes that are named one by one
 def select_passes(workspace: Workspace) -> None:
     """Select the operations that all of the selected node's gradient passes, and say which stops
     would end it."""
+    ref = workspace.shown[workspace.selection[0]].output()
 
-    def found(what: Bottlenecks) -> None:
-        if what.passes:
-            reveal(workspace, *what.passes)
-            passes = f"passes {_names(what.passes)}"
+    def found(reply: Message) -> None:
+        if isinstance(reply, Bottlenecks) and reply.cut:
+            if reply.passes:
+                reveal(workspace, *reply.passes)
+            workspace.message.emit("note", _said(workspace, reply))
         else:
-            passes = "passes no one operation"
-        ends = f"{_wires(len(what.cut))} ({_names(what.cut)})"
-        workspace.message.emit("note", f"All of {_gradient(what)} {passes}. Stops at {ends} end it")
+            workspace.message.emit("info", f"no wire brings a gradient to {ref.short}")
 
-    _ask_bottlenecks(workspace, found)
-
-
-def stop_altogether(workspace: Workspace) -> None:
-    """Stop the selected node's gradient on as few wires as can be."""
-
-    @says_why
-    def found(workspace: Workspace, what: Bottlenecks) -> None:
-        document = workspace.document
-        for wire in what.cut:
-            document = edits.toggle_stop(document, Edge.parse(wire))
-        workspace.edit(f"Stop the gradient of {what.wrt}", document)
-        text = f"{_gradient(what)} is stopped on {_wires(len(what.cut))}: {_names(what.cut)}"
-        workspace.message.emit("note", text)
-
-    _ask_bottlenecks(workspace, lambda what: found(workspace, what))
+    _ask(workspace, FindBottlenecks(wrt=ref.short), found)
 
 
 def select_repeats(workspace: Workspace) -> None:
@@ -70,19 +53,6 @@ def select_repeats(workspace: Workspace) -> None:
     _ask(workspace, FindRepeats(names=[*workspace.selection]), found)
 
 
-def _ask_bottlenecks(workspace: Workspace, then: Callable[[Bottlenecks], None]) -> None:
-    """`then(reply)` where a gradient reaches the selected node; else it is said that none does."""
-    ref = workspace.shown[workspace.selection[0]].output()
-
-    def found(reply: Message) -> None:
-        if isinstance(reply, Bottlenecks) and reply.cut:
-            then(reply)
-        elif isinstance(reply, Bottlenecks):
-            workspace.message.emit("info", f"no wire brings a gradient to {reply.wrt}")
-
-    _ask(workspace, FindBottlenecks(wrt=ref.short), found)
-
-
 def _ask(workspace: Workspace, question: Message, then: Callable[[Message], None]) -> None:
     """`then(reply)`, unless another document, or an edit, has come between."""
     document = workspace.document
@@ -96,12 +66,17 @@ def _ask(workspace: Workspace, question: Message, then: Callable[[Message], None
     workspace.request(question, (), answered)
 
 
-def _gradient(what: Bottlenecks) -> str:
-    return f"d {what.of} / d {what.wrt}"
+def _said(workspace: Workspace, found: Bottlenecks) -> str:
+    passes = _names(found.passes) if found.passes else "no one operation"
+    wires = _names([_wire(workspace, Edge.parse(wire)) for wire in found.cut])
+    ends = f"A stop at {wires} ends" if len(found.cut) == 1 else f"Stops at {wires} end"
+    return f"All of d {found.of} / d {found.wrt} passes {passes}. {ends} it"
 
 
-def _wires(count: int) -> str:
-    return "1 wire" if count == 1 else f"{count} wires"
+def _wire(workspace: Workspace, edge: Edge) -> str:
+    """c → e."""
+    source = workspace.shown.source(edge)
+    return str(edge) if source is None else f"{source.short} → {edge.op}"
 
 
 def _names(names: Sequence[str]) -> str:

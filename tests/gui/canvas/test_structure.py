@@ -1,4 +1,4 @@
-"""What all of a gradient passes, stops on the fewest wires, and blocks that are repeated."""
+"""What all of a gradient passes, and blocks that are repeated."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from core.autodiff.request import GradientRequest
-from core.graph.model import Edge
 from core.io.document import Document
 from core.ops import api as tf
 from core.ops.builder import GraphBuilder
@@ -32,7 +31,7 @@ def run(canvas: Any, id: str, *names: str) -> tuple[str, str]:
 def test_what_all_of_a_gradient_passes_is_selected(opened: Any) -> None:
     choose(menu_at(opened, opened.middle("k")), "Select what all its gradient passes")
     assert opened.space.selection == ("a", "e")
-    text = "All of d loss / d k passes a, e. Stops at 1 wire (e<1) end it"
+    text = "All of d loss / d k passes a, e. A stop at k → e ends it"
     assert opened.said[-1] == ("note", text)
 
 
@@ -42,39 +41,28 @@ def test_where_no_gradient_arrives_nothing_is_selected(opened: Any) -> None:
     assert opened.space.selection == ("loss",)
 
 
-def test_a_gradient_is_stopped_on_the_fewest_wires_and_undone_in_one(opened: Any) -> None:
-    """Two ways lead to c; where they part, at a, they are one wire of the loss."""
-    choose(menu_at(opened, opened.middle("c")), "Stop its gradient altogether")
-    opened.space.debugger.flush()
-    assert opened.space.document.request.stopped_edges == {Edge("loss", 0)}
-    assert opened.said[-1] == ("note", "d loss / d c is stopped on 1 wire: loss<0")
-    assert run(opened, "graph.stop_altogether", "c")[1] == "no wire brings a gradient to c"
-    opened.space.undo_stack.undo()
-    assert not opened.space.document.request.stopped_edges
-
-
-def test_as_many_wires_as_it_takes_are_one_edit(opened: Any) -> None:
+def test_where_it_passes_no_one_operation_the_selection_stays(opened: Any) -> None:
     graph = opened.space.document.graph
     opened.space.open_document(Document(graph, GradientRequest.to("a", "c")))
     opened.space.debugger.flush()
-    run(opened, "graph.stop_altogether", "c")
-    assert opened.space.document.request.stopped_edges == {Edge("d", 1), Edge("e", 0)}
-    assert opened.space.undo_stack.undoText() == "Stop the gradient of c"
+    text = "All of d a / d c passes no one operation. Stops at c → d, c → e end it"
+    assert run(opened, "edit.select_passes", "c") == ("note", text)
+    assert opened.space.selection == ("c",)
 
 
-def test_an_edit_meanwhile_is_not_overtaken(opened: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_that_comes_late_is_let_go(opened: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The answer to what was asked of the document before says nothing of the one that is open."""
     late: list[Any] = []
     ask = opened.space.request
     monkeypatch.setattr(opened.space, "request", lambda *args: late.append(args))
-    opened.space.select(["c"])
-    actions.run("graph.stop_altogether", opened.space)
+    opened.space.select(["k"])
+    actions.run("edit.select_passes", opened.space)
     monkeypatch.undo()
-    opened.open("stop_gradient")
-    before = opened.space.document
+    opened.open("tutorial")
+    assert late
     for args in late:
         ask(*args)
-    assert opened.space.document is before
+    assert opened.space.selection == ()
 
 
 def blocks() -> Document:
