@@ -8,11 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core.debug.session import DebugSession
 from core.graph.dtypes import DType
 from core.graph.model import Constant, TensorRef
 from core.graph.problems import Problem
 from core.host.derive import derive
-from core.host.racing import races_of
+from core.host.racing import problems_of, races_of
+from core.host.unfinished import without_unfinished
 from core.io.document import Document, Optimizer
 from core.io.graphdef import from_pb
 from core.io.open import read
@@ -160,6 +162,22 @@ RACES = {
 def test_graphs_that_tensorflow_wrote(name: str) -> None:
     program = derive(from_pb(tensorflow_graphs.graph_bytes(name)))
     assert [problem.node for problem in races_of(program)] == RACES[name]
+
+
+def test_a_race_is_said_once_while_some_of_the_run_waits_for_a_feed() -> None:
+    """Also where both ends of it run meanwhile, and where one of them does not."""
+    build = GraphBuilder()
+    v, x = build.variable("v"), build.placeholder("x", shape=())
+    build.one("Mul", x, build.one("Neg", v, name="rate"), name="update")
+    build.one("AssignAdd", v, 1.0, name="count")
+    build.one("Assign", build.variable("w"), build.one("Exp", x, name="of_x"), name="write")
+    build.one("Neg", build.get("w"), name="read")
+    names = ("update", "count", "write", "read")
+    program = derive(Document(graph=build.build(), targets=names))
+    found = problems_of(DebugSession(without_unfinished(program)))
+    races = [problem for problem in found if problem.code == "race"]
+    assert [problem.node for problem in races] == ["rate", "read"]
+    assert races == races_of(program)
 
 
 def test_a_program_that_cannot_run_has_none() -> None:
