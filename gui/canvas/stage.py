@@ -69,7 +69,8 @@ class Stage(QObject):
             arrays = EMPTY
         else:
             places = placement.complete(visible, places, found)
-            self._laid.update(places)
+            given = new.view.positions  # those are the document's, to be undone with it
+            self._laid.update((id, at) for id, at in places.items() if id not in given)
             if visible is self.arrays.visible and places == self._placed:
                 self._new_facts()
                 return
