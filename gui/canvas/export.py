@@ -77,7 +77,7 @@ def _paint(
     structure.arrays = arrays
     painter.fillRect(area, theme.background)
     structure.paint(painter, area, scale)
-    boxes, links = np.ones(len(arrays), dtype=bool), np.ones(len(arrays.points), dtype=bool)
+    boxes, links = np.ones(len(arrays), dtype=bool), np.ones(len(arrays.routes), dtype=bool)
     runtime = RuntimePainter(theme, structure.labels)
     runtime.paint(painter, arrays, facts, boxes, links, scale)
     runtime.say_shares(painter, arrays, facts, boxes, scale)

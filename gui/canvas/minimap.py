@@ -111,7 +111,7 @@ class Minimap(QWidget):
         painter.translate(corner)
         painter.scale(scale, scale)
         boxes = np.ones(len(view.arrays), dtype=bool)
-        links = np.zeros(len(view.arrays.points), dtype=bool)
+        links = np.zeros(len(view.arrays.routes), dtype=bool)
         far = min(scale, 0.3)  # however small the graph is, it is an overview
         view.layers.painter.paint_some(painter, boxes, links, far)
         view.layers.runtime.paint(painter, view.arrays, view.stage.facts, boxes, links, far)

@@ -15,7 +15,7 @@ from gui.canvas import batch
 from gui.canvas.arrays import SceneArrays
 from gui.canvas.boxes import KINDS
 from gui.canvas.cards import Cards
-from gui.canvas.detail import Detail, text_size
+from gui.canvas.detail import MOST_FAR_LINKS, Detail, text_size
 from gui.canvas.frames import Frame
 from gui.canvas.labels import Labels
 from gui.canvas.links import LinkPainter
@@ -30,13 +30,14 @@ EMPTY = SceneArrays.of(VisibleGraph(), {})
 
 class GraphPainter:
     """Set `arrays` and `theme`, then paint. `lifted` (bool[n]) are boxes to leave out, with their
-    links, because something else draws them."""
+    links, because something else draws them. A far view has `most_far_links` at most."""
 
     def __init__(self, theme: Theme) -> None:
         self.theme = theme
         self.labels = Labels()
         self.arrays = EMPTY
         self.lifted: np.ndarray | None = None
+        self.most_far_links = MOST_FAR_LINKS
 
     def paint(self, painter: QPainter, rect: QRectF, scale: float) -> None:
         """Everything that touches `rect` (scene units), but the lifted boxes and their links.
@@ -62,7 +63,7 @@ class GraphPainter:
         """The boxes (bool[n]) and links (bool[m]) chosen."""
         detail = Detail.at(scale)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, detail > Detail.DOTS)
-        LinkPainter(self.theme, self.arrays).draw(painter, links, scale)
+        LinkPainter(self.theme, self.arrays, self.most_far_links).draw(painter, links, scale)
         if detail < Detail.NAMES:
             self._far_boxes(painter, boxes, detail, scale)
         else:

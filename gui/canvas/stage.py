@@ -75,7 +75,7 @@ class Stage(QObject):
             if visible is self.arrays.visible and places == self._placed:
                 self._new_facts()
                 return
-            arrays = SceneArrays.of(visible, places)
+            arrays = SceneArrays.of(visible, places, before=self.arrays.base or self.arrays)
         self.facts = Facts(self.workspace, arrays.visible)
         self.show(arrays)
         self._placed = places
