@@ -36,8 +36,6 @@ from gui.canvas.search_menu import Entry, SearchMenu
 from gui.canvas.stage import Stage
 from gui.workspace import Workspace
 
-EXTENT = 200_000.0  # scene units to each side; nobody pans further
-
 
 class GraphView(QGraphicsView):
     """Reads the workspace, and changes things only through gui.commands.
@@ -68,12 +66,17 @@ class GraphView(QGraphicsView):
     def arrays(self) -> SceneArrays:
         return self.stage.arrays
 
+    @property
+    def area(self) -> QRectF:
+        """All of the graph, scene units."""
+        left, top, right, bottom = self.arrays.extent
+        return QRectF(QPointF(left, top), QPointF(right, bottom))
+
     # -- looking: the names that the window's actions use --------------------------------------
 
     def fit(self) -> None:
         """Show the whole graph."""
-        left, top, right, bottom = self.arrays.extent
-        self.camera.frame(QRectF(left, top, right - left, bottom - top))
+        self.camera.frame(self.area)
 
     def as_picture(self, suffix: str) -> bytes:
         """The whole graph, as it looks now, as a ".png" or ".svg" file."""
@@ -249,7 +252,7 @@ class GraphView(QGraphicsView):
     # -- inside ----------------------------------------------------------------------------------
 
     def _set_up(self) -> None:
-        scene = QGraphicsScene(-EXTENT, -EXTENT, 2 * EXTENT, 2 * EXTENT, self)
+        scene = QGraphicsScene(self)
         scene.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
         self.setScene(scene)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -272,6 +275,7 @@ class GraphView(QGraphicsView):
         self.camera.moved.connect(lambda: self.zoom_changed.emit(self.camera.scale))
 
     def _show_stage(self) -> None:
+        self.camera.cover(self.area)
         if self.layers.painter.lifted is None:
             self.layers.refresh()
         self.viewport().update()
