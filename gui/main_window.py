@@ -164,7 +164,7 @@ class MainWindow(QMainWindow):
         self.menu.show_name(f"{workspace.name}{' •' if modified else ''}")
 
     def _count_problems(self) -> None:
-        count = len(current_problems(self.workspace))
+        count = sum(row.severity != "info" for row in current_problems(self.workspace))
         self.docks.by_id["problems"].say(f"Problems {count}" if count else "Problems")
 
     def _offer_note(self) -> None:

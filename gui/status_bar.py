@@ -77,7 +77,9 @@ class StatusBar(QStatusBar):
             return
         stop, program = self._workspace.stop, self._workspace.program
         steps = len(program.steps) if program is not None else 0
-        self.place.setText("" if stop is None else place_words(stop, steps))
+        waits = next(iter(self._workspace.waits.values()), None)
+        idle = f": waits for {waits}" if waits is not None and not steps else ""
+        self.place.setText("" if stop is None else place_words(stop, steps) + idle)
 
     def _device(self) -> str:
         program, devices = self._workspace.program, self._workspace.devices

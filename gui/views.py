@@ -60,6 +60,7 @@ class Views:
             "find": lambda _: self._find(),
             "rename": lambda _: self._with_operation(self._rename),
             "value": lambda _: self._with_operation(self._value),
+            "edit_value": lambda _: self._edit_value(),
             "override": lambda _: self._with_operation(self._override),
             "gradient": lambda _: self._with_operation(self._gradient),
             "pyfunc": lambda _: self._with_operation(self._pyfunc),
@@ -112,6 +113,15 @@ class Views:
         from gui.dialogs.value import ValueDialog
 
         return _opened(ValueDialog(self._workspace, op, self._window))
+
+    def _edit_value(self) -> None:
+        """Put the cursor into the value of the selected node; from there Enter leads back."""
+        self._window.docks.show("inspector")
+        field = self._window.docks.by_id["inspector"].panel.value_field()
+        if field is not None:
+            field.setFocus()
+            field.selectAll()
+            field.returnPressed.connect(self._window.canvas.setFocus)
 
     def _override(self, op: Operation) -> QDialog:
         from gui.dialogs.override import OverrideDialog

@@ -11,7 +11,7 @@ from PySide6.QtGui import QUndoStack
 
 from core.errors import GradstepError
 from core.graph.changes import Changes, diff
-from core.graph.model import Edge
+from core.graph.model import Edge, TensorRef
 from core.host import trust
 from core.host.messages import (
     Comparison,
@@ -25,9 +25,10 @@ from core.host.messages import (
 from core.host.wire import Buffer
 from core.io.document import Document
 from core.io.fed import with_placeholders
-from core.ops.infer import Inference, infer
+from core.ops.infer import Inference, declared
 from core.ops.opened import opened, opened_types
 from core.ops.tensor_types import TensorTypes
+from core.ops.unfinished import Waiting, waiting
 from gui.background import Background
 from gui.bridge import EngineBridge
 from gui.debugger import Debugger
@@ -45,7 +46,15 @@ NOTHING = Inference(TensorTypes({}), {}, ())
 
 def _inferred(document: Document) -> Inference:
     """Types and problems of the document's graph, as it is fed."""
-    return infer(with_placeholders(document).graph)
+    return declared(with_placeholders(document).graph)
+
+
+def _waiting(document: Document) -> dict[str, Waiting]:
+    fed = {TensorRef.parse(name) for name in document.feeds}
+    try:
+        return waiting(with_placeholders(document).graph, fed)
+    except GradstepError:  # a cycle, which is said
+        return {}
 
 
 def _ignore(*args: object) -> None:
@@ -115,6 +124,7 @@ class Workspace(QObject):
         self.expected = Expected(self)
         self.sessions = SessionModel(self)
         self._background = Background(self)
+        self._waits: tuple[object, dict[str, Waiting]] | None = None
         self._round = 0  # edits are merged only within one round; see `edit`
         self._forward_signals()
 
@@ -129,6 +139,21 @@ class Workspace(QObject):
     unavailable: dict[str, str] = _known("unavailable", "device -> what is missing to compare it")
     devices: tuple[DeviceInfo, ...] = _known("devices", "what this machine has")
     device: str = _known("device", "name of the device that runs are made on")
+
+    @property
+    def waits(self) -> dict[str, Waiting]:
+        """Operation -> what it waits for, of what is not drawn to its end yet."""
+        document = self.document
+        key = document.graph, document.feeds
+        if self._waits is None or self._waits[0] != key:
+            self._waits = key, _waiting(document)
+        return self._waits[1]
+
+    @property
+    def gradients_wait(self) -> bool:
+        """Whether there will be gradients once something is finished: that there are none yet says
+        nothing."""
+        return bool(self.debugger.held_up)
 
     @property
     def is_idle(self) -> bool:
@@ -148,6 +173,11 @@ class Workspace(QObject):
         """The gradient that reaches the forward tensor `ref`; its state is "none" when there is
         none. None as in `value`."""
         return self.debugger.gradient(ref)
+
+    def operands(self, op: str) -> Mapping[str, str] | None:
+        """What stands for a tensor in the text of an operation's step -> that tensor. None as in
+        `value`."""
+        return self.debugger.operands(op)
 
     def control(self, command: str, target: str = "") -> None:
         """Give the debugger a command of messages.Control; `stopped` follows."""
@@ -235,12 +265,12 @@ class Workspace(QObject):
             self.theme = theme
             self.theme_changed.emit()
 
-    def complain(self, error: GradstepError | ErrorInfo) -> None:
-        """Show a failure, in one line, with what to do."""
+    def complain(self, error: GradstepError | ErrorInfo, level: str = "error") -> None:
+        """Show a failure, in one line, with what to do. level: see `message`."""
         text, hint = error.message, error.hint
         if hint:
             text = f"{text.rstrip('.')}. {hint[0].upper()}{hint[1:]}"
-        self.message.emit("error", text)
+        self.message.emit(level, text)
 
     def start(self) -> None:
         """Start the engine process; engine_changed follows."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import io
+import logging
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -51,6 +52,8 @@ def main(arguments: Sequence[str], app: Application) -> int:
 
 def _answer(arguments: Sequence[str], app: Application) -> int:
     as_json = "--json" in arguments
+    if os.environ.get("GRADSTEP_TRACEBACK"):
+        logging.basicConfig()  # what nobody foresaw is logged where it is caught
     try:
         return _dispatch(arguments, app)
     except GradstepError as error:
@@ -150,7 +153,7 @@ def _too_large() -> GradstepError:
 
 def _bug(error: Exception) -> GradstepError:
     return GradstepError(
-        f"{type(error).__name__}: {error}",
+        "Gradstep could not do that, for a reason that nobody foresaw",
         kind="InternalError",
-        hint="this is a bug in Gradstep; GRADSTEP_TRACEBACK=1 shows where",
+        hint=f"please report it: with GRADSTEP_TRACEBACK=1 it shows where ({type(error).__name__})",
     )

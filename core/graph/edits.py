@@ -152,13 +152,13 @@ def remove_control(graph: Graph, name: str, first: str) -> Graph:
 
 
 def set_attr(graph: Graph, name: str, key: str, value: Any) -> Graph:
-    """Set an attribute; None removes it."""
+    """Set an attribute, whatever others say."""
+    return set_attrs(graph, name, {**anywhere(graph, name).attrs, key: value})
 
-    def changed(op: Operation) -> Operation:
-        attrs = {k: v for k, v in op.attrs.items() if k != key}
-        return replace(op, attrs=attrs if value is None else {**attrs, key: value})
 
-    return _changed(graph, name, changed)
+def set_attrs(graph: Graph, name: str, attrs: Mapping[str, Any]) -> Graph:
+    """Give an operation these attributes and no others."""
+    return _changed(graph, name, lambda op: replace(op, attrs=attrs))
 
 
 def retype(

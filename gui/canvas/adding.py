@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from core.graph.loop import carried_by, surrounding, within
 from core.graph.model import Edge, Operation, TensorRef
+from core.io.adding import first_fit
 from core.layers.block import all_blocks
 from core.ops.subjects import catalogue, family_title, subject_title
-from core.ops.table import OpDef, all_ops
+from core.ops.table import OpDef, all_ops, lookup
 from gui import commands
 from gui.canvas.arrays import Point
-from gui.canvas.compatible import Wiring, accepts
+from gui.canvas.compatible import Wiring
 from gui.canvas.naming import input_name
 from gui.canvas.search_menu import Entry
 from gui.workspace import Workspace
+
+_VALUED = ("Const", "Placeholder", "VariableV2")
 
 
 def operations(workspace: Workspace, at: Point) -> list[Entry]:
@@ -32,24 +36,26 @@ def readers(workspace: Workspace, at: Point, source: TensorRef) -> list[Entry]:
     types = [
         _entry(d, lambda d=d: commands.add_node(workspace, d.type, at, source=source))
         for d in _catalogue()
-        if d.inputs and (kind is None or accepts(d, kind))
+        if first_fit(d, kind) is not None
     ]
     return types + _blocks(workspace, at, source)
 
 
 def makers(workspace: Workspace, at: Point, edge: Edge) -> list[Entry]:
-    """Op types with an output, to be added and wired into `edge`."""
-    return [
-        _entry(d, lambda d=d: commands.add_source(workspace, d.type, at, edge))
-        for d in _catalogue()
-        if d.outputs
-    ]
+    """Op types with an output, to be added and wired into `edge`; first what has a value of its
+    own."""
+
+    def entry(definition: OpDef) -> Entry:
+        return _entry(definition, lambda: commands.add_source(workspace, definition.type, at, edge))
+
+    first = [replace(entry(lookup(type)), groups=()) for type in _VALUED]
+    return first + [entry(d) for d in _catalogue() if d.outputs and d.type not in _VALUED]
 
 
 def ends(workspace: Workspace, source: TensorRef) -> list[Entry]:
     """Inputs of the graph's operations that may take `source`: wiring by keyboard."""
     graph = workspace.document.graph
-    wiring = Wiring(graph, workspace.inference, source)
+    wiring = Wiring(graph, workspace.inference)
     return [
         Entry(
             f"{edge.op} · {name}",
@@ -58,7 +64,7 @@ def ends(workspace: Workspace, source: TensorRef) -> list[Entry]:
             lambda edge=edge: commands.connect(workspace, source, edge),
         )
         for edge, name in _inputs(workspace)
-        if not wiring.refusal(edge)
+        if wiring.refusal(source, edge) is None
     ]
 
 

@@ -14,8 +14,8 @@ from gui.canvas.runtime import RuntimePainter
 from gui.theme import Theme
 
 # Around boxes, frames and links, for what is said at their edges: scene units, and pixels at least,
-# for titles and shares do not get smaller than can be read.
-MARGIN, LEAST = 32.0, 24.0
+# for titles, shares and what an update did do not get smaller than can be read.
+MARGIN, LEAST = 40.0, 32.0
 MOST = 16_000  # pixels to a side
 SUFFIXES = (".png", ".svg")
 
@@ -85,4 +85,4 @@ def _paint(
     boxes, links = np.ones(len(arrays), dtype=bool), np.ones(len(arrays.routes), dtype=bool)
     runtime = RuntimePainter(theme, structure.labels)
     runtime.paint(painter, arrays, facts, boxes, links, scale)
-    runtime.say_shares(painter, arrays, facts, boxes, scale)
+    runtime.paint_above(painter, arrays, facts, boxes, scale)

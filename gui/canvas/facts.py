@@ -8,11 +8,17 @@ from functools import cached_property
 
 from core.debug.breakpoints import BreakpointKind
 from core.graph.model import Edge, Operation, TensorRef
+from core.graph.problems import UNFINISHED
 from core.ops.opened import shown_as
 from core.ops.tensor_types import outputs_of
+from core.ops.variable import VARIABLES
+from gui import change
 from gui.canvas.readings import ROOM, Reading, gradient, value
 from gui.canvas.shares import Shares, shares_of
 from gui.canvas.visible import VisibleGraph
+from gui.change import Change
+from gui.last_step import last_step
+from gui.values import TensorValue
 from gui.workspace import Workspace
 
 
@@ -48,15 +54,52 @@ class Facts:
     def problems(self) -> dict[int, str]:
         """Box -> what is wrong there."""
         workspace = self._workspace
-        said = [(p.node, p.text) for p in workspace.inference.problems if p.severity == "error"]
+        drawn = [p for p in workspace.inference.problems if p.severity == "error"]
+        said = [(p.node, p.text) for p in drawn if p.code not in UNFINISHED]
         if workspace.program is not None:
-            said += [(p.node or "", p.message) for p in workspace.program.problems]
+            found = [p for p in workspace.program.problems if p.type not in UNFINISHED]
+            said += [(p.node or "", p.message) for p in found]
         stop = workspace.stop
         waits = stop is not None and stop.reason == "blocked"  # which may pass
         for error in (workspace.failure, None if stop is None or waits else stop.error):
             if error is not None and error.node:
                 said.append((error.node, error.message))
         return {self._visible.box_of[n]: text for n, text in said if n in self._visible.box_of}
+
+    @cached_property
+    def unfinished(self) -> dict[int, str]:
+        """Box -> what it waits for. It is drawn no further yet, and no mistake."""
+        number = self._visible.box_of
+        return {number[n]: str(what) for n, what in self._workspace.waits.items() if n in number}
+
+    def open_inputs(self, box: int) -> tuple[int, ...]:
+        """The ports of an operation's box that have to be wired before it runs."""
+        if box not in self.unfinished or self._visible.boxes[box].is_scope:
+            return ()
+        return tuple(i for i, ref in enumerate(self.operation(box).inputs) if ref is None)
+
+    @cached_property
+    def fresh(self) -> tuple[int, bool] | None:
+        """Where the last step made something new: the box, and whether that is its gradient."""
+        last = last_step(self._workspace)
+        number = None if last is None else self._visible.box_of.get(last.node)
+        if last is None or number is None or self._visible.boxes[number].is_scope:
+            return None
+        if last.phase == "update":  # which takes several steps, the write being the last of them
+            found = self.update(number)
+            written = None if found is None else found[0].update
+            if written is None or not last.first <= written.step < last.stop:
+                return None
+        return number, last.phase == "backward"
+
+    def update(self, box: int) -> tuple[TensorValue, Change] | None:
+        """The value of a box's variable and what the last update changed in it, if one did."""
+        op = self.operation(box)
+        if self._visible.boxes[box].is_scope or op.type not in VARIABLES:
+            return None
+        found = self._workspace.value(str(op.output()))
+        changed = change.of(found)
+        return None if found is None or changed is None else (found, changed)
 
     @property
     def badges(self) -> Mapping[int, str]:
@@ -149,7 +192,7 @@ class Facts:
     @cached_property
     def dead_links(self) -> frozenset[int]:
         """Links on the way from `wrt` to `of` over which no gradient comes back."""
-        if self._workspace.program is None:
+        if self._workspace.program is None or self._workspace.gradients_wait:
             return frozenset()
         dead = self._visible.on_path - self.carried.keys()
         if not dead:

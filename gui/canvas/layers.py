@@ -86,4 +86,4 @@ class Layers:
     ) -> None:
         arrays, facts = self._stage.arrays, self._stage.facts
         self.runtime.paint(painter, arrays, facts, boxes, links, scale)
-        self.runtime.say_shares(painter, arrays, facts, boxes, scale)
+        self.runtime.paint_above(painter, arrays, facts, boxes, scale)

@@ -8,7 +8,7 @@ from typing import Any
 from core.graph.loop import anywhere, carried_by, loops_around
 from core.graph.model import Edge, Graph, TensorRef
 from core.graph.scopes import is_inside, parents
-from core.io import blocks, edits
+from core.io import adding, blocks, edits
 from core.layers.block import find_block
 from core.layers.network import ends
 from core.ops.opened import closed
@@ -28,12 +28,14 @@ def add_node(
     attrs: Mapping[str, Any] | None = None,
     source: TensorRef | None = None,
 ) -> str:
-    """Add a node at a point, wired to `source` through its first input if given, and select it. It
-    goes into the loop that `source` is in, or else what is selected. Returns its name."""
-    beside = _selected_loop(workspace) if source is None else source.op
-    document, chosen = edits.add_operation(workspace.document, type, at, name, attrs, beside)
-    if source is not None and anywhere(document.graph, chosen).inputs:
-        document = edits.connect(document, source, Edge(chosen, 0))
+    """Add a node at a point and select it; with a `source`, wired to that through the first input
+    that takes it. It goes into the loop that `source` is in, or else what is selected. Returns its
+    name."""
+    if source is None:
+        beside = _selected_loop(workspace)
+        document, chosen = edits.add_operation(workspace.document, type, at, name, attrs, beside)
+    else:
+        document, chosen = adding.add_reader(workspace.document, type, at, source, name, attrs)
     workspace.edit(f"Add {type}", document)
     workspace.select([chosen])
     return chosen
@@ -113,13 +115,12 @@ def place(workspace: Workspace, name: str, at: Point, source: TensorRef | None =
 
 @says_why
 def add_source(workspace: Workspace, type: str, at: Point, edge: Edge) -> str:
-    """Add a node at a point with its first output wired into `edge`, in the loop that this is in,
-    and select it. Returns its name."""
-    edge = closed(workspace.document.graph, edge)
-    document, chosen = edits.add_operation(workspace.document, type, at, beside=edge.op)
-    document = edits.connect(document, TensorRef(chosen), edge)
+    """Add a node at a point with its first output wired into `edge`, of a type and value that fit
+    there, and select it; if it has a value, that is what is typed next. Returns its name."""
+    document, chosen = adding.add_source(workspace.document, type, at, edge)
     workspace.edit(f"Add {type}", document)
     workspace.select([chosen])
+    workspace.view_requested.emit("edit_value", chosen)
     return chosen
 
 
@@ -164,6 +165,21 @@ def duplicate_selection(workspace: Workspace) -> None:
 def connect(workspace: Workspace, source: TensorRef, edge: Edge) -> None:
     document = edits.connect(workspace.document, source, edge)
     workspace.edit(f"Connect {source.short} to {edge.op}", document)
+
+
+@says_why
+def connect_through_cast(
+    workspace: Workspace, source: TensorRef, edge: Edge, taken: Edge | None = None
+) -> str:
+    """Wire `source` into `edge` with a Cast between them to an element type that fits there, and
+    select that. taken: a wire to be taken off. Returns the Cast's name."""
+    document = workspace.document
+    if taken is not None:
+        document = edits.disconnect(document, taken)
+    document, cast = adding.add_cast(document, source, edge)
+    workspace.edit(f"Connect {source.short} to {edge.op}", document)
+    workspace.select([cast])
+    return cast
 
 
 @says_why

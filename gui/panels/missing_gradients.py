@@ -21,7 +21,7 @@ MOST = 12  # lines; a broken network can miss hundreds
 def missing_gradients(workspace: Workspace) -> list[TensorRef]:
     """What the document asks the gradient of, and gets None for."""
     program = workspace.program
-    if program is None:
+    if program is None or workspace.gradients_wait:
         return []
     wanted = whole_request(workspace.document).wrt
     return [ref for ref in wanted if str(ref) not in program.gradients]

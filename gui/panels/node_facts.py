@@ -81,7 +81,7 @@ class NodeFacts(FactRows):
         for index, ref in enumerate(op.inputs):
             if ref is None:
                 missing = self._code(self.tr("not wired"))
-                missing.set_text(missing.text(), "problem")
+                missing.set_text(missing.text(), "muted")
                 links.append(missing)
                 continue
             link = Link(self._theme, str(ref), f"inspector.input.{index}", "text", code=True)

@@ -57,8 +57,12 @@ def test_a_node_with_a_problem_tells_it(canvas) -> None:
     commands.add_node(canvas.space, "Tanh", (0.0, 0.0))
     canvas.view.fit()
     text = tips.text(canvas.view.stage, under(canvas, canvas.middle("Tanh")))
-    assert "problem: input" in text
-    assert "not connected" in text
+    assert "waits for input 'x' of Tanh" in text
+    assert "problem" not in text
+    axis = {"dtype": DType.INT32}
+    commands.add_node(canvas.space, "Const", (0.0, 200.0), name="axis", attrs=axis)
+    commands.connect(canvas.space, TensorRef("axis"), Edge("Tanh", 0))
+    assert "does not fit input 'x' of 'Tanh'" in canvas.said[-1][1]
 
 
 def test_the_selection_and_the_step_are_put_into_words(canvas) -> None:

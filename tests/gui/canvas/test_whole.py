@@ -63,12 +63,19 @@ def open_override(canvas) -> None:
     canvas.space.select(["e"])
 
 
+def open_updated(canvas) -> None:
+    """What updates did, below the nodes."""
+    canvas.open("tutorial")
+    canvas.space.control("continue_")
+    assert canvas.view.stage.facts.update(canvas.number("c")) is not None
+
+
 def open_loop(canvas) -> None:
     """Frames with titles."""
     canvas.open("while_loop")
 
 
-CANVASES = [open_swinging, open_override, open_loop]
+CANVASES = [open_swinging, open_override, open_updated, open_loop]
 
 
 @pytest.mark.parametrize("show", CANVASES)

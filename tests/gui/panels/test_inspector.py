@@ -287,11 +287,27 @@ def test_an_unfed_placeholder_offers_to_be_fed(
     panel = opened(bench, show, "tutorial", "labels")
     bench.space.edit("Empty", bench.space.document.with_(feeds={}))
     bench.run("continue_")
-    bench.space.select([])
+    assert bench.space.stop.error is None
+    bench.space.select(["loss"])
+    feed = find(qtbot, panel, Link, "inspector.error.feed")
+    assert panel.error.card.title.text() == "loss waits"
     with qtbot.waitSignal(bench.space.view_requested) as asked:
-        click(qtbot, find(qtbot, panel, Link, "inspector.error.feed"))
+        click(qtbot, feed)
     assert asked.args == ["value", ""]
-    assert bench.space.selection == (bench.space.stop.error.node,)
+    assert bench.space.selection in (("data",), ("labels",))
+
+
+def test_what_is_wrong_with_a_drawn_node_is_said_at_it_before_the_run(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    panel = opened(bench, show, "tutorial", "d")
+    commands.set_attr(bench.space, "c", "shape", Shape.of(3))
+    panel.refresh()
+    assert panel.error.card.title.text() == "d cannot run"
+    assert "[2] vs. [3]" in panel.error.card.body.text()
+    bench.space.undo_stack.undo()
+    panel.refresh()
+    assert panel.error.isHidden()
 
 
 def test_wires_and_derived_operations_are_shown_too(

@@ -59,7 +59,8 @@ def test_scopes_nest_and_problems_are_marked() -> None:
     assert (block.label, block.detail) == ("block", "2")
     assert [child.label for child in block.children] == ["in", "z"]
     problems = {row.name: row.problem for row in walk(rows) if row.problem}
-    assert "not connected" in problems["block/z"]
+    assert "'dtype' is missing" in problems["block/in/x"]
+    assert "block/z" not in problems, "it is not finished, and nothing is wrong with it"
 
 
 def test_the_filter_needs_every_word(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:

@@ -126,7 +126,7 @@ def _gathered(op: OpView, g: Tensor) -> tuple[None, Tensor, None]:
 
 op(
     "ScatterNd",
-    inputs="indices updates #shape",
+    inputs="indices updates #shape:indices",
     attrs={"bad_indices_policy": ""},
     type_attrs={"T": "updates", "Tindices": "indices"},
     formula="scatter(indices, updates, shape)",

@@ -113,7 +113,7 @@ op(
 op(
     "QueueDequeueManyV2",
     also="QueueDequeueMany",
-    inputs="handle #n",
+    inputs="handle #n:int32",
     outputs="components*",
     attrs=_TAKE,
     infer=_many,
@@ -126,7 +126,7 @@ op(
 op(
     "QueueDequeueUpToV2",
     also="QueueDequeueUpTo",
-    inputs="handle #n",
+    inputs="handle #n:int32",
     outputs="components*",
     attrs=_TAKE,
     infer=_up_to,
