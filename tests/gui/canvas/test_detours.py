@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gui.canvas import detour
 from gui.canvas.detour import BENDS, END, FAR, routed
 from gui.canvas.obstacles import CLEARANCE, NEAR, Obstacles
-from gui.canvas.routing import LANE, Routes, curves
+from gui.canvas.routing import LANE, PIECES, Routes, along_lanes, curves
 
 WIDTH, HEIGHT = 172.0, 60.0
 FINE = np.linspace(0.0, 1.0, 401)
@@ -96,6 +96,31 @@ def test_links_are_smooth_and_join_their_ports_level(
         into, out = before[3] - before[2], after[1] - after[0]
         assert abs(into[0] * out[1] - into[1] * out[0]) <= 1e-6 * np.hypot(*into) * np.hypot(*out)
         assert into @ out >= 0
+
+
+def test_a_bend_is_rather_taken_than_a_lane() -> None:
+    """It is simpler; where all meet a box as well, the link goes straight on past what is there."""
+    pair = np.array([[0.0, 0.0], [500.0, 200.0]])
+    for box, bend in (((220, 30), BENDS[1]), ((100, 100), BENDS[0]), ((200, 110), BENDS[2])):
+        assert met(curves(pair[:1], pair[1:])[0], rects_of([box]), pair), "as it would run alone"
+        (found,) = way(routed(pair[None], Obstacles(rects_of([box]))))
+        assert np.array_equal(found, curves(pair[:1], pair[1:], bend)[0])
+    wall = [(220, -100), (220, -30), (220, 40), (220, 110), (220, 180), (220, 250)]
+    around = way(routed(pair[None], Obstacles(rects_of(wall))))
+    assert len(around) == PIECES
+    assert not set().union(*(met(curve, rects_of(wall), pair) for curve in around))
+
+
+def test_a_way_to_a_lane_far_above_leaves_and_arrives_level() -> None:
+    """Though there is hardly room for it beside the port."""
+    start, end = np.array([[0.0, 0.0]]), np.array([[3_000.0, 0.0]])
+    found = along_lanes(start, end, np.array([[56.0, 2_944.0, -700.0]]))[0]
+    for curve, port in ((found[0], start[0]), (found[-1], end[0])):
+        points = WEIGHTS.T @ curve - port
+        near = np.abs(points[:, 0]) < 8
+        assert np.abs(points[near, 1]).max() < 4
+    for before, after in ((found[0], found[1]), (found[3], found[4])):
+        assert before[2, 0] == before[3, 0] == after[1, 0], "upright in the middle"
 
 
 def test_a_far_link_takes_the_nearest_free_lane() -> None:

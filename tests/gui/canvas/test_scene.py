@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.autodiff.request import GradientRequest
@@ -15,7 +15,7 @@ from gui.canvas import rerouted
 from gui.canvas.arrays import Movement, SceneArrays
 from gui.canvas.detour import routed
 from gui.canvas.obstacles import Obstacles
-from gui.canvas.routing import Routes
+from gui.canvas.routing import LANE, Routes
 from gui.canvas.visible import VisibleGraph
 
 Places = dict[str, tuple[float, float]]
@@ -68,6 +68,7 @@ def test_links_take_no_notice_of_each_other(scene: Scene, data: st.DataObject) -
     assert_same(found, arrays.routes.taken(some))
 
 
+@settings(max_examples=60)
 @given(scenes(), st.sets(st.integers(0, 2), min_size=1), PLACES)
 def test_a_drag_leads_to_the_scene_of_the_new_places(
     scene: Scene, moved: set[int], by: tuple[float, float]
@@ -91,10 +92,8 @@ def test_a_drag_leads_to_the_scene_of_the_new_places(
     assert np.array_equal(dragged.routes.ports, anew.routes.ports)
 
 
-@given(
-    scenes(),
-    st.lists(st.tuples(st.integers(0, 12), st.sampled_from([PLACES, AFAR]).flatmap(lambda s: s))),
-)
+@settings(max_examples=60)
+@given(scenes(), st.lists(st.tuples(st.integers(0, 12), PLACES | AFAR), min_size=1, max_size=4))
 def test_moves_lead_to_the_scene_of_the_new_places(
     scene: Scene, moves: list[tuple[int, tuple[float, float]]]
 ) -> None:
@@ -106,6 +105,7 @@ def test_moves_lead_to_the_scene_of_the_new_places(
         assert_same(arrays.routes, SceneArrays.of(visible, places).routes)
 
 
+@settings(max_examples=60)
 @given(scenes(8), scenes(8), st.integers(0, 8))
 def test_an_edit_leads_to_the_scene_of_the_new_graph(
     first: Scene, second: Scene, renamed: int
@@ -152,6 +152,26 @@ def test_a_move_routes_what_it_touches(monkeypatch: pytest.MonkeyPatch, count: i
     back = SceneArrays.of(visible, places, before=moved)
     assert sum(counts) < 12
     assert_same(back.routes, arrays.routes)
+
+
+@pytest.mark.parametrize("apart", [260.0, 900.0])
+def test_what_comes_into_a_lane_moves_the_links_out_of_it(apart: float) -> None:
+    """Beyond the rectangle from port to port, and for links that lead near by as for others."""
+    graph = graph_of([(0,), (1,), (0, 2), (0,)], set())
+    row = {f"n{i}": (apart * i, 0.0) for i in range(4)}
+    visible = visible_of(graph)
+    beside = SceneArrays.of(visible, {**row, "n4": (apart * 1.5, 2_000.0)})
+    link = visible.ends.tolist().index([0, 3])
+    assert beside.routes.counts[link] > 1
+    height = beside.routes.curves[link, LANE, 0, 1]
+    top = min(beside.routes.ports[link, :, 1])
+    assert height < top or height > max(beside.routes.ports[link, :, 1])
+    inside = {**row, "n4": (apart * 1.5, float(height))}
+    moved = SceneArrays.of(visible, inside, before=beside)
+    assert moved.routes.curves[link, LANE, 0, 1] != height
+    assert_same(moved.routes, SceneArrays.of(visible, inside).routes)
+    back = SceneArrays.of(visible, {**row, "n4": (apart * 1.5, 2_000.0)}, before=moved)
+    assert_same(back.routes, beside.routes)
 
 
 def test_what_is_compared_grows_with_the_graph_and_not_its_square() -> None:

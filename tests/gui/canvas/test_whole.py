@@ -142,6 +142,9 @@ def test_zooming_out_ends_where_a_small_graph_is_lost(canvas) -> None:
 
 def test_a_picture_as_vectors_has_curves(canvas) -> None:
     canvas.open("control_dependencies")
+    view = canvas.space.document.view
+    elsewhere = {name: (x - 5_000, y + 3_000) for name, (x, y) in view.positions.items()}
+    commands.move_nodes(canvas.space, elsewhere)
     stage = canvas.view.stage
     text = export.to_bytes(".svg", stage.arrays, stage.facts, theme.LIGHT).decode()
     root = ET.fromstring(text)
@@ -152,6 +155,11 @@ def test_a_picture_as_vectors_has_curves(canvas) -> None:
         mine = [path for path in paths if path[0] == begins and path[1].startswith("C")]
         counts = {sum(part.startswith("C") for part in path) for path in mine}
         assert routes.counts[number] in counts, "each link is its cubic curves, and nothing else"
+    points = {
+        point for shape in root.iter(f"{SVG}polygon") for point in shape.attrib["points"].split()
+    }
+    tips = {",".join(f"{x:g}" for x in end) for _, end in routes.ports.tolist()}
+    assert tips <= points, "each with its arrow"
     dashed = [g for g in root.iter(f"{SVG}g") if g.attrib.get("stroke-dasharray", "none") != "none"]
     controls = int(stage.arrays.visible.control.sum())
     assert controls > 0
