@@ -39,12 +39,13 @@ def add_reader(
     source: TensorRef,
     name: str = "",
     attrs: Mapping[str, Any] | None = None,
+    beside: str = "",
 ) -> tuple[Document, str]:
     """Add a node that reads `source` through the first of its inputs that can; in the loop that
-    `source` is in. Raises GradstepError where none can."""
+    `beside` is in, if not that of `source`. Raises GradstepError where none can."""
     kind = _types(document).get(source)
     index = first_fit(lookup(type), kind)
-    document, chosen = edits.add_operation(document, type, at, name, attrs, source.op)
+    document, chosen = edits.add_operation(document, type, at, name, attrs, beside or source.op)
     if index is None:
         raise GradstepError(
             f"{type} has no input that takes '{source.short}', {kind}",

@@ -14,6 +14,7 @@ from core.graph import edits
 from core.graph.loop import anywhere, carried_by, loop_of, loops_around, way_to, within
 from core.graph.model import Edge, Operation, TensorRef
 from core.graph.naming import scopes_of_copies
+from core.graph.scopes import moved_to
 from core.io.document import CodeItem, Document, Optimizer, View
 from core.io.fed import with_placeholders
 from core.io.pyfunc import to_pyfunc
@@ -161,6 +162,19 @@ def rename_operation(document: Document, old: str, new: str) -> Document:
     return relabelled(replace(document, graph=graph), lambda n: new if n == old else n)
 
 
+def rename_scope(document: Document, old: str, new: str) -> Document:
+    """Rename a scope, and with it all that is in it, wherever the document mentions them. Raises
+    GradstepError."""
+    if new == old:
+        return document
+    graph = edits.rename_scope(document.graph, old, new)
+    return relabelled(
+        replace(document, graph=graph),
+        lambda name: moved_to(name, old, new),
+        lambda scope: new if scope == old else moved_to(scope, old, new),
+    )
+
+
 def duplicate_operations(
     document: Document, names: Iterable[str], offset: Point = (32.0, 32.0)
 ) -> tuple[Document, dict[str, str]]:
@@ -203,11 +217,13 @@ def remove_code(document: Document, name: str) -> Document:
 
 
 def toggle_breakpoint(document: Document, name: str) -> Document:
-    """Set, or take away, the breakpoints before a node and before its gradient."""
-    kinds = (BreakpointKind.OP, BreakpointKind.GRADIENT)
-    mine = [b for b in document.breakpoints if b.target == name and b.kind in kinds]
+    """Set, or take away, the breakpoints before a node and before its gradient; of a scope, whose
+    name ends in "/", the one before anything in it."""
+    kind, target = BreakpointKind, name.rstrip("/")
+    kinds = (kind.SCOPE,) if name.endswith("/") else (kind.OP, kind.GRADIENT)
+    mine = [b for b in document.breakpoints if b.target == target and b.kind in kinds]
     kept = tuple(b for b in document.breakpoints if b not in mine)
-    added = () if mine else tuple(Breakpoint(name, kind) for kind in kinds)
+    added = () if mine else tuple(Breakpoint(target, kind) for kind in kinds)
     return replace(document, breakpoints=(*kept, *added))
 
 
@@ -263,6 +279,7 @@ __all__ = [
     "remove_control",
     "remove_operations",
     "rename_operation",
+    "rename_scope",
     "set_attr",
     "set_breakpoints",
     "set_code",

@@ -10,6 +10,7 @@ from core.graph.model import Edge, Operation, TensorRef
 from core.io.adding import first_fit
 from core.layers.block import all_blocks
 from core.ops.subjects import catalogue, family_title, subject_title
+from core.ops.successors import SUCCESSORS, names_of
 from core.ops.table import OpDef, all_ops, lookup
 from gui import commands
 from gui.canvas.arrays import Point
@@ -50,6 +51,17 @@ def makers(workspace: Workspace, at: Point, edge: Edge) -> list[Entry]:
 
     first = [replace(entry(lookup(type)), groups=()) for type in _VALUED]
     return first + [entry(d) for d in _catalogue() if d.outputs and d.type not in _VALUED]
+
+
+def between(workspace: Workspace, at: Point, edge: Edge) -> list[Entry]:
+    """Op types that can read what the wire at `edge` carries, to be put into it."""
+    source = workspace.shown.source(edge)
+    kind = workspace.inference.types.get(source) if source is not None else None
+    return [
+        _entry(d, lambda d=d: commands.insert_node(workspace, d.type, at, edge))
+        for d in _catalogue()
+        if d.outputs and first_fit(d, kind) is not None
+    ]
 
 
 def ends(workspace: Workspace, source: TensorRef) -> list[Entry]:
@@ -113,6 +125,14 @@ def _blocks(workspace: Workspace, at: Point, source: TensorRef | None = None) ->
 
 
 def _entry(definition: OpDef, choose: Callable[[], object]) -> Entry:
-    formula = f"\n{definition.formula}" if definition.formula else ""
-    groups = subject_title(definition.subject), family_title(definition.family)
-    return Entry(definition.type, groups[1], f"{definition.doc}{formula}", choose, groups)
+    newer = SUCCESSORS.get(definition.type, "")
+    lines = definition.doc, definition.formula, newer and f"TensorFlow uses {newer} in its place."
+    return Entry(
+        definition.type,
+        family_title(definition.family),
+        "\n".join(filter(None, lines)),
+        choose,
+        (subject_title(definition.subject), family_title(definition.family)),
+        names_of(definition),
+        bool(newer),
+    )

@@ -39,18 +39,21 @@ class SceneArrays:
     rects:    float64[n, 4], x, y, width, height of each box.
     routes:   where each link runs.
     base:     the scene of which this is a moment of a drag; frames stay where they are meanwhile.
+    raised:   numbers of boxes that lie over all others, from below; those lie by their numbers.
     """
 
     visible: VisibleGraph
     rects: np.ndarray
     routes: Routes
     base: SceneArrays | None = None
+    raised: tuple[int, ...] = ()
 
     @classmethod
     def of(
         cls,
         visible: VisibleGraph,
         centres: Mapping[str, Point],
+        raised: tuple[int, ...] = (),
         before: SceneArrays | None = None,
     ) -> SceneArrays:
         """The visible graph with the centre of every box given by its id.
@@ -62,7 +65,7 @@ class SceneArrays:
         middle = np.array([centres[box.id] for box in visible.boxes]).reshape(-1, 2)
         rects = np.concatenate([middle - sizes / 2, sizes], axis=1)
         ports = _link_ports(visible, rects, np.arange(len(visible.links)))
-        return cls(visible, rects, rerouted(visible, rects, ports, before))
+        return cls(visible, rects, rerouted(visible, rects, ports, before), raised=raised)
 
     def __len__(self) -> int:
         return len(self.rects)
@@ -101,6 +104,24 @@ class SceneArrays:
             float(right.max(initial=(x + width).max())),
             float(bottom.max(initial=(y + height).max())),
         )
+
+    def from_below(self, boxes: np.ndarray) -> np.ndarray:
+        """int64[k]: the numbers of boxes (bool[n]), the lowest first."""
+        numbers = np.flatnonzero(boxes)
+        return numbers[np.argsort(self._height[numbers], kind="stable")] if self.raised else numbers
+
+    @cached_property
+    def _height(self) -> np.ndarray:
+        """int64[n]: 0, or the place among those that are raised."""
+        height = np.zeros(len(self), dtype=np.int64)
+        height[list(self.raised)] = np.arange(1, len(self.raised) + 1)
+        return height
+
+    def is_covered(self, box: int) -> bool:
+        """Whether another box lies over this one."""
+        x, y, width, height = self.rects[box].tolist()
+        near = self.from_below(self.boxes_in(x, y, x + width, y + height))
+        return bool(near[-1] != box)
 
     def boxes_in(self, left: float, top: float, right: float, bottom: float) -> np.ndarray:
         """bool[n]: boxes that touch a rectangle."""
@@ -158,13 +179,14 @@ class Movement:
 
     def by(self, dx: float, dy: float) -> SceneArrays:
         """The scene with the boxes that far from where they started."""
-        visible, boxes = self._start.visible, self._boxes
-        self._rects[boxes, :2] = self._start.rects[boxes, :2] + (dx, dy)
+        start = self._start
+        visible, boxes = start.visible, self._boxes
+        self._rects[boxes, :2] = start.rects[boxes, :2] + (dx, dy)
         obstacles = Obstacles(self._rects[boxes], self._standing)
-        self._routes.put(self._within, self._start.routes.taken(self._within).shifted(dx, dy))
+        self._routes.put(self._within, start.routes.taken(self._within).shifted(dx, dy))
         ports = _link_ports(visible, self._rects, self._links)
         self._routes.put(self._links, routed(ports, obstacles))
-        return SceneArrays(visible, self._rects, self._routes, self._start)
+        return SceneArrays(visible, self._rects, self._routes, start, start.raised)
 
 
 def _link_ports(visible: VisibleGraph, rects: np.ndarray, links: np.ndarray) -> np.ndarray:

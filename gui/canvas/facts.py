@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from core.debug.breakpoints import BreakpointKind
+from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.graph.model import Edge, Operation, TensorRef
 from core.graph.problems import UNFINISHED
 from core.ops.opened import shown_as
@@ -109,13 +109,19 @@ class Facts:
     @cached_property
     def breakpoints(self) -> dict[int, bool]:
         """Box -> whether one of its breakpoints is enabled."""
-        kinds = (BreakpointKind.OP, BreakpointKind.GRADIENT)
         found: dict[int, bool] = {}
         for point in self._workspace.document.breakpoints:
-            number = self._visible.box_of.get(point.target)
-            if number is not None and point.kind in kinds:
+            number = self._broken_box(point)
+            if number is not None:
                 found[number] = found.get(number, False) or point.enabled
         return found
+
+    def _broken_box(self, point: Breakpoint) -> int | None:
+        """Where a breakpoint is shown: at its operation, or at its scope while that is one box."""
+        if point.kind is BreakpointKind.SCOPE:
+            return self._visible.number.get(f"{point.target}/")
+        at_operation = point.kind in (BreakpointKind.OP, BreakpointKind.GRADIENT)
+        return self._visible.box_of.get(point.target) if at_operation else None
 
     @cached_property
     def shares(self) -> Shares | None:
@@ -172,6 +178,12 @@ class Facts:
     def selected_link(self) -> int | None:
         edge = self._workspace.selected_edge
         return None if edge is None else self._visible.link_of.get(edge)
+
+    @property
+    def says_of_links(self) -> bool:
+        """Whether there is anything to be drawn along links."""
+        lines = self.carried, self.dead_links, self.stopped_links, self.untaken_links
+        return self.selected_link is not None or any(lines)
 
     @cached_property
     def stopped_links(self) -> frozenset[int]:

@@ -75,7 +75,7 @@ class RuntimePainter:
         for number in np.flatnonzero(boxes).tolist():
             if (found := facts.update(number)) is not None:
                 rect = QRectF(*arrays.rects[number].tolist())
-                others, fresh = arrays.rects[boxes], facts.fresh == (number, False)
+                others, fresh = arrays.rects, facts.fresh == (number, False)
                 self._drawers.draw(painter, rect, others, found, fresh, text_size(scale))
 
     # -- far -----------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from core.graph.problems import UNFINISHED
 from core.host.messages import ErrorInfo
 from core.ops.unfinished import Waiting
+from gui import commands
 from gui.panels.card import Card, LinkSpec
 from gui.panels.labels import Text
 from gui.panels.looked_at import blamed_tensor, error_at
@@ -91,7 +92,9 @@ class ErrorCard(QWidget):
         links: list[LinkSpec] = []
         if ref is not None:
             text = self.tr("Go to {}").format(ref.op)
-            links.append((text, "inspector.error.go", lambda: self._workspace.select([ref.op])))
+            links.append(
+                (text, "inspector.error.go", lambda: commands.reveal(self._workspace, ref.op))
+            )
         node = error.node or ""
         if node in graph and graph[node].type == "Placeholder":
             text = self.tr("Feed {}…").format(node)

@@ -81,6 +81,7 @@ class InspectorPanel(Panel):
             space.file_changed,
         ):
             signal.connect(self._soon.start)
+        space.document_opened.connect(self.refresh)  # never a node of another document
 
     def restyle(self) -> None:
         self._shown = ()  # the code preview has its colours inside
@@ -193,10 +194,10 @@ def _focused_name(panel: QWidget) -> str:
 
 
 def _focus(panel: QWidget, name: str) -> None:
-    """Give the focus back to the control of this name, which was made anew."""
-    control = panel.findChild(QWidget, name) if name else None
-    if control is not None:
-        control.setFocus()
+    """Give the focus back to the control of this name, which was made anew; to the panel, where
+    there is none any more: Qt gives it to a button somewhere."""
+    if name:
+        (panel.findChild(QWidget, name) or panel).setFocus()
 
 
 def _same(old: tuple[object, ...], new: tuple[object, ...]) -> bool:

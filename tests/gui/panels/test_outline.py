@@ -88,7 +88,7 @@ def test_selection_goes_both_ways(bench: Any, show: Callable[..., Any], qtbot: A
     bench.space.select(["a"])
     assert panel.tree.selected_names() == ["a"]
     qtbot.keyClick(panel.tree, Qt.Key.Key_Return)
-    assert bench.views[-1] == ("fit_selection", "")
+    assert bench.views[-1] == ("reveal", "a")
 
 
 def test_without_a_document_it_says_what_will_be_here(bench: Any, show: Callable[..., Any]) -> None:
