@@ -108,7 +108,11 @@ class ComparedNode(msgspec.Struct, frozen=True, kw_only=True):
 
     verdict: "equal", "close", "differs", "raises" (one side, or both), "unavailable",
              "dead" (both sides are).
+    differs: it is not the same on both, beyond rounding; one that fails on both alike does not
+             differ. creates: it parts the devices by itself, beyond what its arithmetic may round.
     created: relative L2 error this node makes on equal inputs; inherited: what its inputs brought.
+    unknown: what an emulated device leaves open here, such as the order of a sum; terms: of how
+             many.
     metrics: equal (share of elements), max_abs, rel_p99, ulp_p99, rel_l2, cosine, scaled (of sums:
              over ε times the magnitudes), nan_mismatches, error_left, error_right (against
              float64), amplification; those that apply.
@@ -122,17 +126,26 @@ class ComparedNode(msgspec.Struct, frozen=True, kw_only=True):
     right: SideResult
     created: float | None = None
     inherited: float | None = None
+    differs: bool = False
+    creates: bool = False
     rule: str = ""  # the documented rule that explains a difference, and its source
+    unknown: str = ""
+    terms: int = 0
     metrics: dict[str, float] = {}
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """A program on two devices, node by node. brief, text: what follows from the rows, in a few
+    words and in sentences."""
+
     left: str
     right: str
     measured: bool
     source: str
     nodes: list[ComparedNode]
     first_divergence: str | None = None
+    brief: str = ""
+    text: str = ""
     hazards: list[str] = []
 
 

@@ -154,6 +154,7 @@ op(
     kernel=_made,
     per_run=RunArrays,
     differentiable=False,
+    arithmetic="exact",
     doc="An array of tensors for one run. Its flow orders what is done with it.",
 )
 op(
@@ -165,6 +166,7 @@ op(
     kernel=_gradient,
     per_run=RunArrays,
     differentiable=False,
+    arithmetic="exact",
     doc="The array for the gradients of an array's elements: one for each `source`, which is the "
     "name of the gradient computation. What is written to a place again is added.",
 )
@@ -177,6 +179,7 @@ op(
     kernel=_write,
     gradient=write_gradient("TensorArrayReadV3"),
     per_run=RunArrays,
+    arithmetic="exact",
     doc="Writes an element, once.",
 )
 op(
@@ -188,6 +191,7 @@ op(
     kernel=_read,
     gradient=read_gradient("TensorArrayWriteV3"),
     per_run=RunArrays,
+    arithmetic="exact",
     doc="An element, which is then cleared if the array says so.",
 )
 op(
@@ -198,6 +202,7 @@ op(
     kernel=_size,
     per_run=RunArrays,
     differentiable=False,
+    arithmetic="exact",
     doc="How many places an array has.",
 )
 op(
@@ -208,5 +213,6 @@ op(
     kernel=_close,
     per_run=RunArrays,
     differentiable=False,
+    arithmetic="exact",
     doc="Gives up what an array holds.",
 )
