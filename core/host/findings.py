@@ -18,7 +18,9 @@ class GradientRow(msgspec.Struct, frozen=True, kw_only=True):
     analytic: float | None = None  # the gradient in force
     difference: float | None = None
     method: str = ""  # of the numbers: "central differences" or "complex step"
-    verdict: str = ""  # "ok", "kink", "float32 limit" or "wrong"
+    # "ok", "kink", "float32 limit", "TensorFlow's" (a known defect of its own) or "wrong"
+    verdict: str = ""
+    text: str = ""  # where its gradient is worst: of the whole gradient
 
 
 class CheckedTensor(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,7 +28,8 @@ class CheckedTensor(msgspec.Struct, frozen=True, kw_only=True):
 
     name: of the tensor whose gradient it is; node: the operation checked by itself ("" for a
     gradient through the whole graph), of type `type`, which takes the tensor as its input number
-    `input`; order: 2 for a gradient of the gradient. looked_at: of `size` elements.
+    `input`; order: 2 for a gradient of the gradient. looked_at: of `size` elements. why: of a
+    defect of TensorFlow's own, how that comes, and who says so.
     """
 
     name: str
@@ -44,6 +47,7 @@ class CheckedTensor(msgspec.Struct, frozen=True, kw_only=True):
     order: int = 1
     looked_at: int = 0
     size: int = 0
+    why: str = ""
 
 
 class NodeCheck(msgspec.Struct, frozen=True, kw_only=True):
