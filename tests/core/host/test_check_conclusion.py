@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.graph.problems import Problem
@@ -90,6 +90,7 @@ def found(draw: Any) -> Found:
     )
 
 
+@settings(max_examples=300)
 @given(found())
 def test_a_row_that_is_wrong_is_never_followed_by_agreement(case: Found) -> None:
     end = conclusion(case.problems, case.table, case.expectations, case.known)
@@ -103,6 +104,7 @@ def test_a_row_that_is_wrong_is_never_followed_by_agreement(case: Found) -> None
         assert "defect of TensorFlow's own" in case.table.text
 
 
+@settings(max_examples=300)
 @given(found())
 def test_the_status_follows_from_the_rows(case: Found) -> None:
     end = conclusion(case.problems, case.table, case.expectations, case.known)
