@@ -10,13 +10,17 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QImageReader
 
 from core.cli.main import main
+from core.host.expectations import check_expectations
+from core.host.user_code import functions_of
 from core.io import example_index
 from core.io.document import Document
 from core.io.store import load
+from gpu.devices import Devices
 from gui.panels.example_card import PICTURE, PICTURES
 from main import Gradstep
 from tests.examples.build import EXAMPLES, FOLDER
 from tests.examples.page import PAGE, page
+from tests.support.other_processors import other_processor
 
 BYTES = 15_000  # of a small picture
 
@@ -29,6 +33,16 @@ def test_what_it_says_of_its_runs_holds(name: str, capsys: pytest.CaptureFixture
     assert found["expectations"], "an example says what its runs give"
     assert [(e["text"], e["what"], e["came"]) for e in found["expectations"] if not e["ok"]] == []
     assert (status, found["passed"]) == (0, True), found["conclusion"]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_it_holds_on_any_processor(name: str) -> None:
+    """What a document expects is not the last bit of whoever wrote it."""
+    document = load(FOLDER / f"{name}.gradstep")
+    functions, _ = functions_of(document.code.values(), trusted=True)
+    with other_processor(len(name)):
+        checked = check_expectations(document, functions, Devices().open_backend)
+    assert [(e.text, e.what, e.came) for e in checked if not e.ok] == []
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
