@@ -51,7 +51,7 @@ def clauses(
     for names, how in (
         ([name for name in wrong if name not in expected], ""),
         ([name for name in wrong if name in expected], ", as the document expects"),
-        (_names(rows, Verdict.DEFECT), ", as TensorFlow's own do"),
+        (_names(rows, Verdict.DEFECT), ", as in TensorFlow"),
     ):
         if names:
             one = len(names) == 1
