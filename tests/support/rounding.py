@@ -49,9 +49,18 @@ class Rounding:
         return _ROOM * float(np.finfo(dtype).eps) * (1 + self.terms**0.5) * self.steps * size
 
 
-def assert_rounded_alike(found: Any, expected: Any, rounding: Rounding = Rounding()) -> None:
-    """Of one shape, and apart by no more than rounding; NaN is NaN."""
-    np.testing.assert_allclose(found, expected, rtol=0, atol=rounding.slack(expected))
+def rounded_alike(found: Any, expected: Any, rounding: Rounding = Rounding()) -> bool:
+    """Whether `found` is apart from `expected` by no more than rounding; NaN is NaN."""
+    slack = rounding.slack(expected)
+    return bool(np.allclose(found, expected, rtol=0, atol=slack, equal_nan=True))
+
+
+def assert_rounded_alike(
+    found: Any, expected: Any, rounding: Rounding = Rounding(), what: str = ""
+) -> None:
+    """The same, saying where; of one shape."""
+    slack = rounding.slack(expected)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=slack, err_msg=what)
 
 
 def of_ratio(over: Sequence[Any], under: Sequence[Any]) -> Rounding:
