@@ -47,37 +47,41 @@ def other_processor(seed: int) -> Iterator[None]:
 
 def _moved(kernel: Kernel, kind: str, inputs: Sequence[Any], results: Any, seed: int) -> Any:
     """The kernel's results, off by a few roundings."""
-    several = isinstance(results, tuple | list)
-    found = [*results] if several else [results]
-    floats = [x for x in map(np.asarray, inputs) if x.dtype in _WIDER]
-    few = sum(x.size for x in floats) < _IN_ORDER * sum(np.size(x) for x in found)
-    if not floats or (kind == "reducing" and few):
+    found = _listed(results)
+    if not _rounds(kind, inputs, found):
         return results
     try:
-        wide = _listed(kernel(*(_changed(x, lambda x: x.astype(_WIDER[x.dtype])) for x in inputs)))
-        sizes = (
-            found if kind == "library" else _listed(kernel(*(_changed(x, np.abs) for x in inputs)))
-        )
-    except Exception:  # a kernel that is particular about its types
+        wide = _on(kernel, inputs, lambda x: x.astype(_WIDER[x.dtype]))
+        sizes = found if kind == "library" else _on(kernel, inputs, np.abs)
+        terms = np.inf if kind != "product" else np.max(_on(kernel, inputs, np.ones_like)[0])
+    except Exception:  # a kernel that is particular about its types, or has nothing to add up
         return results
     if [np.shape(x) for x in wide] != [np.shape(x) for x in found]:
         return results  # which hangs on the numbers themselves
-    by = _OF_FUNCTION if kind == "library" else _OF_SUM
-    if kind == "product":  # half an ε for each of few terms
-        by = min(
-            by, 0.5 * float(np.max(kernel(*(_changed(x, np.ones_like) for x in inputs)), initial=0))
-        )
+    by = _OF_FUNCTION if kind == "library" else min(_OF_SUM, terms / 2)
     moved = [_off(*each, by, seed) for each in zip(found, wide, sizes, strict=True)]
-    return tuple(moved) if several else moved[0]
+    return tuple(moved) if isinstance(results, tuple | list) else moved[0]
+
+
+def _rounds(kind: str, inputs: Sequence[Any], results: Sequence[Any]) -> bool:
+    """Whether there are numbers that a processor may round in its own way."""
+    given = sum(x.size for x in map(np.asarray, inputs) if x.dtype in _WIDER)
+    in_order = given < _IN_ORDER * sum(np.size(x) for x in results)
+    return given > 0 and not (kind == "reducing" and in_order)
+
+
+def _on(
+    kernel: Kernel, inputs: Sequence[Any], change: Callable[[np.ndarray], np.ndarray]
+) -> list[Any]:
+    """The results for other numbers in place of floating-point arrays; what else there is are
+    indices, axes and shapes."""
+    floats = (isinstance(x, np.ndarray) and x.dtype in _WIDER for x in inputs)
+    changed = (change(x) if f else x for x, f in zip(inputs, floats, strict=True))
+    return _listed(kernel(*changed))
 
 
 def _listed(results: Any) -> list[Any]:
     return [*results] if isinstance(results, tuple | list) else [results]
-
-
-def _changed(x: Any, change: Callable[[np.ndarray], np.ndarray]) -> Any:
-    """Floating-point arrays; others are indices, axes, shapes."""
-    return change(x) if isinstance(x, np.ndarray) and x.dtype in _WIDER else x
 
 
 def _off(x: Any, wide: Any, size: Any, by: float, seed: int) -> Any:
