@@ -58,8 +58,8 @@ def verdict_on(turn: Turn, rules: Sequence[Rules]) -> Verdict:
     creates = alone.verdict == "differs" or _fails_otherwise(turn.left, turn.isolated)
     allowed = own if creates else lambda dtype: with_inherited(own(dtype), dtype)
     found = _between(turn.left, turn.right, allowed, sizes, turn.reference)
-    differs = found.verdict == "differs" or _fails_otherwise(turn.left, turn.right)
-    return replace(found, differs=differs, creates=creates)
+    apart = found.verdict == "differs" or _fails_otherwise(turn.left, turn.right)
+    return replace(found, differs=apart or creates, creates=creates)
 
 
 def _arithmetic(op: Operation) -> Arithmetic:
