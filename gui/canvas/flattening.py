@@ -14,9 +14,10 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 LEVELS = 7  # powers of two for which the deviation is known
 COARSE = 5  # of them the first, for which more points are looked at
-# So many chords, and no others, so that the curves of a picture fall into few groups.
-COUNTS = np.array([1, 2, 4, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 96, 128, 192, 256, 512])
-_FINEST = 2 ** (LEVELS - 1)
+# So many chords, and no others: those that were looked at, for the sharp bend of a link that leads
+# back may lie between the points of 10 chords where 8 have a point on it.
+COUNTS = 2 ** np.arange(10)
+_FINEST = 2**LEVELS  # chords whose ends are the points that are looked at
 _FEW = 12
 _AT_ONCE = 1_000  # curves, so that what is being computed stays in the processor's cache
 
@@ -36,8 +37,8 @@ def deviations(curves: np.ndarray) -> np.ndarray:
 def _deviations(curves: np.ndarray) -> np.ndarray:
     corners = (curves - curves[:, :1]).transpose(2, 1, 0).astype(np.float32)
     points = _basis(_FINEST).astype(np.float32) @ corners
-    halves = [_farthest(points, _FINEST >> level, 0.5) for level in range(LEVELS - 1)]
-    found = np.cumsum(np.stack([halves[-1], *reversed(halves)]), axis=0)[::-1]
+    halves = [_farthest(points, _FINEST >> level, 0.5) for level in range(LEVELS)]
+    found = np.cumsum(np.stack([halves[-1], *reversed(halves)]), axis=0)[:0:-1]
     for level in reversed(range(COARSE)):
         quarters = [_farthest(points, _FINEST >> level, share) for share in (0.25, 0.75)]
         found[level] = np.maximum.reduce([*quarters, halves[level], found[level + 1]])
@@ -56,17 +57,14 @@ def _farthest(points: np.ndarray, step: int, share: float) -> np.ndarray:
 
 
 def chords(deviation: np.ndarray, tolerance: float) -> np.ndarray:
-    """How many chords keep within a tolerance, by `deviations`. [p, LEVELS] -> int64[p]."""
+    """How many chords keep within a tolerance, by `deviations`. [p, LEVELS] -> int64[p]. More than
+    were looked at go on coming closer as the last did."""
     level = (deviation > tolerance).sum(axis=1)
-    some = np.flatnonzero(level)
-    found = np.ones(len(deviation), dtype=np.int64)
-    before = np.minimum(level[some] - 1, LEVELS - 2)  # the last of too few, but not the finest
-    above, below = deviation[some, before], np.maximum(deviation[some, before + 1], 1e-12)
-    per_doubling = np.log(above / below)
-    wanted = 2.0 ** (before + np.log(above / tolerance) / np.maximum(per_doubling, 1e-3))
-    place = np.searchsorted(COUNTS, np.minimum(wanted, COUNTS[-1]) - 1e-6)
-    found[some] = COUNTS[place]
-    return found
+    far = level == LEVELS
+    above, below = np.maximum(deviation[far, -2:], 1e-12).T
+    per_doubling = np.maximum(np.log(above / below), 1e-3)
+    level[far] += np.ceil(np.log(below / tolerance) / per_doubling).astype(np.int64) - 1
+    return np.asarray(COUNTS[np.minimum(level, len(COUNTS) - 1)])
 
 
 def lengths(curves: np.ndarray) -> np.ndarray:
