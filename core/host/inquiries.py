@@ -78,10 +78,11 @@ class Notated(Message, frozen=True, kw_only=True):
 
 
 class Why(Message, frozen=True, kw_only=True):
-    """Why is d(of)/d(wrt) as it is? Replied to with Explained."""
+    """Why is d(of)/d(wrt) as it is, or without `wrt` the value of `of`, in the current run? Replied
+    to with Explained."""
 
     of: str
-    wrt: str
+    wrt: str = ""
 
 
 class Explained(Message, frozen=True, kw_only=True):

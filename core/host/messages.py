@@ -9,6 +9,7 @@ plan steps already executed in that run.
 from __future__ import annotations
 
 from core.host.findings import (
+    CauseLink,
     CheckedExpectation,
     CheckedTensor,
     ComparedNode,
@@ -230,6 +231,7 @@ Event = Output | Progress
 __all__ = [
     "BlockedEdge",
     "BreakpointSpec",
+    "CauseLink",
     "CheckExpectations",
     "CheckGradients",
     "CheckedExpectation",

@@ -1,0 +1,213 @@
+"""The first NaN, through iterations and runs, and how to go there; what a device's rules make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.autodiff.request import GradientRequest, Override, OverrideKind
+from core.debug.program import Program
+from core.debug.session import DebugSession
+from core.engine.loops import trace
+from core.engine.numpy_backend import NumpyBackend
+from core.graph.model import Graph, TensorRef
+from core.host.explaining import Explainer
+from core.host.messages import Explanation
+from core.host.situation import Situation, situation_of
+from core.ops import api as tf
+from core.ops.builder import GraphBuilder, OpView, Tensor
+from core.ops.rules import OutOfRange, Rules
+from tests.support.whys import graph_of, why_gradient, why_value
+
+
+def counting(steps: int, body: Callable[[Tensor, Tensor], Tensor]) -> Graph:
+    """y = body(i, …body(0, x))."""
+
+    def build(b: GraphBuilder) -> None:
+        x = b.placeholder("x", shape=[])
+        turn = lambda i, a: (i + 1, body(tf.cast(i, "float32"), a))  # noqa: E731
+        tf.identity(tf.while_loop(lambda i, a: i < steps, turn, (0, x))[1], name="y")
+
+    return graph_of(build)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 29))
+def test_the_iteration_is_named(broken: int) -> None:
+    graph = counting(30, lambda i, a: a * 0.9 + tf.sqrt(broken + 0.5 - i, name="root") * 0.0)
+    found = why_value(graph, "y", {"x": 1})
+    if broken == 29:
+        assert found.state == "ok"
+        return
+    assert (found.node, found.chain[0].iterations) == ("while/root", [(broken + 1, "while/While")])
+    assert f"in iteration {broken + 1} of while/While" in found.text
+
+
+def test_iterations_that_are_not_kept_are_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trace, "MOST_BYTES", 1 << 14)
+    graph = counting(500, lambda i, a: a * 0.9 + tf.sqrt(20.5 - i, name="root") * 0.0)
+    found = why_value(graph, "y", {"x": 1})
+    assert (found.node, found.chain[0].iterations) == ("while/root", [(21, "while/While")])
+
+
+def test_arrays_that_a_loop_fills() -> None:
+    def build(b: GraphBuilder) -> None:
+        x, filled = b.placeholder("x", shape=[]), tf.TensorArray("float32", 4)
+
+        def body(i: Tensor, t: tf.TensorArray) -> tuple[Tensor, tf.TensorArray]:
+            return i + 1, t.write(i, tf.log(x - tf.cast(i, "float32"), name="log"))
+
+        _, filled = tf.while_loop(lambda i, t: i < 4, body, (0, filled))
+        tf.reduce_sum(filled.stack(), name="y")
+
+    found = why_value(graph_of(build), "y", {"x": 2})
+    assert (found.node, found.chain[0].iterations) == ("while/log", [(3, "while/While")])
+
+
+def descending() -> Graph:
+    """w becomes NaN in the run in which n is 4 at first: log(3 - n) is added to it."""
+
+    def build(b: GraphBuilder) -> None:
+        w, n = b.variable("w", shape=[2]), b.variable("n", shape=[])
+        log = tf.log(3.5 - n, name="log")
+        b.one("AssignAdd", w, log * tf.constant([0.0, 1.0]), name="update")
+        b.one("AssignAdd", n, tf.constant(1.0), name="tick")
+        tf.reduce_sum(tf.multiply(w, 2.0, name="double"), name="y")
+
+    return graph_of(build)
+
+
+def session_of(graph: Graph, runs: int, limit: int = 2 << 30) -> DebugSession:
+    program = Program(
+        graph,
+        graph,
+        fetches=(TensorRef("y"),),
+        targets=("update", "tick"),
+        initial={"w": np.array([1, 2], np.float32), "n": np.float32(0)},
+    )
+    session = DebugSession(program, limit_bytes=limit)
+    for _ in range(runs):
+        session.continue_()
+    return session
+
+
+def explained(session: DebugSession, of: str, wrt: str = "") -> Explanation:
+    here = situation_of(session, {})
+    explainer = Explainer(here, session=session, run=session.stop.run)
+    return explainer.gradient(of, wrt) if wrt else explainer.value(of)
+
+
+@pytest.mark.parametrize("limit", [2 << 30, 3000])
+def test_a_variable_carries_it_from_run_to_run(limit: int) -> None:
+    """Also where most runs were dropped."""
+    session = session_of(descending(), 300, limit)
+    found = explained(session, "y")
+    assert (found.state, found.cause, found.node) == ("nan", "log_of_negative", "log")
+    assert found.path == ["y", "double", "update", "Mul", "log"]
+    assert "in run 5" in found.text
+    assert "update (AssignAdd) then wrote it to w" in found.text
+    (link,) = found.chain
+    assert link.run == 4
+    session.run_to(link.position)
+    assert (session.stop.run, session.frame().value("log")) == (
+        4,
+        pytest.approx(np.nan, nan_ok=True),
+    )
+    assert session.next_op is not None
+    before = session.frame(session.stop.run, session.stop.step - 1)
+    assert before.value("log") is None
+
+
+def test_where_it_is_not_yet_there() -> None:
+    session = session_of(descending(), 3)
+    assert explained(session, "y").state == "ok"
+    session.step()
+    assert explained(session, "y").cause == "waiting"
+
+
+def test_a_gradient_that_no_run_computes_goes_back_to_the_runs() -> None:
+    """d(w * n)/dn is w: NaN from an earlier run, found by a run of its own."""
+    builder = GraphBuilder(descending())
+    with builder.as_default():
+        w, n = builder.get(TensorRef("w")), builder.get(TensorRef("n"))
+        tf.reduce_sum(tf.multiply(w, n, name="product"), name="z")
+    found = explained(session_of(builder.build(), 8), "z", "n")
+    assert (found.state, found.cause, found.node) == ("nan", "log_of_negative", "log")
+    assert found.chain[0].run == 4
+    assert "in run 5" in found.text
+
+
+def test_a_place_in_a_loop_can_be_gone_to() -> None:
+    graph = counting(9, lambda i, a: a + tf.sqrt(3.5 - i, name="root"))
+    x = TensorRef("x")
+    program = Program(graph, graph, fetches=(TensorRef("y"),), feeds={x: np.float32(1)})
+    session = DebugSession(program)
+    session.continue_()
+    (link,) = explained(session, "y").chain
+    stop = session.run_to(link.position)
+    assert [(place.loop, place.iteration) for place in stop.inside] == [("while/While", 4)]
+    assert np.isnan(session.frame().value("while/root"))
+
+
+def test_the_gradient_in_a_loop_names_the_iteration_there() -> None:
+    """It is gone back through in the opposite order."""
+    graph = counting(6, lambda i, a: tf.multiply(a, tf.relu(2.5 - i, name="gate"), name="m"))
+    found = why_gradient(graph, "y", "x", {"x": 1})
+    assert (found.cause, found.node) == ("zero_factor", "while/m")
+    assert "with while/gate = 0" in found.text
+    assert "in iteration 5 of while/While; while/gate (Relu) gives 0, from while/Sub = -2.5" in (
+        found.text
+    )
+
+
+def test_indexes_out_of_range_that_give_zero() -> None:
+    graph = graph_of(
+        lambda b: tf.gather(b.placeholder("x", shape=[2]), np.array([5, 7], np.int32), name="y")
+    )
+    x = TensorRef("x")
+    given = {x: np.ones(2, np.float32)}
+    backend = NumpyBackend(Rules(gather=OutOfRange.ZERO, scatter=OutOfRange.ZERO), "emulate:any")
+    session = DebugSession(Program(graph, graph, fetches=(TensorRef("y"),), feeds=given), backend)
+    session.continue_()
+    found = explained(session, "y")
+    assert (found.state, found.cause, found.node) == ("zero", "out_of_range", "y")
+    assert found.chain[0].operand == "Const"
+    here = Situation(graph, GradientRequest.to("y", "x"), {}, given)
+    lost = Explainer(here, backend=backend).gradient("y", "x")
+    assert (lost.state, lost.node) == ("zero", "y")
+
+
+@pytest.mark.parametrize(
+    ("rule", "at"),
+    [
+        (lambda op, g: g * 0.0, ("zero", "override", "e")),
+        (lambda op, g: tf.zeros_like(g), ("zero", "override", "e")),
+        (lambda op, g: None, ("none", "override", "e")),
+        (lambda op, g: g / 0.0, ("inf", "division_by_zero", "e")),
+    ],
+)
+def test_overrides(rule: Callable[[OpView, Tensor], Tensor], at: tuple[str, str, str]) -> None:
+    graph = graph_of(
+        lambda b: tf.reduce_sum(tf.exp(b.placeholder("x", shape=[2]), name="e"), name="y")
+    )
+    request = GradientRequest(
+        (TensorRef("y"),), (TensorRef("x"),), overrides=(Override("Mine", "e", OverrideKind.OP),)
+    )
+    given = {TensorRef("x"): np.array([1, 2], np.float32)}
+    found = Explainer(Situation(graph, request, {"Mine": rule}, given)).gradient("y", "x")
+    assert (found.state, found.cause, found.node) == at, found.text
+
+
+def test_the_first_of_many_elements() -> None:
+    """In the operation's own order, whatever order they are read in."""
+
+    def build(b: GraphBuilder) -> None:
+        x = b.placeholder("x", shape=[5])
+        tf.reduce_sum(tf.gather(tf.log(x, name="log"), np.array([4, 2, 0, 3], np.int32)), name="y")
+
+    found = why_value(graph_of(build), "y", {"x": [1, -1, -2, 5, -3]})
+    assert (found.node, found.index) == ("log", [2])  # element 1 is not gathered
