@@ -89,6 +89,37 @@ class Explained(Message, frozen=True, kw_only=True):
     explanation: Explanation
 
 
+class FindBroken(Message, frozen=True, kw_only=True):
+    """Go on looking for NaN and infinity in the current run, for at most so many seconds. Replied
+    to with BrokenNumbers."""
+
+    seconds: float = 0.01
+
+
+class BrokenNumbers(Message, frozen=True, kw_only=True):
+    """What was found in `run` so far. complete: whether all was looked at that has been executed.
+
+    kind: "nan", "inf" or "" (all is finite). op: what made the first one out of values that held
+    none, `node` the user's operation that it belongs to, step: how many steps are done then (0: it
+    was there at the beginning), position: where that is, as `run_to` takes it. nan_op: what made
+    the first NaN, where that is another. nodes: how many of the user's operations hold some.
+    reached: whether something has it that was asked for or lasts: a fetch, a gradient, a variable.
+    """
+
+    run: int
+    complete: bool
+    kind: str = ""
+    op: str = ""
+    op_type: str = ""
+    node: str = ""
+    phase: str = ""
+    step: int = 0
+    position: str = ""
+    nan_op: str = ""
+    nodes: int = 0
+    reached: bool = False
+
+
 class Compare(Message, frozen=True, kw_only=True):
     """Run on `left` and on each device of `against`, node by node. Replied to with Compared."""
 

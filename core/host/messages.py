@@ -23,6 +23,7 @@ from core.host.findings import (
     UncheckedNode,
 )
 from core.host.inquiries import (
+    BrokenNumbers,
     CheckExpectations,
     CheckGradients,
     Compare,
@@ -31,6 +32,7 @@ from core.host.inquiries import (
     Expectations,
     Expected,
     Explained,
+    FindBroken,
     GradientTable,
     Notate,
     Notated,
@@ -206,6 +208,7 @@ Request = (
     | Expect
     | Notate
     | Why
+    | FindBroken
     | Compare
     | Profile
     | Devices
@@ -222,6 +225,7 @@ Reply = (
     | Expected
     | Notated
     | Explained
+    | BrokenNumbers
     | Compared
     | Profiled
     | DeviceList
@@ -231,6 +235,7 @@ Event = Output | Progress
 __all__ = [
     "BlockedEdge",
     "BreakpointSpec",
+    "BrokenNumbers",
     "CauseLink",
     "CheckExpectations",
     "CheckGradients",
@@ -254,6 +259,7 @@ __all__ = [
     "Explained",
     "Explanation",
     "Failed",
+    "FindBroken",
     "GradientRow",
     "GradientTable",
     "LoopInfo",

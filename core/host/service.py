@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec import structs
 
+from core.checks.survey import Surveyor
 from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.debug.session import DebugSession
 from core.debug.sessions import Sessions
@@ -31,7 +32,7 @@ from core.host.failures import info_of, info_of_problem
 from core.host.position import begin, begin_all, go_back_to_all
 from core.host.profiling import Wish, profiled
 from core.host.reading import read
-from core.host.reports import operands, program_info, stopped
+from core.host.reports import broken_numbers, operands, program_info, stopped
 from core.host.sessions import managed
 from core.host.situation import Situation, situation_of
 from core.host.unfinished import without_unfinished
@@ -75,6 +76,7 @@ class EngineService:
         self._devices = devices
         self._emit = emit
         self._loaded: Loaded | None = None
+        self._surveyor: Surveyor | None = None
         self._interrupted = threading.Event()
         self._handlers: dict[type, Callable[[Any, Sequence[Buffer]], Answer]] = {
             m.Open: self._open,
@@ -87,6 +89,7 @@ class EngineService:
             m.Expect: self._expect,
             m.Notate: self._notate,
             m.Why: self._why,
+            m.FindBroken: self._find_broken,
             m.Compare: self._compare,
             m.Profile: self._profile,
             m.Devices: self._list_devices,
@@ -211,6 +214,12 @@ class EngineService:
         if request.wrt:
             return m.Explained(explanation=explainer.gradient(request.of, request.wrt)), ()
         return m.Explained(explanation=explainer.value(request.of)), ()
+
+    def _find_broken(self, request: m.FindBroken, buffers: Sequence[Buffer]) -> Answer:
+        session = self._session
+        if self._surveyor is None or self._surveyor.session is not session:
+            self._surveyor = Surveyor(session)
+        return broken_numbers(self._surveyor, session.stop.run, request.seconds), ()
 
     def _compare(self, request: m.Compare, buffers: Sequence[Buffer]) -> Answer:
         program = self._session.program
