@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from core.errors import GradstepError
 from core.host.client import EngineClient
-from core.host.messages import Message, Notate, Read
+from core.host.messages import FindBroken, Message, Notate, Read
 from core.host.wire import Buffer
 
 BUSY_AFTER = 150  # milliseconds; shorter work does not show
@@ -68,7 +68,7 @@ class EngineBridge(QObject):
         """Ask without waiting; `then(reply, buffers)` is called on the main thread, also with
         Failed."""
         life = self._life
-        kind = READ if isinstance(message, Read | Notate) else COMMAND
+        kind = READ if isinstance(message, Read | Notate | FindBroken) else COMMAND
         self._waiting[kind] += 1
         if self._waiting[COMMAND] and not self._blink.isActive():
             self._blink.start()

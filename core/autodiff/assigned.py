@@ -20,7 +20,7 @@ def assigned_on_the_way(graph: Graph, start: str, end: str) -> tuple[Operation, 
             if op.name not in came:
                 came[op.name] = name, None
                 queue.append(op.name)
-            for variable in written(graph, op, edge.index):
+            for variable in written(graph, op):
                 if variable not in came:
                     came[variable] = op.name, op
                     queue.append(variable)
@@ -31,12 +31,10 @@ def assigned_on_the_way(graph: Graph, start: str, end: str) -> tuple[Operation, 
     return tuple(reversed(found))
 
 
-def written(graph: Graph, op: Operation, index: int = -1) -> list[str]:
-    """The variables that `op` gives values to; none if its input number `index` is one of them."""
+def written(graph: Graph, op: Operation) -> list[str]:
+    """The variables that `op` gives values to."""
     definition = find(op.type)
     writes = () if definition is None else definition.writes
-    if index in writes:
-        return []
     handles = (op.inputs[i] for i in writes if i < len(op.inputs))
     return [_declared_by(graph, ref) for ref in handles if ref is not None]
 

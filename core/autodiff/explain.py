@@ -88,7 +88,7 @@ def explain_none(
     others = len(blocks) - 1
     more = f" {others} other way{'s' if others > 1 else ''} back ended too." if others else ""
     text = f"{what}: the gradient ends at {edge.op}, on the wire {wire}: {why}.{more}"
-    cause = "assigned" if written(graph, graph[edge.op], edge.index) else _cause(why)
+    cause = "assigned" if written(graph, graph[edge.op]) else _cause(why)
     text += _NOT_ASSIGNED if cause == "assigned" else ""
     return Explanation("none", cause, edge.op, None, _once(path), text)
 

@@ -17,6 +17,7 @@ class Cause:
 
 
 _ABOVE_ZERO = "keep {operand} above 0: write {operand} + 1e-7, or Maximum({operand}, 1e-7)"
+_NOT_NEGATIVE = "keep {operand} above 0, as Maximum({operand}, 1e-7) does"
 _DIVISOR = "keep {operand} away from 0, or use DivNoNan, which gives 0 there"
 _SATURATED = (
     "make its input smaller (weights, scale, learning rate), or take the loss from the logits"
@@ -25,7 +26,7 @@ _SATURATED = (
 CAUSES = {
     # -- NaN and infinity ----------------------------------------------------------------------
     "log_of_zero": Cause("the logarithm of 0 is minus infinity", _ABOVE_ZERO),
-    "log_of_negative": Cause("a negative number has no logarithm", _ABOVE_ZERO),
+    "log_of_negative": Cause("a negative number has no logarithm", _NOT_NEGATIVE),
     "root_of_negative": Cause("a negative number has no root", "keep {operand} at 0 or above"),
     "root_at_zero": Cause(
         "the slope of a root is infinite at 0", "add a small number under it, such as 1e-12"
@@ -68,6 +69,7 @@ CAUSES = {
     "fitted": Cause("the prediction is the label to the last bit already"),
     "stationary": Cause("its slope is 0 there", "start from another value"),
     "flat": Cause("its gradient is 0 whatever comes in", "override it, if it is to learn"),
+    "not_used": Cause("it takes other elements, and none of what leads there"),
     "underflow": Cause(
         "it underflows, the result is too small for {dtype} (at least {smallest})",
         "work with logarithms, or scale up what comes in",

@@ -240,7 +240,7 @@ class GradientQuestion:
         if not found:
             return Explanation("zero", "", wrt.op, None, self._path(wrt.op), f"{what}.")
         first = found[0]
-        links = (telling.stopped(first, self._operands(first)), *self._behind(first))
+        links = (telling.stopped(first, self._operands(first), there), *self._behind(first))
         others = telling.others(len(found) - 1)
         text = f"{what}: {'; '.join(link.text for link in links)}.{others}"
         path = _once([*self._path(first.op.name), first.op.name])

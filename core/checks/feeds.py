@@ -19,7 +19,7 @@ def cutting(
         ref = queue.popleft()
         if ref == wrt or ref.op == wrt.op:
             return ()
-        if ref in fed and graph[ref.op].inputs:
+        if ref in fed:
             met[ref] = None
             continue
         for source in graph[ref.op].inputs:

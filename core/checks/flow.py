@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -38,6 +38,7 @@ class Stopper:
     index:   the element of its result's gradient at which something had arrived, or cancels.
     leaf:    what of the way there is to blame, if something is; leaf_index: its element; operand:
              the tensor that people know it by.
+    step:    the step of the way back that passed on nothing.
     parts:   of a sum that cancels: where each part came from -> what it was.
     """
 
@@ -48,6 +49,7 @@ class Stopper:
     leaf: Leaf | None = None
     leaf_index: Index | None = None
     operand: TensorRef | None = None
+    step: int | None = None
     parts: Mapping[str, np.ndarray] = field(default_factory=dict)
     override: str = ""
 
@@ -157,7 +159,9 @@ class ZeroFlow:
         if index is None:
             index = _first(alive[0].array)
         parts = {part.name: part.array for part in alive}
-        return Stopper(place.level, op, "cancelled", index, parts=parts)
+        number = place.level.ran.value_of(self._derived.gradients[place.ref])
+        step = None if number is None else place.level.ran.plan.made_by[number]
+        return Stopper(place.level, op, "cancelled", index, parts=parts, step=step)
 
     # -- one wire ------------------------------------------------------------------------------
 
@@ -178,7 +182,8 @@ class ZeroFlow:
                 self._carried(level, edge, place.ref),
                 [self._derived.gradients[ref] for ref in outputs],
             )
-            yield self._stopped(_Wire(place, edge, op, turn), live[0])
+            outcome = self._stopped(_Wire(place, edge, op, turn), live[0])
+            yield outcome if isinstance(outcome, _Place) else replace(outcome, step=turn.step)
 
     def _into_loop(self, level: Level, op: Operation, edge: Edge) -> Iterator[Stopper | _Place]:
         loop, back = loop_of(op), iterations_back(level.ran, op)
@@ -210,8 +215,11 @@ class ZeroFlow:
             higher = self._higher(wire)
             if higher is not None:
                 return higher
-        adds = wire.lets_through(wire.turn.with_arrived(others))
-        return Stopper(level, op, "cancelled" if adds else otherwise, index, override=name)
+        if wire.lets_through(wire.turn.with_arrived(others)):
+            return Stopper(level, op, "cancelled", index)
+        if wire.place.at is not None and _any(wire.turn.carried, None):
+            return Stopper(level, op, "not_used", index)
+        return Stopper(level, op, otherwise, index, override=name)
 
     def _to_blame(self, wire: _Wire) -> Blame | None:
         """The operand of which another value would have let something through, and what it does; of
@@ -317,8 +325,10 @@ def _size(array: np.ndarray) -> float:
     return float(finite.max()) if finite.size else 0.0
 
 
-def _any(array: np.ndarray, at: Index | None) -> bool:
+def _any(array: np.ndarray | None, at: Index | None) -> bool:
     """Whether an array, or its element there, is not zero. NaN is not."""
+    if array is None:
+        return False
     return bool(array[at] if at is not None and array.ndim == len(at) else array.any())
 
 

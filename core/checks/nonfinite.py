@@ -122,21 +122,22 @@ def _cause(step: Step, inputs: Sequence[Any], maker: Maker, kind: str) -> str:
     if step.op.type == "Const":
         return "constant"
     assert step.definition is not None
-    operands = _operands(step, inputs, maker)
-    for cause, condition in step.definition.breaks.items():
-        if np.any(condition(*operands)):
-            return cause
-    if kind == "infinity" and not _has_infinite(operands):
-        return "overflow"
-    return "infinities" if _has_infinite(operands) else "undefined"
-
-
-def _operands(step: Step, inputs: Sequence[Any], maker: Maker) -> list[Any]:
-    """What the op's conditions are asked of: the operands of its first wrong element, or all."""
     own = inputs[: len(step.op.inputs)]
-    if not by_place(step):
-        return list(own)
-    return [x if x.ndim == 0 else x[0] for x in picked(own, _only(maker))]
+    for operands in (_at_element(step, own, maker), own):
+        for cause, condition in step.definition.breaks.items() if operands else ():
+            if np.any(condition(*operands)):
+                return cause
+    if kind == "infinity" and not _has_infinite(own):
+        return "overflow"
+    return "infinities" if _has_infinite(own) else "undefined"
+
+
+def _at_element(step: Step, own: Sequence[Any], maker: Maker) -> list[Any]:
+    """The operands of the first wrong element, where each comes from its place; else none."""
+    if by_place(step):
+        return [x if x.ndim == 0 else x[0] for x in picked(own, _only(maker))]
+    alike = all(x.shape == maker.mask.shape for x in own)
+    return [x[maker.index] for x in own] if alike else []
 
 
 def _only(maker: Maker) -> np.ndarray:

@@ -94,10 +94,11 @@ def carried(origin: Origin) -> str:
     return ""
 
 
-def stopped(stopper: Stopper, inputs: Sequence[np.ndarray | None]) -> Link:
+def stopped(stopper: Stopper, inputs: Sequence[np.ndarray | None], places: Places) -> Link:
     """Where a gradient came to nothing. inputs: what the forward operation read, if that is known,
     as far as it has a value."""
     op = stopper.op
+    ran, step, home = stopper.level.ran, stopper.step, places.stands(stopper.level.ran)
     inside = ", ".join(f"iteration {count} of {loop}" for count, loop in stopper.level.iteration)
     text = _stopping(stopper, inputs) + (f", in {inside}" if inside else "")
     return Link(
@@ -107,7 +108,8 @@ def stopped(stopper: Stopper, inputs: Sequence[np.ndarray | None]) -> Link:
         index=stopper.index,
         operand="" if stopper.operand is None else stopper.operand.short,
         phase=op.phase.value,
-        run=stopper.level.ran.rank[0],
+        run=None if home is None else ran.rank[0],
+        position="" if home is None or step is None else ran.position(step),
         iterations=stopper.level.iteration,
         text=text,
     )

@@ -55,6 +55,11 @@ class Turn:
         self.leaves = [*self._leaves()]
 
     @property
+    def step(self) -> int:
+        """The number of the step that made what is carried."""
+        return self._ran.plan.made_by[self._target]
+
+    @property
     def carried(self) -> np.ndarray | None:
         return self._array(self._target)
 

@@ -101,9 +101,10 @@ class BrokenNumbers(Message, frozen=True, kw_only=True):
 
     kind: "nan", "inf" or "" (all is finite). op: what made the first one out of values that held
     none, `node` the user's operation that it belongs to, step: how many steps are done then (0: it
-    was there at the beginning), position: where that is, as `run_to` takes it. nan_op: what made
-    the first NaN, where that is another. nodes: how many of the user's operations hold some.
-    reached: whether something has it that was asked for or lasts: a fetch, a gradient, a variable.
+    was there at the beginning), position: where that is, as `run_to` takes it. nan_node, nan_phase:
+    of what made the first NaN, where that is another. nodes: how many of the user's operations hold
+    some. reached: whether something has it that was asked for or lasts: a fetch, a gradient, a
+    variable.
     """
 
     run: int
@@ -115,7 +116,8 @@ class BrokenNumbers(Message, frozen=True, kw_only=True):
     phase: str = ""
     step: int = 0
     position: str = ""
-    nan_op: str = ""
+    nan_node: str = ""
+    nan_phase: str = ""
     nodes: int = 0
     reached: bool = False
 

@@ -109,7 +109,7 @@ def stopped(threads: Threads) -> Stopped:
 def broken_numbers(surveyor: Surveyor, run: int, seconds: float) -> BrokenNumbers:
     """What is known of NaN and infinity in a run once it was looked through for so long."""
     found = surveyor.look(run, seconds)
-    first, nan = found.first, found.first_nan
+    first, later = found.first, None if found.first_nan is found.first else found.first_nan
     if first is None:
         return BrokenNumbers(run=run, complete=found.complete)
     return BrokenNumbers(
@@ -122,7 +122,8 @@ def broken_numbers(surveyor: Surveyor, run: int, seconds: float) -> BrokenNumber
         phase=first.op.phase.value,
         step=first.step + 1,
         position=f"{run}:{first.step + 1}",
-        nan_op="" if nan is None or nan is first else nan.op.name,
+        nan_node="" if later is None else owner(later.op),
+        nan_phase="" if later is None else later.op.phase.value,
         nodes=len(found.nodes),
         reached=found.reached,
     )

@@ -5,6 +5,7 @@ What a command cannot do it says through `workspace.message` and returns None.
 
 from __future__ import annotations
 
+from gui.commands.causes import go_to_cause, go_to_first_broken, place_of, show_path
 from gui.commands.clipboard import copy_selection, cut_selection, paste
 from gui.commands.expecting import expect_run, remove_expectation
 from gui.commands.explaining import ask_why, why_selected
@@ -104,6 +105,8 @@ __all__ = [
     "duplicate_selection",
     "duplicate_session",
     "expect_run",
+    "go_to_cause",
+    "go_to_first_broken",
     "insert_node",
     "keep_recorded",
     "measure",
@@ -114,6 +117,7 @@ __all__ = [
     "paste",
     "pause",
     "place",
+    "place_of",
     "put_down",
     "remove_control",
     "remove_expectation",
@@ -140,6 +144,7 @@ __all__ = [
     "set_request",
     "set_theme",
     "set_threads",
+    "show_path",
     "switch_session",
     "switch_thread",
     "to_pyfunc",

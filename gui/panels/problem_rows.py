@@ -6,19 +6,21 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from core.graph.problems import UNFINISHED, Problem
-from core.host.messages import ErrorInfo, GradientTable, ProblemInfo, ProgramInfo
+from core.host.messages import BrokenNumbers, ErrorInfo, GradientTable, ProblemInfo, ProgramInfo
 from gui.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
 class ProblemRow:
-    """node: the operation it stands at, or ""; index: the element of its tensor, or ()."""
+    """node: the operation it stands at, or ""; index: the element of its tensor, or (); is_number:
+    it is the first NaN or infinity of the run, and one can go to where it was made."""
 
     node: str
     text: str
     fix: str
     severity: str = "error"
     index: tuple[int, ...] = ()
+    is_number: bool = False
 
 
 def current_problems(workspace: Workspace) -> list[ProblemRow]:
@@ -28,7 +30,7 @@ def current_problems(workspace: Workspace) -> list[ProblemRow]:
     rows = problem_rows(drawn, workspace.program, error, workspace.failure)
     if workspace.stop is not None and workspace.stop.reason == "blocked":
         rows[0] = replace(rows[0], severity="warning")  # it can still go on
-    return rows + _wrong_gradients(workspace.table)
+    return rows + _broken_numbers(workspace.soundness.first) + _wrong_gradients(workspace.table)
 
 
 def problem_rows(
@@ -51,6 +53,32 @@ def _wrong_gradients(table: GradientTable | None) -> list[ProblemRow]:
         for node in (table.nodes if table is not None else ())
         if not node.agrees
     ]
+
+
+def _broken_numbers(first: BrokenNumbers | None) -> list[ProblemRow]:
+    """The first NaN or infinity of the run, as one row, however many have come of it."""
+    if first is None:
+        return []
+    kind = {"nan": "NaN", "inf": "Infinity"}[first.kind]
+    run = f" of run {first.run + 1}" if first.run else ""
+    began = f"there when run {first.run + 1} began"
+    clauses = [f"{kind} in {_part(first.phase, first.node)}"]
+    clauses.append(f"first at step {first.step}{run}" if first.step else began)
+    if first.nan_node:
+        clauses.append(f"NaN from {_part(first.nan_phase, first.nan_node)} on")
+    some = "1 node holds" if first.nodes == 1 else f"{first.nodes} nodes hold"
+    counted = f"; {some} NaN or infinity" if first.nodes else ""
+    fix, severity = ("", "warning") if first.reached else (_HARMLESS, "info")
+    text = ", ".join(clauses) + counted
+    return [ProblemRow(first.node, text, fix, severity, is_number=True)]
+
+
+_HARMLESS = "nothing that was asked for has it: no gradient, and no variable"
+
+
+def _part(phase: str, node: str) -> str:
+    """Of a node what came of it in that phase."""
+    return {"backward": "the gradient of ", "update": "the update of "}.get(phase, "") + node
 
 
 def _of_error(error: ErrorInfo) -> ProblemRow:

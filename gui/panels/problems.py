@@ -1,11 +1,14 @@
-"""The problems panel: what is wrong, where, and what to do; a click goes there."""
+"""The problems panel: what is wrong, where, and what to do; a click goes there.
+
+Of NaN and infinity it lists the first of the run, and leads to where it was made.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QRect, QSize, Qt
-from PySide6.QtGui import QFont, QFontMetrics, QPainter
+from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QObject, QRect, QSize, Qt
+from PySide6.QtGui import QFont, QFontMetrics, QMouseEvent, QPainter
 from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewItem
 
 from gui import commands
@@ -75,6 +78,15 @@ class ProblemDelegate(QStyledItemDelegate):
             top += rect.height()
         painter.restore()
 
+    def link_rect(self, index: Index, row: QRect) -> QRect:
+        """The last line of a row that leads somewhere else than to its node."""
+        if not index.isValid() or not index.data(_RowRole).is_number:
+            return QRect()
+        *before, (text, font, _, rect) = self._lines(index, row.width())
+        top = row.y() + GRID + sum(line.height() for _, _, _, line in before)
+        width = QFontMetrics(font).horizontalAdvance(text)
+        return QRect(row.x() + _LEFT, top, width, rect.height())
+
     def _lines(self, index: Index, width: int) -> list[tuple[str, QFont, str, QRect]]:
         """Each paragraph with its font, tone and room, whose top is 0."""
         row: ProblemRow = index.data(_RowRole)
@@ -83,6 +95,11 @@ class ProblemDelegate(QStyledItemDelegate):
             (row.node, sans(BODY, strong=True), "text"),
             (row.text, sans(), "text"),
             (row.fix, sans(), "muted"),
+            (
+                self._panel.tr("Take me to the first one") if row.is_number else "",
+                sans(),
+                "selection",
+            ),
         )
         found = []
         for text, font, tone in parts:
@@ -105,10 +122,12 @@ class ProblemsPanel(Panel):
         self.list.setAccessibleName(self.title)
         self.list.setFrameShape(QListView.Shape.NoFrame)
         self.list.setModel(self.model)
-        self.list.setItemDelegate(ProblemDelegate(self))
+        self._delegate = ProblemDelegate(self)
+        self.list.setItemDelegate(self._delegate)
         self.list.setResizeMode(QListView.ResizeMode.Adjust)
         self.list.setMouseTracking(True)
         self.list.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.list.viewport().installEventFilter(self)
         self.column.addWidget(self.list)
         self.list.clicked.connect(self._go)
         self.list.activated.connect(self._go)
@@ -117,6 +136,7 @@ class ProblemsPanel(Panel):
             workspace.program_changed,
             workspace.stopped,
             workspace.table_changed,
+            workspace.soundness.changed,
         ):
             signal.connect(self.refresh)
         self.refresh()
@@ -132,6 +152,22 @@ class ProblemsPanel(Panel):
             self.show_empty(
                 self.tr("No problems. Shape errors, failed steps and wrong gradients appear here.")
             )
+
+    def link_rect(self, index: Index) -> QRect:
+        """Where the row's link is in the list's viewport; empty where it has none."""
+        return self._delegate.link_rect(index, self.list.visualRect(index))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """The link in a row: a hand over it, and a click that does not go to the row's node."""
+        if isinstance(event, QMouseEvent):
+            at = event.position().toPoint()
+            over = self.link_rect(self.list.indexAt(at)).contains(at)
+            shape = Qt.CursorShape.PointingHandCursor if over else Qt.CursorShape.ArrowCursor
+            self.list.viewport().setCursor(shape)
+            if over and event.type() is QEvent.Type.MouseButtonRelease:
+                commands.go_to_first_broken(self.workspace)
+            return over and event.type() is not QEvent.Type.MouseMove
+        return super().eventFilter(watched, event)
 
     def _go(self, index: Index) -> None:
         node = self.model.rows[index.row()].node

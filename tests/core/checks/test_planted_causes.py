@@ -79,6 +79,18 @@ def layer(b: GraphBuilder) -> None:
     loss(tf.matmul(x, w, name="layer"))
 
 
+def two_layers(b: GraphBuilder) -> None:
+    """Both products are zero; the inner one is the first to undo something."""
+    x, y, mask = (b.placeholder(name, shape=[3]) for name in ("x", "y", "mask"))
+    loss(tf.multiply(x, tf.multiply(y, mask, name="inner"), name="outer"))
+
+
+def one_part(b: GraphBuilder) -> None:
+    """Of two tensors that are put together, the other one is taken."""
+    x, y = (b.placeholder(name, shape=[3]) for name in ("x", "y"))
+    loss(tf.slice(tf.concat([y, x], 0, name="both"), [0], [3], name="part"))
+
+
 def growing(b: GraphBuilder) -> None:
     x = b.placeholder("x", shape=[3])
     loss(tf.multiply(tf.multiply(x, 10.0, name="small"), 1e8, name="large"))
@@ -222,6 +234,13 @@ PLANTED = {
         layer, {"x": [[1, 2], [3, 4]], "w": [[0, 0], [0, 0]]},
         ("zero", "zero_factor", "layer", [0, 0], "w"),
     ),
+    "weights that cancel": Planted(
+        layer, {"x": [[1, 2], [3, 4]], "w": [[1, -1], [2, -2]]},
+        ("zero", "cancelled", "layer", [0, 0], ""),
+    ),
+    "the part that is not taken": Planted(
+        one_part, {"x": X, "y": X}, ("zero", "not_used", "part", [0], ""),
+    ),
     "softmax that nobody weighs": Planted(
         of_x(tf.nn.softmax), {"x": X}, ("zero", "cancelled", "node", [0], "")
     ),
@@ -320,6 +339,13 @@ PLANTED = {
     "arccos of 2": Planted(
         of_x(tf.acos), {"x": [0, 0, 2]}, ("nan", "outside_domain", "node", [2], "x"), wrt=""
     ),
+    "one over 0, among others": Planted(
+        of_x(tf.reciprocal), {"x": [1, -2, 0]}, ("inf", "division_by_zero", "node", [2], "x"),
+        wrt="",
+    ),
+    "gamma at a pole": Planted(
+        of_x(tf.lgamma), {"x": [1, 2, -1]}, ("inf", "at_pole", "node", [2], "x"), wrt=""
+    ),
     "mean of nothing": Planted(
         lambda b: tf.reduce_mean(b.placeholder("x", shape=[0]), name="loss"),
         {"x": np.zeros(0, np.float32)}, ("nan", "empty", "loss", [], ""), wrt="",
@@ -340,6 +366,10 @@ PLANTED = {
     # -- the value is zero ------------------------------------------------------------------------
     "value of a product": Planted(
         product, {"x": X, "mask": [0, 0, 0]}, ("zero", "zero_factor", "prod", [0], "mask"), wrt=""
+    ),
+    "value of two products": Planted(
+        two_layers, {"x": X, "y": X, "mask": [0, 0, 0]},
+        ("zero", "zero_factor", "inner", [0], "mask"), wrt="",
     ),
     "value of a difference": Planted(
         of_both(tf.subtract), {"x": X, "y": X}, ("zero", "cancelled", "node", [0], ""), wrt="",

@@ -64,6 +64,19 @@ def test_the_first_maker_is_found(x: Any, first: Any, first_nan: Any) -> None:
         assert session.frame().value("log") is None
 
 
+def test_a_nan_that_infinities_made() -> None:
+    def build(b: GraphBuilder) -> None:
+        logs = tf.log(b.placeholder("x", shape=[3]), name="log")
+        tf.reduce_sum(tf.subtract(logs, logs, name="difference"), name="y")
+
+    session = session_of(build, {"x": [1, 0, 3]})
+    session.continue_()
+    found = through(session)
+    assert found.first is not None
+    assert found.first_nan is not None
+    assert (found.first.op.name, found.first_nan.op.name) == ("log", "difference")
+
+
 def test_as_the_run_goes_on() -> None:
     """Only what has been executed is looked at, and nothing twice."""
     session = session_of(logs, {"x": [1, -1, 3]})
@@ -152,13 +165,15 @@ def test_large_numbers_are_finite(dtype: str) -> None:
 
 
 def test_branches_that_are_not_taken_hold_nothing() -> None:
-    def build(b: GraphBuilder) -> None:
-        p, x = b.placeholder("p", "bool", ()), b.placeholder("x", shape=())
-        tf.identity(tf.cond(p, lambda: tf.log(x - 5.0), lambda: x * 2.0), name="y")
+    """Also where they did in the run before, in the same memory."""
 
-    session = session_of(build, {"x": 1, "p": np.array(True)})
+    def build(b: GraphBuilder) -> None:
+        n = b.variable("n", shape=[])
+        b.one("AssignAdd", n, tf.constant(1.0), name="update")
+        tf.identity(tf.cond(n < 1.5, lambda: tf.log(n - 5.0), lambda: n * 2.0), name="y")
+
+    session = session_of(build, {}, {"n": 0})
     session.continue_()
     assert through(session).first is not None
-    other = session_of(build, {"x": 1, "p": np.array(False)})
-    other.continue_()
-    assert through(other).first is None
+    session.continue_()
+    assert through(session).first is None

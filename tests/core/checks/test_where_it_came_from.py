@@ -10,14 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.autodiff.request import GradientRequest, Override, OverrideKind
+from core.checks.again import Again
+from core.checks.makers import Search
+from core.checks.recorded import Recorded, Value
 from core.debug.program import Program
 from core.debug.session import DebugSession
 from core.engine.loops import trace
 from core.engine.numpy_backend import NumpyBackend
-from core.graph.model import Graph, TensorRef
+from core.graph.model import Constant, Graph, TensorRef
+from core.host.derive import derive
 from core.host.explaining import Explainer
 from core.host.messages import Explanation
 from core.host.situation import Situation, situation_of
+from core.io.document import Document, Optimizer
 from core.ops import api as tf
 from core.ops.builder import GraphBuilder, OpView, Tensor
 from core.ops.rules import OutOfRange, Rules
@@ -202,12 +207,54 @@ def test_overrides(rule: Callable[[OpView, Tensor], Tensor], at: tuple[str, str,
     assert (found.state, found.cause, found.node) == at, found.text
 
 
-def test_the_first_of_many_elements() -> None:
+@pytest.mark.parametrize("between", [False, True])
+def test_the_first_of_many_elements(between: bool) -> None:
     """In the operation's own order, whatever order they are read in."""
 
     def build(b: GraphBuilder) -> None:
-        x = b.placeholder("x", shape=[5])
-        tf.reduce_sum(tf.gather(tf.log(x, name="log"), np.array([4, 2, 0, 3], np.int32)), name="y")
+        logs = tf.log(b.placeholder("x", shape=[5]), name="log")
+        logs = logs * 2.0 + logs if between else logs
+        tf.reduce_sum(tf.gather(logs, np.array([4, 2, 0, 3], np.int32)), name="y")
 
     found = why_value(graph_of(build), "y", {"x": [1, -1, -2, 5, -3]})
     assert (found.node, found.index) == ("log", [2])  # element 1 is not gathered
+
+
+def test_iterations_are_passed_over() -> None:
+    """From the last one to that which made it, and not through each between."""
+    graph = counting(1000, lambda i, a: a * 0.9 + tf.sqrt(20.5 - i, name="root") * 0.0)
+    found = why_value(graph, "y", {"x": 1})
+    (link,) = found.chain
+    assert link.iterations == [(21, "while/While")]
+    program = Program(
+        graph, graph, fetches=(TensorRef("y"),), feeds={TensorRef("x"): np.float32(1)}
+    )
+    session = DebugSession(program)
+    session.continue_()
+    run = Recorded(session).run(0)
+    search = Search(Again(session), np.isnan)
+    search.start(Value(run, run.value_of(TensorRef("y")) or 0))
+    maker = search.first()
+    assert maker is not None
+    assert len(search.way(maker)) < 20
+
+
+def test_each_loss_has_its_own_gradient() -> None:
+    """Of two that runs compute with respect to one variable."""
+
+    def build(b: GraphBuilder) -> None:
+        w = b.variable("w", shape=[2])
+        tf.reduce_sum(tf.multiply(w, np.zeros(2, np.float32), name="nothing"), name="first")
+        tf.reduce_sum(tf.multiply(w, 2.0, name="twice"), name="second")
+
+    graph, w = graph_of(build), (TensorRef("w"),)
+    descent = {"type": "GradientDescent", "hyper": {"learning_rate": 0.1}}
+    optimizers = tuple(
+        Optimizer(descent["type"], descent["hyper"], of=(TensorRef(of),), wrt=w)
+        for of in ("first", "second")
+    )
+    initial = {"w": Constant(np.ones(2, np.float32))}
+    session = DebugSession(derive(Document(graph, initial=initial, optimizers=optimizers)))
+    session.continue_()
+    assert explained(session, "first", "w").node == "nothing"
+    assert explained(session, "second", "w").state == "ok"

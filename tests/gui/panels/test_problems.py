@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import Qt
+import numpy as np
+from PySide6.QtCore import QPoint, Qt
 
-from core.autodiff.request import Override
+from core.autodiff.request import GradientRequest, Override
 from core.graph.dtypes import Shape
+from core.graph.model import Constant, TensorRef
 from core.graph.problems import Problem
 from core.host.messages import ErrorInfo
+from core.io.document import Document, Optimizer
+from core.ops.builder import GraphBuilder
 from gui import commands
 from gui.panels.problem_rows import problem_rows
 from gui.panels.problems import ProblemsPanel
@@ -83,3 +87,92 @@ def test_a_wrong_gradient_is_listed_once_it_was_checked(
     commands.use_native_gradient(bench.space, "e")
     bench.space.debugger.flush()
     assert panel.model.rows == []
+
+
+def click_link(panel: ProblemsPanel, row: int, qtbot: Any) -> None:
+    place = panel.link_rect(panel.model.index(row)).center()
+    qtbot.mouseClick(panel.list.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+
+def test_the_first_nan_is_listed_once_and_gone_to(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    bench.open("nan_gradient")
+    panel = show(ProblemsPanel(bench.space))
+    bench.run("continue_")
+    qtbot.waitUntil(lambda: bool(panel.model.rows))
+    (row,) = panel.model.rows
+    assert (row.node, row.severity) == ("logp", "warning")
+    assert row.text == (
+        "Infinity in logp, first at step 3, NaN from the gradient of logp on; "
+        "2 nodes hold NaN or infinity"
+    )
+    click_link(panel, 0, qtbot)
+    assert bench.bridge.controls()[-1].target == "0:3"
+    assert bench.space.stop.step == 3
+    assert not np.isfinite(bench.space.value("logp").head).all()
+    assert (bench.space.selection, bench.views[-1]) == (("logp",), ("reveal", "logp"))
+    bench.run("continue_")
+    place = panel.list.visualRect(panel.model.index(0)).topLeft() + QPoint(60, 14)
+    qtbot.mouseClick(panel.list.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert bench.space.stop.reason == "end"  # the row goes to the node, and not back
+
+
+def test_it_is_found_as_soon_as_a_step_makes_it(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    bench.open("nan_gradient")
+    panel = show(ProblemsPanel(bench.space))
+    bench.run("step", "step")
+    qtbot.waitUntil(lambda: bench.space.soundness.found is not None)
+    assert panel.model.rows == []
+    bench.run("step")
+    qtbot.waitUntil(lambda: bool(panel.model.rows))
+    assert "first at step 3; 1 node holds" in panel.model.rows[0].text
+    assert panel.model.rows[0].severity == "info"  # so far nothing has it that was asked for
+    bench.run("restart")
+    qtbot.waitUntil(lambda: not panel.model.rows)
+
+
+def test_half_a_million_are_one_row(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
+    builder = GraphBuilder()
+    x = builder.placeholder("x", shape=[1000, 1000])
+    root = builder.one("Sqrt", x, name="root")
+    builder.one("Sum", root, np.array([0, 1], np.int32), name="y")
+    numbers = np.random.default_rng(0).normal(size=(1000, 1000)).astype(np.float32)
+    document = Document(builder.build(), feeds={"x:0": Constant(numbers)})
+    bench.space.open_document(document.with_(fetches=(TensorRef("y"),)))
+    bench.space.debugger.flush()
+    panel = show(ProblemsPanel(bench.space))
+    bench.run("continue_")
+    qtbot.waitUntil(lambda: bool(panel.model.rows))
+    (row,) = panel.model.rows
+    assert row.text.startswith("NaN in root, first at step")
+    assert row.text.endswith("; 2 nodes hold NaN or infinity")
+
+
+def test_what_a_run_began_with_leads_to_the_run_that_made_it(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    """Descent on w log w at a rate at which w is negative after a step, and then NaN."""
+    builder = GraphBuilder()
+    w = builder.variable("w", shape=[2])
+    product = builder.one("Mul", builder.one("Log", w, name="log"), w, name="product")
+    builder.one("Sum", product, np.array([0], np.int32), name="y")
+    document = Document(
+        builder.build(),
+        request=GradientRequest.to("y", "w"),
+        initial={"w": Constant(np.array([3, 1], np.float32))},
+        optimizers=(Optimizer("GradientDescent", {"learning_rate": 2.0}),),
+    )
+    bench.space.open_document(document)
+    bench.space.debugger.flush()
+    panel = show(ProblemsPanel(bench.space))
+    bench.run(*["continue_"] * 5)
+    qtbot.waitUntil(lambda: bool(panel.model.rows))
+    assert panel.model.rows[0].text.startswith("NaN in w, there when run 5 began")
+    click_link(panel, 0, qtbot)
+    qtbot.waitUntil(lambda: bench.space.stop.run == 1)
+    assert bench.space.selection == ("log",)
+    qtbot.waitUntil(lambda: "of run 2" in panel.model.rows[0].text)
+    assert panel.model.rows[0].text.startswith("NaN in log, first at step")
