@@ -50,8 +50,9 @@ class Soundness(QObject):
         self._workspace.bridge.send(FindBroken(seconds=STRIDE), (), answered)
 
     def _take(self, found: BrokenNumbers) -> None:
-        if found != self.found and (found.complete or found.kind):
-            self.found = found
+        before, self.found = self.found, found
+        was_wrong = before is not None and bool(before.kind)
+        if found != before and (found.kind or was_wrong) and (found.complete or found.kind):
             self.changed.emit()
 
     def _forget(self) -> None:

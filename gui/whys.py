@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.autodiff.walking import reached
 from core.graph.model import TensorRef
-from core.host.messages import Explained, Explanation, Message, Why
+from core.host.messages import Explained, Explanation, Failed, Message, Why
 from core.host.wire import Buffer
 from core.io.requests import requests
 from gui.losses import shown_loss
@@ -67,10 +67,13 @@ class Whys(QObject):
         self._asked.add(question)
 
         def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
-            if number == self._round and isinstance(reply, Explained):
-                self._known[question] = reply.explanation
+            if number != self._round:
+                return
+            if isinstance(reply, Explained | Failed):
+                found = reply.explanation if isinstance(reply, Explained) else _not_told(reply)
+                self._known[question] = found
                 self.changed.emit()
-                then(reply.explanation)
+                then(found)
 
         names = (TensorRef.parse(name).short for name in filter(None, question))
         self._workspace.request(Why(of=next(names), wrt=next(names, "")), (), answered)
@@ -84,6 +87,12 @@ class Whys(QObject):
         self._round += 1
         self._known, self._asked, self._wanted = {}, set(), {}
         self._soon.stop()
+
+
+def _not_told(reply: Failed) -> Explanation:
+    """What is said where the question cannot be answered."""
+    text = ". ".join(filter(None, (reply.error.message.rstrip("."), reply.error.hint)))
+    return Explanation(state="none", cause="", node=None, index=None, path=[], text=f"{text}.")
 
 
 def state_of(value: TensorValue | None) -> str:

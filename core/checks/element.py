@@ -39,11 +39,11 @@ class Element:
             for values in zip(*makers, strict=False)
         )
 
-    def is_killed(self, operand: int) -> bool:
-        """Whether this zero operand undoes another one that is not zero: without it, the element
-        would be zero where that is."""
+    def undoes(self, operand: int, others: Sequence[int]) -> bool:
+        """Whether this zero operand undoes one of `others` that is not zero: without it, the
+        element would be zero where that is."""
         (healed, *_) = without_zeros(self._inputs[operand])
-        for k in self.operands:
+        for k in others:
             x = self._inputs[k]
             there = k != operand and x.any() and x.dtype.kind in "fcb"
             if there and not self._result({operand: healed, k: np.zeros_like(x)}):

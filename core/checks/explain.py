@@ -17,19 +17,21 @@ from core.checks.again import Again
 from core.checks.flow import Stopper, ZeroFlow
 from core.checks.growth import growth
 from core.checks.nonfinite import Origin, origins
-from core.checks.recorded import Given, Ran, Recorded, Value
+from core.checks.recorded import Given, LoopRan, Ran, Recorded, Value
 from core.checks.words import Index, broadcast_index
 from core.checks.zeros import zero_origins
 from core.debug.session import DebugSession
 from core.engine.groups import owner
 from core.engine.untaken import why_dead
+from core.graph.loop import way_to
 from core.graph.model import Graph, Phase, TensorRef
 
 _WORDS = {"nan": "NaN", "inf": "infinite", "zero": "zero"}
 
 
 class Recollection:
-    """Run `number` of a session, as far as it is done, and those before it.
+    """Run `number` of a session as of `step` (of what has been executed, by default all), and those
+    before it.
 
     aside: the session is nobody's, and runs only for this question; past: then, where its variables
     come from, if they come from somewhere.
@@ -39,12 +41,14 @@ class Recollection:
         self,
         session: DebugSession,
         number: int,
+        step: int | None = None,
         aside: bool = False,
         past: Recollection | None = None,
     ) -> None:
         self.again = Again(session)
         self.number = number
-        self.run = Recorded(session).run(number)
+        recorded = Recorded(session)
+        self.run = recorded.run(number) if step is None else recorded.up_to(number, step)
         self.past = past
         self.names: dict[TensorRef, str] = {}
         self._home = None if aside else session
@@ -56,27 +60,35 @@ class Recollection:
             return self
         return None if self.past is None else self.past.stands(ran)
 
-    def array(self, ref: TensorRef) -> np.ndarray | None:
-        """The value of a tensor at the end of the run; None where it has none."""
+    def place(self, ref: TensorRef) -> Value | None:
+        """The value that a tensor is; of a tensor in a loop in the first iteration in which it is
+        not finite, or else the last. None where it has not been computed."""
         index = self.run.value_of(ref)
-        made = -1 if index is None else self.run.plan.made_by[index]
-        if index is None or (made >= 0 and not self.run.has_run(made)) or self._is_dead(ref):
-            return None
-        found = self.again.array(self.run.held(index))
-        return found if isinstance(found, np.ndarray) else None
+        if index is not None:
+            made = self.run.plan.made_by[index]
+            there = made < 0 or self.run.has_run(made)
+            return Value(self.run, index) if there and not self.dead(ref) else None
+        around = way_to(self.run.plan.graph, ref.op)
+        return self._inside(self.run, [op.name for op in around or ()], ref)
+
+    def array(self, ref: TensorRef) -> np.ndarray | None:
+        """The value of a tensor; None where it has none."""
+        place = self.place(ref)
+        return None if place is None else self._array(place)
 
     def origins(self, ref: TensorRef, at: Index | None = None) -> list[Origin]:
-        """What made `ref`, or its element `at`, NaN or infinite."""
-        index = self.run.value_of(ref)
-        assert index is not None
-        return self._earlier(origins(self.again, Value(self.run, index), at))
+        """What made `ref`, which has been computed, or its element `at`, NaN or infinite."""
+        place = self.place(ref)
+        assert place is not None
+        return self._earlier(origins(self.again, place, at))
 
     def zero_origins(self, ref: TensorRef) -> list[Origin]:
-        """What made the first element of `ref` zero."""
-        index, array = self.run.value_of(ref), self.array(ref)
-        assert index is not None
+        """What made the first element of `ref`, which has been computed, zero."""
+        place = self.place(ref)
+        assert place is not None
+        array = self._array(place)
         assert array is not None
-        return zero_origins(self.again, Value(self.run, index), (0,) * array.ndim)
+        return zero_origins(self.again, place, (0,) * array.ndim)
 
     def dead(self, ref: TensorRef) -> str:
         """Why a tensor is dead; "" where it is not."""
@@ -86,8 +98,27 @@ class Recollection:
         found = why_dead(plan, ref, self.run.held)
         return "" if found is None else found.reason
 
-    def _is_dead(self, ref: TensorRef) -> bool:
-        return bool(self.dead(ref))
+    def _inside(self, ran: Ran, loops: Sequence[str], ref: TensorRef) -> Value | None:
+        """`place` in the first of these loops, and the others in it."""
+        step = ran.plan.step_of.get(loops[0]) if loops else None
+        if step is None or not ran.has_run(step):
+            return None
+        loop, found = LoopRan(ran, step), None
+        for number in range(loop.count):
+            iteration = loop.iteration(number)
+            index = iteration.value_of(ref)
+            if index is None:
+                found = self._inside(iteration, loops[1:], ref)
+            else:
+                found = Value(iteration, index)
+            array = None if found is None else self._array(found)
+            if array is not None and state_of(array) in ("nan", "inf"):
+                break
+        return found
+
+    def _array(self, place: Value) -> np.ndarray | None:
+        found = self.again.array(place.ran.held(place.index))
+        return found if isinstance(found, np.ndarray) else None
 
     def _earlier(self, found: list[Origin]) -> list[Origin]:
         """What made them, where the variables that it came from were written in runs of the other

@@ -9,8 +9,8 @@ search goes through the iterations of the way back.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -50,7 +50,7 @@ class Stopper:
     leaf_index: Index | None = None
     operand: TensorRef | None = None
     step: int | None = None
-    parts: Mapping[str, np.ndarray] = field(default_factory=dict)
+    parts: Sequence[tuple[str, np.ndarray]] = ()
     override: str = ""
 
 
@@ -158,7 +158,7 @@ class ZeroFlow:
         op, index = place.level.graph[place.ref.op], place.at
         if index is None:
             index = _first(alive[0].array)
-        parts = {part.name: part.array for part in alive}
+        parts = [(_from(place.level.graph, part, alive), part.array) for part in alive]
         number = place.level.ran.value_of(self._derived.gradients[place.ref])
         step = None if number is None else place.level.ran.plan.made_by[number]
         return Stopper(place.level, op, "cancelled", index, parts=parts, step=step)
@@ -310,6 +310,15 @@ def _is_own(wire: _Wire, leaf: Leaf) -> bool:
         return True
     same = level.ran.value_of(source) == leaf.index
     return same or leaf.ref in (source, level.outside(source))
+
+
+def _from(graph: Graph, part: _Part, others: Sequence[_Part]) -> str:
+    """Where a part comes from: an operation, with its input where it takes the tensor twice."""
+    twice = sum(other.name == part.name for other in others) > 1
+    definition = find(graph[part.edge.op].type) if part.edge is not None and twice else None
+    if part.edge is None or definition is None:
+        return part.name
+    return f"{part.name} ({definition.arity(len(graph[part.edge.op].inputs))[part.edge.index]})"
 
 
 def _other_input(wire: _Wire) -> TensorRef | None:

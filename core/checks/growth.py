@@ -15,6 +15,7 @@ from core.graph.model import Graph, TensorRef
 
 LARGE, SMALL = 1e6, 1e-7  # times what the gradient begins with
 _SHOWN = 3
+_SAME = 0.8  # a factor between this and one over it is not worth a word
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +37,7 @@ class Growth:
     def text(self) -> str:
         """The operations that do most of it."""
         word = "grows" if self.total > 1 else "shrinks"
-        grows = self.total > 1
-        by = [(name, factor) for name, factor in self.by[:_SHOWN] if (factor > 1) == grows]
+        by = self.by[:1] + tuple(x for x in self.by[1:_SHOWN] if not _SAME < x[1] < 1 / _SAME)
         most = listed(f"{name} ({factor:.3g} times)" for name, factor in by)
         return f"on its way back it {word} {self.total:.3g} times, most of it at {most}"
 

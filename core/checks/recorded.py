@@ -140,9 +140,16 @@ class Recorded:
         self._runs: dict[int, WholeRun] = {}
 
     def run(self, number: int) -> WholeRun:
+        """As far as it was executed."""
         if number not in self._runs:
             self._runs[number] = WholeRun(self, number)
         return self._runs[number]
+
+    def up_to(self, number: int, step: int) -> WholeRun:
+        """A run as of a step."""
+        run = self._runs[number] = WholeRun(self, number)
+        run.done = min(run.done, step)
+        return run
 
 
 class WholeRun(Ran):

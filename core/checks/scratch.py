@@ -4,6 +4,8 @@ answer."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -24,9 +26,11 @@ def scratch_session(
     given: Mapping[TensorRef, np.ndarray],
     functions: Functions,
     backend: Backend,
+    start: Mapping[str, Any] = MappingProxyType({}),
 ) -> DebugSession:
-    """A session of `graph` before its first run. given: what variables hold then, and what is
-    fed."""
+    """A session of `graph` before its first run. given: what variables hold then, and what is fed;
+    start: what is kept under the names of storages, on the backend: over that, and what counters of
+    random draws stand at."""
     there = {ref: value for ref, value in given.items() if ref.op in graph}
     held = {ref for ref in there if graph[ref.op].type in VARIABLES}
     program = Program(
@@ -37,7 +41,13 @@ def scratch_session(
         initial={graph[ref.op].name: there[ref] for ref in held},
         functions=functions,
     )
-    return DebugSession(program, backend)
+    session = DebugSession(program, backend)
+    known = {n: x for n, x in start.items() if n in session.plan.versions and x is not None}
+    if known:
+        for name, array in known.items():
+            session.timeline.start.set(name, array)
+        session.restart()
+    return session
 
 
 def run_to_end(session: DebugSession, before: Callable[[], None] = lambda: None) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 from bisect import bisect_left
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,10 +20,12 @@ from core.checks.again import Again
 from core.checks.recorded import Recorded, WholeRun
 from core.debug.session import DebugSession
 from core.engine.groups import owner
+from core.engine.plan import Plan
 from core.graph.dtypes import DType
 from core.graph.model import Operation
 
 _AT_ONCE = 64  # values between two looks at the clock
+_KEPT = 8  # runs of which it is remembered what was found
 _NUMBERS = frozenset(dtype for dtype in DType if dtype.is_floating or dtype.is_complex)
 
 
@@ -65,35 +68,41 @@ class Surveyor:
 
     def __init__(self, session: DebugSession) -> None:
         self.session, self._again = session, Again(session)
-        self._runs: dict[int, _Look] = {}
+        self._made = _numbers_made(session.plan)
+        self._looks: OrderedDict[int, _Look] = OrderedDict()
 
     def look(self, number: int, seconds: float) -> Survey:
         """Go on with run `number`, for so long at most."""
         run = Recorded(self.session).run(number)
-        look = self._runs.get(number)
+        look = self._looks.pop(number, None)
         if look is None or look.found.looked > run.done:
-            look = self._runs[number] = _Look(self._again, run)
+            look = _Look(self._again, self._made, run)
+        self._looks[number] = look
+        if len(self._looks) > _KEPT:
+            self._looks.popitem(last=False)
         look.go_on(run, time.monotonic() + seconds)
         return look.found
+
+
+def _numbers_made(plan: Plan) -> Sequence[tuple[int, int]]:
+    """Step and value of each number that is computed anew in every run."""
+    return [
+        (number, index)
+        for number, step in enumerate(plan.steps)
+        if step.reads
+        for index in step.writes
+        if plan.values[index].type.dtype in _NUMBERS
+    ]
 
 
 class _Look:
     """The state of looking through one run. bad: the values that are not finite -> whether they
     hold a NaN."""
 
-    def __init__(self, again: Again, run: WholeRun) -> None:
+    def __init__(self, again: Again, made: Sequence[tuple[int, int]], run: WholeRun) -> None:
         self.found = Survey()
-        self._again = again
+        self._again, self._made = again, made
         self._bad: dict[int, bool] = {}
-        values, steps = run.plan.values, run.plan.steps
-        # Step and value of each number that is computed anew in every run.
-        self._made = [
-            (number, index)
-            for number, step in enumerate(steps)
-            if step.reads
-            for index in step.writes
-            if values[index].type.dtype in _NUMBERS
-        ]
         self._next = 0
         self._look_at_beginning(run)
 

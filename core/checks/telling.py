@@ -122,7 +122,7 @@ def _stopping(stopper: Stopper, inputs: Sequence[np.ndarray | None]) -> str:
     if stopper.cause == "starts_at_zero":
         return f"it starts at 0, where {op.name} is differentiated"
     if stopper.parts:
-        parts = [f"{_element(x, index)} from {name}" for name, x in stopper.parts.items()]
+        parts = [f"{_element(x, index)} from {name}" for name, x in stopper.parts]
         return f"what comes back to {op.name} cancels{place(index)}: {listed(parts)}"
     known = [x if x is not None else 0 for x in inputs]
     shown = operands(op, known, index)

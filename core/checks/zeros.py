@@ -64,6 +64,8 @@ def _passed_on(again: Again, made: Made) -> Value | None:
         return loop.result(loop.count - 1, made.output) if loop.count else loop.read(made.output)
     if step.op.type == "IterationValue":
         return traced(ran, step, int(again.array(ran.held(step.reads[1]))))
+    if branch_of(step.op.type) == "switch":
+        return Value(ran, step.reads[0])
     if branch_of(step.op.type) == "merge" and step.guard is not None and made.output == 0:
         taken = zip(step.reads, step.guard.inputs, strict=False)
         return next((Value(ran, i) for i, when in taken if holds(when, ran.held)), None)
@@ -90,11 +92,19 @@ def _looked_at(again: Again, made: Made, index: Index) -> Origin | Place:
     if not alone and not element.follows(element.zeros, without_zeros):
         return blamed(*_made_here(step, inputs, element))
     operand = (alone or element.zeros)[0]
-    if alone and element.is_killed(operand):
+    drawn = {k for k in element.operands if _is_drawn(made, k)}  # factors, and no data
+    if alone and element.undoes(operand, [k for k in element.operands if k not in drawn]):
         return blamed(_killing(step), operand)
     there = element.zero_of(operand)
     assert there is not None
     return Value(made.ran, step.reads[operand]), there
+
+
+def _is_drawn(made: Made, operand: int) -> bool:
+    """Whether an operand is a constant."""
+    plan = made.ran.plan
+    maker = plan.maker(plan.steps[made.step].reads[operand])
+    return maker is not None and maker.op.type == "Const"
 
 
 def _killing(step: Step) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
+from typing import Any
 
 import msgspec
 
@@ -21,8 +22,8 @@ from core.engine.backend import Backend
 from core.engine.evaluate import NO_FUNCTIONS, Functions
 from core.engine.numpy_backend import NumpyBackend
 from core.errors import GradstepError
-from core.graph.loop import loops_around
-from core.graph.model import Graph, TensorRef
+from core.graph.loop import loops_around, way_to
+from core.graph.model import Graph, Operation, TensorRef, unknown_name
 from core.graph.problems import Problem
 from core.host.messages import Explanation
 from core.host.situation import Situation
@@ -38,8 +39,9 @@ def _nothing() -> None:
 
 class Explainer:
     """here: where gradients are looked at that no run of `session` computes; functions: for PyFunc,
-    by their tokens; backend: where what no run has computed is run. session, run: the runs that are
-    looked at, up to number `run`. before: called now and then while something is run; may raise."""
+    by their tokens; backend: where what no run has computed is run. session, run, step: the runs
+    that are looked at, up to number `run` as of `step` (by default all of it). before: called now
+    and then while something is run; may raise."""
 
     def __init__(
         self,
@@ -48,19 +50,27 @@ class Explainer:
         backend: Backend | None = None,
         session: DebugSession | None = None,
         run: int = 0,
+        step: int | None = None,
         before: Callable[[], None] = _nothing,
     ) -> None:
         self._here, self._functions, self._before = here, functions, before
         self._backend = backend or NumpyBackend()
         self._session = session
-        self._there = None if session is None else Recollection(session, run)
+        self._there = None if session is None else Recollection(session, run, step)
 
     @collector_paused()
     def value(self, name: str) -> Explanation:
         """Why the tensor is as it is. Raises GradstepError for a wrong name."""
         assert self._there is not None
-        found = explain_value(self._there, TensorRef.parse(name))
-        error = None if self._session is None else self._session.stop.error
+        assert self._session is not None
+        ref = TensorRef.parse(name)
+        around = way_to(self._session.program.graph, ref.op)
+        if around is None:
+            raise unknown_name(ref.op, self._session.program.graph.operations)
+        found = explain_value(self._there, ref)
+        if found.cause == "waiting" and around and self._session.stop.inside:
+            found = self._in_a_loop(self._session, around[0], ref)
+        error = self._session.stop.error
         if found.cause == "waiting" and error is not None:
             found = replace(found, text=found.text + _said(error))
         return _message(found)
@@ -71,6 +81,18 @@ class Explainer:
         whose gradient cannot be derived."""
         y, x = TensorRef.parse(of), TensorRef.parse(wrt)
         return _message(self._recorded(y, x) or self._asked(y, x))
+
+    def _in_a_loop(
+        self, session: DebugSession, loop: Operation, ref: TensorRef
+    ) -> explain.Explanation:
+        """Of a loop that the session stands in, from a run of its own."""
+        beside = self._beside(session.program.graph, [loop.output()])
+        try:
+            run_to_end(beside, self._before)
+        except GradstepError as error:
+            text = f"{ref.short} is computed in a loop that is not done.{_said(error)}"
+            return explain.Explanation("none", "waiting", ref.op, None, (), text)
+        return explain_value(Recollection(beside, 0, aside=True, past=self._there), ref)
 
     # -- gradients -------------------------------------------------------------------------------
 
@@ -105,17 +127,25 @@ class Explainer:
     ) -> explain.Explanation:
         """From a run that computes just this, and the gradients on the way."""
         gradients = [ref for ref in derived.gradients.values() if ref.op in derived.graph]
-        session = scratch_session(
-            derived.graph, gradients, self._here.given, self._functions, self._backend
-        )
+        beside = self._beside(derived.graph, gradients)
         try:
-            run_to_end(session, self._before)
+            run_to_end(beside, self._before)
         except GradstepError as error:
             text = f"d {y.short} / d {x.short}: it exists; run the graph to see its value."
             path = flow_path(graph, derived, y, x)
             return explain.Explanation("ok", "", None, None, path, text + _said(error))
-        there = Recollection(session, 0, aside=True, past=self._there)
+        there = Recollection(beside, 0, aside=True, past=self._there)
         return self._placed(GradientQuestion(there, graph, derived, y, x).explanation())
+
+    def _beside(self, graph: Graph, fetches: Iterable[TensorRef]) -> DebugSession:
+        """A session before its first run, which begins with what the run that is looked at began
+        with."""
+        there, start = self._there, dict[str, Any]()
+        if there is not None:
+            values = there.run.values()
+            start = {n: values(v[0]) for n, v in there.run.plan.versions.items()}
+        given, functions = self._here.given, self._functions
+        return scratch_session(graph, fetches, given, functions, self._backend, start)
 
     def _cut(
         self, graph: Graph, y: TensorRef, x: TensorRef, found: explain.Explanation

@@ -209,7 +209,13 @@ class EngineService:
         session = self._session
         functions, before = session.program.functions, self._check_interrupted
         explainer = Explainer(
-            self._situation(), functions, session.backend, session, session.stop.run, before
+            self._situation(),
+            functions,
+            session.backend,
+            session,
+            session.stop.run,
+            session.stop.step,
+            before,
         )
         if request.wrt:
             return m.Explained(explanation=explainer.gradient(request.of, request.wrt)), ()

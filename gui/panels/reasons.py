@@ -36,7 +36,8 @@ class Reasons(QWidget):
         """Of a node of the document: its first output."""
         space, ref = self._workspace, op.output()
         of = differentiated(space, ref) if space.program is not None else None
-        there = of is not None and of.op != op.name
+        # Of what is in a loop each iteration has a gradient of its own.
+        there = of is not None and of.op != op.name and op.name in space.document.graph
         gradient = space.gradient(str(ref)) if there else None
         # Zero that is drawn, fed or begun with says by itself where it comes from.
         drawn = not op.inputs and state_of(space.value(str(ref))) == "zero"

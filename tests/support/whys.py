@@ -53,12 +53,13 @@ def why_value(
     initial: Mapping[str, Any] | None = None,
     targets: tuple[str, ...] = (),
     runs: int = 1,
+    fetch: str = "",
 ) -> Explanation:
-    """In the last of so many runs."""
+    """In the last of so many runs. fetch: what is computed, by default the same."""
     program = Program(
         graph,
         graph,
-        fetches=(TensorRef.parse(of),),
+        fetches=(TensorRef.parse(fetch or of),),
         targets=targets,
         feeds=given(values),
         initial={n: np.asarray(v, np.float32) for n, v in (initial or {}).items()},

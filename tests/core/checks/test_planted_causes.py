@@ -70,6 +70,17 @@ def cancelling(b: GraphBuilder) -> None:
     loss(tf.subtract(tf.multiply(x, 2.0, name="a"), tf.multiply(x, 2.0, name="b"), name="d"))
 
 
+def taken_twice(b: GraphBuilder) -> None:
+    x = b.placeholder("x", shape=[3])
+    loss(tf.subtract(x, x, name="difference"))
+
+
+def behind_a_switch(b: GraphBuilder) -> None:
+    p, x = b.placeholder("p", "bool", ()), b.placeholder("x", shape=())
+    gate = tf.relu(x, name="gate")
+    tf.identity(tf.cond(p, lambda: tf.multiply(gate, 2.0), lambda: x), name="loss")
+
+
 def dead_unit(b: GraphBuilder) -> None:
     loss(tf.relu(tf.negative(b.placeholder("x", shape=[3]), name="neg"), name="relu"))
 
@@ -219,6 +230,10 @@ PLANTED = {
     "cancelling paths": Planted(
         cancelling, {"x": X}, ("zero", "cancelled", "x", [0], ""),
         said="what comes back to x cancels at index [0]: 2 from a and -2 from b",
+    ),
+    "a tensor less itself": Planted(
+        taken_twice, {"x": X}, ("zero", "cancelled", "x", [0], ""),
+        said="1 from difference (x) and -1 from difference (y)",
     ),
     "dead relu": Planted(
         dead_unit, {"x": X}, ("zero", "inactive", "relu", [0], "neg"), said="with neg = -1"
@@ -377,6 +392,10 @@ PLANTED = {
     ),
     "value of exp": Planted(
         of_x(tf.exp), {"x": [-BIG] * 3}, ("zero", "underflow", "node", [0], ""), wrt=""
+    ),
+    "value behind a switch": Planted(
+        behind_a_switch, {"x": -1, "p": np.array(True)}, ("zero", "inactive", "gate", [], ""),
+        wrt="",
     ),
     "value of dead units": Planted(
         dead_unit, {"x": X}, ("zero", "inactive", "relu", [0], ""), wrt=""

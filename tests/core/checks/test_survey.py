@@ -177,3 +177,13 @@ def test_branches_that_are_not_taken_hold_nothing() -> None:
     assert through(session).first is not None
     session.continue_()
     assert through(session).first is None
+
+
+def test_only_some_runs_are_remembered() -> None:
+    session = session_of(logs, {"x": [1, 2, 3]})
+    surveyor = Surveyor(session)
+    for _ in range(12):
+        session.continue_()
+        assert surveyor.look(session.stop.run, 60).complete
+    assert surveyor.look(0, 60).complete  # looked through again
+    assert len(surveyor._looks) <= 8

@@ -158,6 +158,59 @@ def test_a_place_in_a_loop_can_be_gone_to() -> None:
     assert np.isnan(session.frame().value("while/root"))
 
 
+def test_a_tensor_in_a_loop_is_explained_where_it_broke_first() -> None:
+    graph = counting(9, lambda i, a: tf.multiply(a, tf.sqrt(3.5 - i, name="root"), name="m"))
+    found = why_value(graph, "while/m", {"x": 1}, fetch="y")
+    assert (found.state, found.node) == ("nan", "while/root")
+    assert found.chain[0].iterations == [(4, "while/While")]
+    adding = counting(3, lambda i, a: tf.add(a, i, name="sum"))
+    healthy = why_value(adding, "while/sum", {"x": 1}, fetch="y")
+    assert healthy.text == "while/sum is finite and not zero: it is 4."
+
+
+def test_while_one_stands_in_the_loop() -> None:
+    """The same, from a run of its own, as the loop is not done."""
+    graph = counting(9, lambda i, a: tf.multiply(a, tf.sqrt(3.5 - i, name="root"), name="m"))
+    x = TensorRef("x")
+    feeds = {x: np.array(1, np.float32)}
+    session = DebugSession(Program(graph, graph, fetches=(TensorRef("y"),), feeds=feeds))
+    loop = session.plan.step_of["while/While"]
+    session.run_to(f"0:{loop}/5:8")
+    assert session.stop.inside
+    found = Explainer(
+        situation_of(session, {}), session=session, run=0, step=session.stop.step
+    ).value("while/m")
+    assert (found.state, found.node) == ("nan", "while/root")
+    assert found.chain[0].iterations == [(4, "while/While")]
+
+
+def test_as_of_a_step() -> None:
+    """What a later step writes is not what there is to ask about."""
+    session = session_of(descending(), 5)
+    end = session.stop.step
+    here, before = situation_of(session, {}), session.plan.step_of["update"]
+    asked = [Explainer(here, session=session, run=4, step=step) for step in (end, before)]
+    assert [explainer.value("w").state for explainer in asked] == ["nan", "ok"]
+
+
+def test_what_a_run_of_its_own_draws_is_what_the_session_drew() -> None:
+    """A mask that is drawn at random, in the fourth run: nothing of the gradient is left in it."""
+
+    def build(b: GraphBuilder) -> None:
+        x = b.placeholder("x", shape=[])
+        drawn = b.one("RandomUniform", np.zeros(0, np.int32), dtype="float32", seed=3, name="drawn")
+        tf.multiply(x, tf.cast(tf.greater(drawn, 0.5), "float32"), name="y")
+
+    graph, x = graph_of(build), TensorRef("x")
+    session = DebugSession(
+        Program(graph, graph, fetches=(TensorRef("y"),), feeds={x: np.array(2, np.float32)})
+    )
+    for _ in range(12):
+        session.continue_()
+        dropped = session.frame().value("y") == 0
+        assert explained(session, "y", "x").state == ("zero" if dropped else "ok")
+
+
 def test_the_gradient_in_a_loop_names_the_iteration_there() -> None:
     """It is gone back through in the opposite order."""
     graph = counting(6, lambda i, a: tf.multiply(a, tf.relu(2.5 - i, name="gate"), name="m"))
