@@ -13,125 +13,19 @@ from core.autodiff.unrolled import around_loops, unrolled
 from core.autodiff.untaken import reason, untaken
 from core.autodiff.walking import flow_path
 from core.checks import telling
-from core.checks.again import Again
 from core.checks.flow import Stopper, ZeroFlow
 from core.checks.growth import growth
-from core.checks.nonfinite import Origin, origins
-from core.checks.recorded import Given, LoopRan, Ran, Recorded, Value
-from core.checks.words import Index, broadcast_index
+from core.checks.nonfinite import Origin
+from core.checks.recollection import Recollection, state_of
+from core.checks.recorded import Value
+from core.checks.words import broadcast_index
 from core.checks.zeros import zero_origins
-from core.debug.session import DebugSession
 from core.engine.groups import owner
-from core.engine.untaken import why_dead
-from core.graph.loop import way_to
 from core.graph.model import Graph, Phase, TensorRef
 
+# Where what is zero has a reason of its own.
+_FOLLOWED = ("zero_factor", "not_chosen", "stationary")
 _WORDS = {"nan": "NaN", "inf": "infinite", "zero": "zero"}
-
-
-class Recollection:
-    """Run `number` of a session as of `step` (of what has been executed, by default all), and those
-    before it.
-
-    aside: the session is nobody's, and runs only for this question; past: then, where its variables
-    come from, if they come from somewhere.
-    """
-
-    def __init__(
-        self,
-        session: DebugSession,
-        number: int,
-        step: int | None = None,
-        aside: bool = False,
-        past: Recollection | None = None,
-    ) -> None:
-        self.again = Again(session)
-        self.number = number
-        recorded = Recorded(session)
-        self.run = recorded.run(number) if step is None else recorded.up_to(number, step)
-        self.past = past
-        self.names: dict[TensorRef, str] = {}
-        self._home = None if aside else session
-
-    def stands(self, ran: Ran) -> Recollection | None:
-        """Itself, or its past: whichever has `ran` among the runs of a session that one can go to;
-        else None."""
-        if self._home is ran.session:
-            return self
-        return None if self.past is None else self.past.stands(ran)
-
-    def place(self, ref: TensorRef) -> Value | None:
-        """The value that a tensor is; of a tensor in a loop in the first iteration in which it is
-        not finite, or else the last. None where it has not been computed."""
-        index = self.run.value_of(ref)
-        if index is not None:
-            made = self.run.plan.made_by[index]
-            there = made < 0 or self.run.has_run(made)
-            return Value(self.run, index) if there and not self.dead(ref) else None
-        around = way_to(self.run.plan.graph, ref.op)
-        return self._inside(self.run, [op.name for op in around or ()], ref)
-
-    def array(self, ref: TensorRef) -> np.ndarray | None:
-        """The value of a tensor; None where it has none."""
-        place = self.place(ref)
-        return None if place is None else self._array(place)
-
-    def origins(self, ref: TensorRef, at: Index | None = None) -> list[Origin]:
-        """What made `ref`, which has been computed, or its element `at`, NaN or infinite."""
-        place = self.place(ref)
-        assert place is not None
-        return self._earlier(origins(self.again, place, at))
-
-    def zero_origins(self, ref: TensorRef) -> list[Origin]:
-        """What made the first element of `ref`, which has been computed, zero."""
-        place = self.place(ref)
-        assert place is not None
-        array = self._array(place)
-        assert array is not None
-        return zero_origins(self.again, place, (0,) * array.ndim)
-
-    def dead(self, ref: TensorRef) -> str:
-        """Why a tensor is dead; "" where it is not."""
-        plan = self.run.plan
-        if ref not in plan.alive or plan.step_of[ref.op] >= self.run.done:
-            return ""
-        found = why_dead(plan, ref, self.run.held)
-        return "" if found is None else found.reason
-
-    def _inside(self, ran: Ran, loops: Sequence[str], ref: TensorRef) -> Value | None:
-        """`place` in the first of these loops, and the others in it."""
-        step = ran.plan.step_of.get(loops[0]) if loops else None
-        if step is None or not ran.has_run(step):
-            return None
-        loop, found = LoopRan(ran, step), None
-        for number in range(loop.count):
-            iteration = loop.iteration(number)
-            index = iteration.value_of(ref)
-            if index is None:
-                found = self._inside(iteration, loops[1:], ref)
-            else:
-                found = Value(iteration, index)
-            array = None if found is None else self._array(found)
-            if array is not None and state_of(array) in ("nan", "inf"):
-                break
-        return found
-
-    def _array(self, place: Value) -> np.ndarray | None:
-        found = self.again.array(place.ran.held(place.index))
-        return found if isinstance(found, np.ndarray) else None
-
-    def _earlier(self, found: list[Origin]) -> list[Origin]:
-        """What made them, where the variables that it came from were written in runs of the other
-        session."""
-        made = found[0].made if found else None
-        if self.past is None or not isinstance(made, Given) or made.kind != "initial":
-            return found
-        name = made.ran.plan.values[made.index].variable
-        versions = self.past.run.plan.versions.get(name)
-        if versions is None:
-            return found
-        before = origins(self.past.again, Value(self.past.run, versions[0]))
-        return [*before, *found[1:]] or found
 
 
 # -- values ------------------------------------------------------------------------------------
@@ -151,14 +45,6 @@ def explain_value(there: Recollection, ref: TensorRef) -> Explanation:
     if state == "zero":
         return _told(there, state, what, _first_zero(there.zero_origins(ref)), [ref.op])
     return _told(there, state, what, there.origins(ref), [ref.op])
-
-
-def state_of(array: np.ndarray) -> str:
-    """ "nan" or "inf" where any element is, "zero" where all are, else "ok"."""
-    if array.dtype.kind in "fc" and not np.isfinite(array).all():
-        return "nan" if np.isnan(array).any() else "inf"
-    is_zero = array.dtype.kind in "biufc" and array.size and not array.any()
-    return "zero" if is_zero else "ok"
 
 
 def _first_zero(found: Sequence[Origin]) -> Sequence[Origin]:
@@ -275,7 +161,8 @@ class GradientQuestion:
         others = telling.others(len(found) - 1)
         text = f"{what}: {'; '.join(link.text for link in links)}.{others}"
         path = _once([*self._path(first.op.name), first.op.name])
-        advice = telling.stopped_fix(first)
+        rooted = first.cause == "stationary" and len(links) > 1
+        advice = "" if rooted else telling.stopped_fix(first)
         return Explanation(
             "zero", first.cause, first.op.name, first.index, path, f"{text}{advice}", links
         )
@@ -289,7 +176,7 @@ class GradientQuestion:
     def _behind(self, stopper: Stopper) -> list[Link]:
         """Why the operand that is to blame is zero."""
         leaf, index = stopper.leaf, stopper.leaf_index
-        if stopper.cause not in ("zero_factor", "not_chosen") or leaf is None or index is None:
+        if stopper.cause not in _FOLLOWED or leaf is None or index is None:
             return []
         if leaf.array[index]:
             return []

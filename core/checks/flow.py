@@ -9,7 +9,7 @@ search goes through the iterations of the way back.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,15 +17,15 @@ import numpy as np
 from core.autodiff.differentiate import Differentiation
 from core.checks.again import Again
 from core.checks.levels import Level, iterations_back, level_of
-from core.checks.probes import beyond, others, without_zeros
+from core.checks.probes import others, without_zeros
 from core.checks.recorded import Ran
 from core.checks.turns import Leaf, Turn
+from core.checks.wires import Place, Wire, is_alive
 from core.checks.words import Index, broadcast_index
 from core.graph.loop import loop_of
 from core.graph.model import Edge, Graph, Operation, TensorRef
 from core.ops.table import find
 
-_ROUNDING = 1e-5  # of what arrives, is less than what a probe would let through
 _MOST = 64  # iterations of a loop that are looked into for what it reads from outside
 
 
@@ -55,15 +55,6 @@ class Stopper:
 
 
 @dataclass(frozen=True, eq=False)
-class _Place:
-    """A tensor whose gradient is zero, at element `at`; None: all of it."""
-
-    level: Level
-    ref: TensorRef
-    at: Index | None = None
-
-
-@dataclass(frozen=True, eq=False)
 class _Part:
     """What a tensor's gradient is added up of: what came over `edge`, or what it begins with, which
     in a loop is the gradient at `place`. name: of where it came from."""
@@ -71,7 +62,7 @@ class _Part:
     name: str
     array: np.ndarray
     edge: Edge | None = None
-    place: _Place | None = None
+    place: Place | None = None
 
 
 class ZeroFlow:
@@ -89,21 +80,24 @@ class ZeroFlow:
     def stoppers(self, wrt: TensorRef) -> list[Stopper]:
         """All that are met, those nearest to `wrt` first; none where they cannot be told."""
         found: list[Stopper] = []
-        places = [_Place(self._whole, wrt)]
+        places = [Place(self._whole, wrt)]
         while places:
             place = places.pop()
             key = (place.level.ran.rank, place.ref)
             if key not in self._seen:
                 self._seen.add(key)
                 for outcome in self._causes(place):
-                    (places if isinstance(outcome, _Place) else found).append(outcome)  # type: ignore[arg-type]
+                    if isinstance(outcome, Stopper):
+                        found.append(outcome)
+                    else:
+                        places.append(outcome)
         return found
 
     # -- one tensor ----------------------------------------------------------------------------
 
-    def _causes(self, place: _Place) -> Iterator[Stopper | _Place]:
+    def _causes(self, place: Place) -> Iterator[Stopper | Place]:
         parts = [*self._parts(place)]
-        alive = [part for part in parts if _any(part.array, place.at)]
+        alive = [part for part in parts if is_alive(part.array, place.at)]
         if alive:
             yield self._cancelled(place, alive)
         for part in parts if not alive else ():
@@ -114,7 +108,7 @@ class ZeroFlow:
             else:
                 yield Stopper(place.level, place.level.graph[place.ref.op], "starts_at_zero")
 
-    def _parts(self, place: _Place) -> Iterator[_Part]:
+    def _parts(self, place: Place) -> Iterator[_Part]:
         level, ref = place.level, place.ref
         for edge in level.graph.consumers.get(ref.op, ()):
             if level.graph.source(edge) == ref and edge in self._derived.edges:
@@ -146,15 +140,15 @@ class ZeroFlow:
                 continue
             after = level.after
             there = (
-                _Place(around, loop_op.output(number))
+                Place(around, loop_op.output(number))
                 if after is None
-                else _Place(after, TensorRef(loop.variables[number]))
+                else Place(after, TensorRef(loop.variables[number]))
             )
             array = self._array(there.level, self._derived.gradients.get(there.ref))
             if array is not None:
                 yield _Part(there.ref.op, array, place=there)
 
-    def _cancelled(self, place: _Place, alive: list[_Part]) -> Stopper:
+    def _cancelled(self, place: Place, alive: list[_Part]) -> Stopper:
         op, index = place.level.graph[place.ref.op], place.at
         if index is None:
             index = _first(alive[0].array)
@@ -165,13 +159,13 @@ class ZeroFlow:
 
     # -- one wire ------------------------------------------------------------------------------
 
-    def _over(self, place: _Place, edge: Edge) -> Iterator[Stopper | _Place]:
+    def _over(self, place: Place, edge: Edge) -> Iterator[Stopper | Place]:
         level, op = place.level, place.level.graph[edge.op]
-        outputs = self._outputs[op.name]
-        arrived = [(ref, self._array(level, self._derived.gradients[ref])) for ref in outputs]
+        gradients = {ref: self._derived.gradients[ref] for ref in self._outputs[op.name]}
+        arrived = [(ref, self._array(level, gradient)) for ref, gradient in gradients.items()]
         live = [x for _, x in arrived if x is not None and x.any()]
         if not live:
-            yield from (_Place(level, ref) for ref, x in arrived if x is not None)
+            yield from (Place(level, ref) for ref, x in arrived if x is not None)
         elif loop_of(op) is not None:
             yield from self._into_loop(level, op, edge)
         else:
@@ -180,12 +174,12 @@ class ZeroFlow:
                 level.ran,
                 op,
                 self._carried(level, edge, place.ref),
-                [self._derived.gradients[ref] for ref in outputs],
+                [*gradients.values()],
             )
-            outcome = self._stopped(_Wire(place, edge, op, turn), live[0])
-            yield outcome if isinstance(outcome, _Place) else replace(outcome, step=turn.step)
+            outcome = self._stopped(Wire(place, edge, op, turn, gradients), live[0])
+            yield outcome if isinstance(outcome, Place) else replace(outcome, step=turn.step)
 
-    def _into_loop(self, level: Level, op: Operation, edge: Edge) -> Iterator[Stopper | _Place]:
+    def _into_loop(self, level: Level, op: Operation, edge: Edge) -> Iterator[Stopper | Place]:
         loop, back = loop_of(op), iterations_back(level.ran, op)
         assert loop is not None
         if back is None or back.count == 0:
@@ -195,9 +189,9 @@ class ZeroFlow:
         numbers = range(back.count)
         looked_at = [numbers[-1]] if name in loop.variables else reversed(numbers[:_MOST])
         for number in looked_at:
-            yield _Place(level_of(level, op, back, number), TensorRef(name))
+            yield Place(level_of(level, op, back, number), TensorRef(name))
 
-    def _stopped(self, wire: _Wire, live: np.ndarray) -> Stopper | _Place:
+    def _stopped(self, wire: Wire, live: np.ndarray) -> Stopper | Place:
         """What let nothing through of what had arrived; or what has to be looked at farther up."""
         index = wire.place.at
         if index is None or index not in np.ndindex(live.shape) or not live[index]:
@@ -207,59 +201,19 @@ class ZeroFlow:
         otherwise = "override" if name else "flat"
         if not wire.turn.can_run:
             return Stopper(level, op, otherwise, index, override=name)
-        blame = self._to_blame(wire)
+        blame = wire.to_blame()
         if blame is not None:
             there = _element_of(blame.leaf.array, index)
             return Stopper(level, op, blame.cause, index, blame.leaf, there, blame.operand)
         if wire.lets_through(wire.turn.with_arrived(without_zeros)):
-            higher = self._higher(wire)
+            higher = wire.higher()
             if higher is not None:
                 return higher
         if wire.lets_through(wire.turn.with_arrived(others)):
             return Stopper(level, op, "cancelled", index)
-        if wire.place.at is not None and _any(wire.turn.carried, None):
+        if wire.place.at is not None and is_alive(wire.turn.carried, None):
             return Stopper(level, op, "not_used", index)
         return Stopper(level, op, otherwise, index, override=name)
-
-    def _to_blame(self, wire: _Wire) -> Blame | None:
-        """The operand of which another value would have let something through, and what it does; of
-        several a mask before a factor, and others before the operation's own input."""
-        definition = find(wire.op.type)
-        flat = "" if definition is None else definition.flat
-        other = others if flat != "not_extreme" else beyond(x.array for x in wire.turn.leaves)
-        own = [x for x in wire.turn.leaves if _is_own(wire, x)]
-        rest = [x for x in wire.turn.leaves if x not in own]
-        others_ = [x for x in rest if wire.lets_through(wire.turn.with_leaf(x, other))]
-        zero = [x for x in others_ if wire.lets_through(wire.turn.with_leaf(x, without_zeros))]
-        for leaf in others_:
-            if leaf.array.dtype.kind in "biu":
-                return Blame("not_chosen", leaf, leaf.ref)
-        if zero and flat != "not_extreme":
-            return Blame("zero_factor", zero[0], zero[0].ref)
-        follows_own = own and wire.lets_through(wire.turn.with_own(own, wire.edge.index, other))
-        if flat == "not_extreme" and (others_ or follows_own):
-            return Blame(flat, (others_ or own)[0], _other_input(wire) or own[0].ref)
-        return Blame(flat or "stationary", own[0], wire.source) if follows_own else None
-
-    def _higher(self, wire: _Wire) -> _Place | None:
-        """The first element that arrived as zero, and would have come through."""
-        for ref in self._outputs[wire.op.name]:
-            index = wire.place.level.ran.value_of(self._derived.gradients[ref])
-            array = None if index is None else wire.turn.arrived.get(index)
-            filled = None if array is None else next(without_zeros(array), None)
-            if index is None or array is None or filled is None:
-                continue
-            group, tried = np.argwhere(array == 0), filled
-            if not wire.lets_through(wire.turn.with_value(index, tried)):
-                continue
-            while len(group) > 1:
-                half = group[: len(group) // 2]
-                tried = array.copy()
-                tried[tuple(half.T)] = filled[tuple(half.T)]
-                through = wire.lets_through(wire.turn.with_value(index, tried))
-                group = half if through else group[len(half) :]
-            return _Place(wire.place.level, ref, tuple(int(i) for i in group[0]))
-        return None
 
     # -- values --------------------------------------------------------------------------------
 
@@ -274,44 +228,6 @@ class ZeroFlow:
         return found if isinstance(found, np.ndarray) else None
 
 
-@dataclass(frozen=True, eq=False)
-class Blame:
-    """What let nothing through: see Stopper."""
-
-    cause: str
-    leaf: Leaf
-    operand: TensorRef
-
-
-@dataclass(frozen=True, eq=False)
-class _Wire:
-    """A wire that carries zero to a place, from an operation at which something has arrived."""
-
-    place: _Place
-    edge: Edge
-    op: Operation
-    turn: Turn
-
-    @property
-    def source(self) -> TensorRef:
-        """The tensor whose gradient it carries."""
-        return self.place.ref
-
-    def lets_through(self, carried: Iterable[np.ndarray]) -> bool:
-        """Whether something came over it in one of these cases, and not the rounding of nothing."""
-        least = _ROUNDING * max((_size(x) for x in self.turn.arrived.values()), default=0.0)
-        return any(_any(np.abs(x) > least, self.place.at) for x in carried)
-
-
-def _is_own(wire: _Wire, leaf: Leaf) -> bool:
-    """Whether a tensor is the wire's own input of the operation, or what it makes of it."""
-    source, level = wire.op.inputs[wire.edge.index], wire.place.level
-    if source is None or leaf.ref.op == wire.op.name:
-        return True
-    same = level.ran.value_of(source) == leaf.index
-    return same or leaf.ref in (source, level.outside(source))
-
-
 def _from(graph: Graph, part: _Part, others: Sequence[_Part]) -> str:
     """Where a part comes from: an operation, with its input where it takes the tensor twice."""
     twice = sum(other.name == part.name for other in others) > 1
@@ -319,26 +235,6 @@ def _from(graph: Graph, part: _Part, others: Sequence[_Part]) -> str:
     if part.edge is None or definition is None:
         return part.name
     return f"{part.name} ({definition.arity(len(graph[part.edge.op].inputs))[part.edge.index]})"
-
-
-def _other_input(wire: _Wire) -> TensorRef | None:
-    """The other one of two inputs."""
-    if len(wire.op.inputs) != 2:
-        return None
-    return wire.op.inputs[1 - wire.edge.index]
-
-
-def _size(array: np.ndarray) -> float:
-    """That of the largest element which is finite."""
-    finite = np.abs(array[np.isfinite(array)])
-    return float(finite.max()) if finite.size else 0.0
-
-
-def _any(array: np.ndarray | None, at: Index | None) -> bool:
-    """Whether an array, or its element there, is not zero. NaN is not."""
-    if array is None:
-        return False
-    return bool(array[at] if at is not None and array.ndim == len(at) else array.any())
 
 
 def _first(array: np.ndarray) -> Index:

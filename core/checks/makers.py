@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from core.checks.again import Again, Masks
-from core.checks.recorded import Given, LoopRan, Made, Ran, Rank, Value, source, traced
+from core.checks.recorded import Given, LoopRan, Made, Ran, Rank, Value, origin, source, traced
 from core.checks.trial import Trial, Wrong
 from core.engine.conditions import holds
 from core.engine.resolve import Step
@@ -142,7 +142,7 @@ class Search:
 
     def _follow(self, value: Value, mask: np.ndarray | None, reader: Rank) -> None:
         """Look at the step that made a value, when its turn comes."""
-        made = self._origin(value)
+        made = origin(value, self._is_wrong)
         self._readers.setdefault(made.rank, reader)
         if isinstance(made, Given):
             if mask is not None:
@@ -154,18 +154,6 @@ class Search:
         asked = self._nodes[made.rank].asked
         known = asked.get(made.output)
         asked[made.output] = mask if known is None or mask is None else known | mask
-
-    def _origin(self, value: Value) -> Made | Given:
-        """What made a value; of a variable, past the runs and iterations that it was wrong at the
-        beginning of already."""
-        found: Value | Made | Given = value
-        while isinstance(found, Value):
-            began = found.began
-            if began is not None and self._is_wrong(found.ran.held(began)):
-                found = found.ran.earliest(began, self._is_wrong)
-            else:
-                found = found.ran.came_from(found.index)
-        return found
 
     def _into_loop(self, node: _Node, rank: Rank) -> None:
         """To what the last iteration made of the loop variables, or wrote to other variables."""

@@ -10,25 +10,24 @@ import numpy as np
 
 from core.checks.again import Again, by_place, picked
 from core.checks.makers import Maker, Search
+from core.checks.probes import others
 from core.checks.recorded import Given, Made, Value
 from core.checks.trial import Wrong
 from core.checks.words import Index
 from core.engine.resolve import Step
 from core.graph.model import Operation, TensorRef
 
-_RIGHT = (0.5, 1.5, -0.5)
-
 
 @dataclass(frozen=True)
 class Origin:
-    """Where wrong numbers came from.
+    """Where a number came from that is NaN, infinite, or zero.
 
     made:     the step's result, or what was there before all.
-    index:    the first wrong element of it.
+    index:    the element of it.
     cause:    one of core.checks.causes.
     operand:  which of the step's operands is to blame, if one is; operand_index: its element.
     inputs:   what it read.
-    kind:     "NaN" or "infinity".
+    kind:     "NaN", "infinity" or "zero".
     way:      operations from it to where it was looked for, with the numbers of their runs.
     """
 
@@ -53,9 +52,7 @@ class Origin:
     @property
     def tensor(self) -> TensorRef:
         """What people know it by."""
-        made = self.made
-        index = made.index
-        return made.ran.tensor(index)
+        return self.made.ran.tensor(self.made.index)
 
 
 def origins(again: Again, value: Value, at: Index | None = None) -> list[Origin]:
@@ -159,14 +156,10 @@ def _to_blame(
     for k, x in enumerate(read):
         if not isinstance(x, np.ndarray) or x.dtype.kind not in "fc" or not x.size:
             continue
-        tried = (again.run(step, [*read[:k], y, *read[k + 1 :]]) for y in _others(x))
+        tried = (again.run(step, [*read[:k], y, *read[k + 1 :]]) for y in others(x))
         found = [r[output] for r in tried if r is not None]
         results = [r.reshape(-1)[0] if places else r[maker.index] for r in found]
         if not all(wrong(r) for r in results):
             is_finite = any(np.isfinite(r) for r in results)
             ranked.append((not is_finite, not np.any(x == 0), -float(np.max(np.abs(x))), k))
     return min(ranked)[-1] if ranked else None
-
-
-def _others(x: np.ndarray) -> list[np.ndarray]:
-    return [np.full_like(x, number) for number in _RIGHT]

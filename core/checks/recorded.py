@@ -304,6 +304,19 @@ class LoopRan:
         return run
 
 
+def origin(value: Value, holds: Holds) -> Made | Given:
+    """`source`, but of a variable past the runs and iterations that began with a value of which
+    `holds` is true already: to where it came to be so."""
+    found: Value | Made | Given = value
+    while isinstance(found, Value):
+        began = found.began
+        if began is not None and holds(found.ran.held(began)):
+            found = found.ran.earliest(began, holds)
+        else:
+            found = found.ran.came_from(found.index)
+    return found
+
+
 def source(ran: Ran, index: int) -> Made | Given:
     """The step that made value `index` of `ran`, in whatever run or iteration; or what was there
     before all."""

@@ -30,7 +30,7 @@ _NUMBERS = frozenset(dtype for dtype in DType if dtype.is_floating or dtype.is_c
 
 
 @dataclass(frozen=True, slots=True)
-class Maker:
+class First:
     """An operation that made the first NaN ("nan") or infinity ("inf") of a run, out of values that
     held none; or that held it when the run began. step: its number in the plan; -1 for the
     beginning."""
@@ -53,8 +53,8 @@ class Survey:
 
     looked: int = 0
     done: int = 0
-    first: Maker | None = None
-    first_nan: Maker | None = None
+    first: First | None = None
+    first_nan: First | None = None
     nodes: set[str] = field(default_factory=set)
     reached: bool = False
 
@@ -136,7 +136,7 @@ class _Look:
             if kind:
                 self._bad[index] = kind == "nan"
             if kind == "nan" and op is not None:
-                self._note(Maker(op, kind, -1))
+                self._note(First(op, kind, -1))
 
     def _look_at(self, run: WholeRun, number: int, index: int, held: Any) -> None:
         """A value whose sum of squares is not finite."""
@@ -149,7 +149,7 @@ class _Look:
         self._look_at_constants(run, step.reads)
         before = [self._bad[i] for i in step.reads if i in self._bad]
         if not before or (is_nan and not any(before)):
-            self._note(Maker(step.op, kind, number))
+            self._note(First(step.op, kind, number))
 
     def _look_at_constants(self, run: WholeRun, reads: Sequence[int]) -> None:
         """What is made from nothing, and so not looked at before: an infinity that is drawn is
@@ -163,9 +163,9 @@ class _Look:
             if kind:
                 self._bad[index] = kind == "nan"
             if kind == "nan":
-                self._note(Maker(made.op, kind, run.plan.made_by[index]))
+                self._note(First(made.op, kind, run.plan.made_by[index]))
 
-    def _note(self, maker: Maker) -> None:
+    def _note(self, maker: First) -> None:
         found = self.found
         found.first = found.first or maker
         if maker.kind == "nan":

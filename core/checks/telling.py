@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from core.autodiff.explain import Link
 from core.checks.causes import CAUSES
 from core.checks.flow import Stopper
 from core.checks.nonfinite import Origin
+from core.checks.recollection import Recollection
 from core.checks.recorded import Given, Made, Ran
 from core.checks.words import Index, broadcast_index, element, extent, listed, number, place, where
 from core.engine.groups import owner
@@ -23,23 +24,10 @@ from core.ops.table import find
 _MOST = 4  # operands that are shown
 
 
-class Places(Protocol):
-    """Knows which runs are those of a session that one can go to. number: of the run that is asked
-    about; names: what tensors of the way back are called, by what they are the gradient of."""
-
-    @property
-    def number(self) -> int: ...
-    @property
-    def names(self) -> Mapping[TensorRef, str]: ...
-
-    def stands(self, ran: Ran) -> Places | None:
-        """What knows of `ran`; None where one cannot go there."""
-
-
-def link(origin: Origin, places: Places, first: bool = True) -> Link:
+def link(origin: Origin, there: Recollection, first: bool = True) -> Link:
     """What one operation did. first: nothing is said before."""
     made = origin.made
-    home = places.stands(made.ran)
+    home = there.stands(made.ran)
     run = None if home is None else made.ran.rank[0]
     if isinstance(made, Given):
         ref = origin.tensor
@@ -56,7 +44,7 @@ def link(origin: Origin, places: Places, first: bool = True) -> Link:
         run=run,
         position="" if home is None else ran.position(made.step),
         iterations=ran.within,
-        text=_did(origin, first, places.names, _when(ran, home)),
+        text=_did(origin, first, there.names, _when(ran, home)),
     )
 
 
@@ -68,20 +56,20 @@ def _did(origin: Origin, first: bool, names: Mapping[TensorRef, str], when: str)
     verb = "gives 0" if origin.kind == "zero" else f"{makes} {origin.kind}"
     shown = operands(op, origin.inputs, origin.index, names)
     read = f", from {shown}" if shown else ""
-    return f"{_called(op)} {verb}{there}{_belonging(op)}{read}{when}: {says(origin)}"
+    return f"{_called(op)} {verb}{there}{_belonging(op)}{read}{when}: {_says(origin)}"
 
 
-def says(origin: Origin) -> str:
+def _says(origin: Origin) -> str:
     """The cause as a clause."""
-    return _filled(CAUSES[origin.cause].says, origin)
+    return _of_origin(CAUSES[origin.cause].says, origin)
 
 
 def fix(origin: Origin) -> str:
     """What to do about it, as a sentence; "" where there is nothing to do."""
-    return advice(_filled(CAUSES[origin.cause].fix, origin))
+    return _advice(_of_origin(CAUSES[origin.cause].fix, origin))
 
 
-def advice(text: str) -> str:
+def _advice(text: str) -> str:
     return f" To mend it, {text}." if text else ""
 
 
@@ -94,11 +82,11 @@ def carried(origin: Origin) -> str:
     return ""
 
 
-def stopped(stopper: Stopper, inputs: Sequence[np.ndarray | None], places: Places) -> Link:
+def stopped(stopper: Stopper, inputs: Sequence[np.ndarray | None], there: Recollection) -> Link:
     """Where a gradient came to nothing. inputs: what the forward operation read, if that is known,
     as far as it has a value."""
     op = stopper.op
-    ran, step, home = stopper.level.ran, stopper.step, places.stands(stopper.level.ran)
+    ran, step, home = stopper.level.ran, stopper.step, there.stands(stopper.level.ran)
     inside = ", ".join(f"iteration {count} of {loop}" for count, loop in stopper.level.iteration)
     text = _stopping(stopper, inputs) + (f", in {inside}" if inside else "")
     return Link(
@@ -129,31 +117,13 @@ def _stopping(stopper: Stopper, inputs: Sequence[np.ndarray | None]) -> str:
     if not shown and leaf is not None:
         shown = element(leaf.ref.short, leaf.array, stopper.leaf_index or index)
     arriving = f"a gradient arrives at {op.name} ({op.type}){place(index)} and none of it goes on"
-    return f"{arriving}{f', with {shown}' if shown else ''}: {stopper_says(stopper)}"
-
-
-def stopper_says(stopper: Stopper) -> str:
-    return _formatted(CAUSES[stopper.cause].says, stopper)
+    having = f", with {shown}" if shown else ""
+    return f"{arriving}{having}: {_of_stopper(CAUSES[stopper.cause].says, stopper)}"
 
 
 def stopped_fix(stopper: Stopper) -> str:
-    return advice(_formatted(CAUSES[stopper.cause].fix, stopper))
-
-
-def _formatted(text: str, stopper: Stopper) -> str:
-    leaf = stopper.leaf
-    operand = "what it reads" if stopper.operand is None else stopper.operand.short
-    kind = (
-        np.dtype(np.float32) if leaf is None or leaf.array.dtype.kind != "f" else leaf.array.dtype
-    )
-    limits = np.finfo(kind)
-    return text.format(
-        operand=operand,
-        override=stopper.override,
-        dtype=kind.name,
-        largest=number(float(limits.max)),
-        smallest=number(float(limits.smallest_subnormal)),
-    )
+    """As `fix`."""
+    return _advice(_of_stopper(CAUSES[stopper.cause].fix, stopper))
 
 
 def _element(x: np.ndarray, index: Index | None) -> str:
@@ -162,6 +132,7 @@ def _element(x: np.ndarray, index: Index | None) -> str:
 
 
 def others(count: int) -> str:
+    """That there are so many more of these."""
     if count <= 0:
         return ""
     ways = "way back leads" if count == 1 else "ways back lead"
@@ -223,24 +194,38 @@ def _on_host(op: Operation) -> list[bool]:
     return [n.partition("[")[0] in names for n in definition.arity(len(op.inputs))]
 
 
-def _filled(text: str, origin: Origin) -> str:
-    made, operand = origin.made, "what it reads"
+def _of_origin(text: str, origin: Origin) -> str:
+    """A cause's words, of what made a value."""
+    made, operand = origin.made, ""
     if isinstance(made, Made) and origin.operand is not None:
         operand = _named(origin.step.op, origin.operand, {})
-    kind = made.ran.plan.values[made.index].type.dtype
-    if not kind.is_floating:
-        return text.format(operand=operand, dtype=kind.value, largest="", smallest="")
-    limits = np.finfo(kind.numpy)
-    largest, smallest = number(float(limits.max)), number(float(limits.smallest_subnormal))
-    return text.format(operand=operand, dtype=kind.value, largest=largest, smallest=smallest)
+    return _filled(text, operand, made.ran.plan.values[made.index].type.dtype.numpy)
+
+
+def _of_stopper(text: str, stopper: Stopper) -> str:
+    """A cause's words, of what let no gradient through."""
+    operand = "" if stopper.operand is None else stopper.operand.short
+    kind = np.dtype(np.float32) if stopper.leaf is None else stopper.leaf.array.dtype
+    return _filled(text, operand, kind, stopper.override)
+
+
+def _filled(text: str, operand: str, kind: np.dtype, override: str = "") -> str:
+    limits = np.finfo(kind) if kind.kind in "fc" else np.finfo(np.float32)
+    return text.format(
+        operand=operand or "what it reads",
+        override=override,
+        dtype=kind.name,
+        largest=number(float(limits.max)),
+        smallest=number(float(limits.smallest_subnormal)),
+    )
 
 
 def _held(name: str, origin: Origin, first: bool) -> str:
     """What is said of what nothing in the run has made."""
     if not first:
-        return f"{name} {says(origin)}"
+        return f"{name} {_says(origin)}"
     what = "0" if origin.kind == "zero" else origin.kind
-    return f"{name} holds {what}{place(origin.index)}: it {says(origin)}"
+    return f"{name} holds {what}{place(origin.index)}: it {_says(origin)}"
 
 
 def _belonging(op: Operation) -> str:
@@ -250,6 +235,6 @@ def _belonging(op: Operation) -> str:
     return f" in the update of {op.origin}" if op.phase is Phase.UPDATE and op.origin else ""
 
 
-def _when(ran: Ran, home: Places | None) -> str:
+def _when(ran: Ran, home: Recollection | None) -> str:
     elsewhere = home is not None and ran.rank[0] != home.number
     return where(ran) + (f", in run {ran.rank[0] + 1}" if elsewhere else "")

@@ -6,24 +6,23 @@ result. Where all that is there is zero, the zero is followed back to where it c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from core.checks.again import Again
+from core.checks.again import Again, by_place
 from core.checks.element import Element
 from core.checks.nonfinite import Origin
 from core.checks.probes import others, without_zeros
-from core.checks.recorded import Given, LoopRan, Made, Value, source, traced
-from core.checks.words import Index
+from core.checks.recorded import Given, LoopRan, Made, Value, origin, source, traced
+from core.checks.words import Index, broadcast_index
 from core.engine.conditions import holds
 from core.engine.resolve import Step
 from core.ops.table import branch_of
 
 KIND = "zero"
 _MOST = 10_000  # operations that a zero is followed through
-_LINKS = 8  # of a chain
 
 Place = tuple[Value, Index]
 
@@ -33,17 +32,35 @@ def zero_origins(again: Again, value: Value, index: Index) -> list[Origin]:
     other operands are not zero, what made this zero, and so on to the first."""
     chain: list[Origin] = []
     place: Place | None = (value, index)
-    while place is not None and len(chain) < _LINKS:
+    while place is not None and len(chain) < _MOST:
         found = _nearest(again, *place)
         chain.append(found)
         place = _operand(found)
     return chain
 
 
+def telling_element(again: Again, value: Value) -> Index:
+    """The element of a value, zero throughout, that tells most of why: of an operation that works
+    place by place, the first at which the fewest operands are zero; else the first."""
+    array: np.ndarray = again.array(value.ran.held(value.index))
+    made = source(value.ran, value.index)
+    first: Index = (0,) * array.ndim
+    if not isinstance(made, Made) or not array.size:
+        return first
+    step = made.ran.plan.steps[made.step]
+    inputs = [x for x in again.inputs(made.ran, step) if isinstance(x, np.ndarray)]
+    if not by_place(step) or not inputs:
+        return first
+    zero = sum(np.broadcast_to(x == 0, array.shape).astype(int) for x in inputs)
+    least = np.min(zero, where=zero > 0, initial=len(inputs) + 1)
+    found = np.argwhere(zero == least)
+    return tuple(int(i) for i in found[0]) if len(found) else first
+
+
 def _nearest(again: Again, value: Value, index: Index) -> Origin:
     """What is to blame, or at least stands where the zero cannot be followed any more."""
     for _ in range(_MOST):
-        made = source(value.ran, value.index)
+        made = origin(value, _is_zero_at(again, index))
         if isinstance(made, Given):
             return Origin(made, index, made.kind, KIND)
         passed = _passed_on(again, made)
@@ -52,6 +69,17 @@ def _nearest(again: Again, value: Value, index: Index) -> Origin:
             return found
         value, index = found
     return Origin(made, index, "at_zero", KIND)
+
+
+def _is_zero_at(again: Again, index: Index) -> Callable[[Any], bool]:
+    """Whether something held is zero there."""
+
+    def holds(held: Any) -> bool:
+        x = again.array(held)
+        fits = isinstance(x, np.ndarray) and broadcast_index(x.shape, index) == index
+        return fits and x.dtype.kind in "biufc" and not x[index]
+
+    return holds
 
 
 def _passed_on(again: Again, made: Made) -> Value | None:
@@ -91,13 +119,19 @@ def _looked_at(again: Again, made: Made, index: Index) -> Origin | Place:
     alone = [k for k in element.zeros if element.follows([k], without_zeros)]
     if not alone and not element.follows(element.zeros, without_zeros):
         return blamed(*_made_here(step, inputs, element))
-    operand = (alone or element.zeros)[0]
-    drawn = {k for k in element.operands if _is_drawn(made, k)}  # factors, and no data
-    if alone and element.undoes(operand, [k for k in element.operands if k not in drawn]):
+    # Of several, that which is zero in most places: it alone would make the others zero as well.
+    operand = max(alone or element.zeros, key=lambda k: float(np.mean(inputs[k] == 0)))
+    data = [k for k in element.operands if not _is_drawn(made, k)]  # constants are factors
+    if element.undoes(operand, data) if alone else _is_mask(operand, data, inputs):
         return blamed(_killing(step), operand)
     there = element.zero_of(operand)
     assert there is not None
     return Value(made.ran, step.reads[operand]), there
+
+
+def _is_mask(operand: int, others: Sequence[int], inputs: Sequence[Any]) -> bool:
+    """Whether an operand is zero throughout, and another one only here."""
+    return not inputs[operand].any() and any(inputs[k].any() for k in others)
 
 
 def _is_drawn(made: Made, operand: int) -> bool:

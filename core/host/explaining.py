@@ -13,8 +13,9 @@ from core.autodiff.differentiate import Differentiation, differentiate
 from core.autodiff.explain import explain_none
 from core.autodiff.unrolled import unrolled
 from core.autodiff.walking import flow_path, forward_path
-from core.checks.explain import GradientQuestion, Recollection, explain_value
+from core.checks.explain import GradientQuestion, explain_value
 from core.checks.feeds import cutting
+from core.checks.recollection import Recollection
 from core.checks.scratch import run_to_end, scratch_session
 from core.collector import collector_paused
 from core.debug.session import DebugSession

@@ -96,6 +96,13 @@ def two_layers(b: GraphBuilder) -> None:
     loss(tf.multiply(x, tf.multiply(y, mask, name="inner"), name="outer"))
 
 
+def masked_units(b: GraphBuilder) -> None:
+    """The first unit is dead besides."""
+    x, mask = (b.placeholder(name, shape=[3]) for name in ("x", "mask"))
+    masked = tf.multiply(tf.relu(x, name="unit"), mask, name="masked")
+    loss(tf.square(masked, name="square"))
+
+
 def one_part(b: GraphBuilder) -> None:
     """Of two tensors that are put together, the other one is taken."""
     x, y = (b.placeholder(name, shape=[3]) for name in ("x", "y"))
@@ -244,6 +251,12 @@ PLANTED = {
     "square at zero": Planted(
         of_x(tf.square), {"x": [0, 0, 0]}, ("zero", "stationary", "node", [0], "x")
     ),
+    "square of what is masked": Planted(
+        masked_units, {"x": [-1, 2, 3], "mask": [0, 0, 0]},
+        ("zero", "stationary", "square", [0], "masked"),
+        said="its slope is 0 there; masked (Mul) gives 0 at index [0], from unit = 0, mask = 0: "
+        "mask is 0 there; mask was fed.",
+    ),
     "sign": Planted(of_x(tf.sign), {"x": X}, ("zero", "flat", "node", [0], "")),
     "weights of zero": Planted(
         layer, {"x": [[1, 2], [3, 4]], "w": [[0, 0], [0, 0]]},
@@ -381,6 +394,10 @@ PLANTED = {
     # -- the value is zero ------------------------------------------------------------------------
     "value of a product": Planted(
         product, {"x": X, "mask": [0, 0, 0]}, ("zero", "zero_factor", "prod", [0], "mask"), wrt=""
+    ),
+    "value of masked units": Planted(
+        masked_units, {"x": [-1, 2, 3], "mask": [0, 0, 0]},
+        ("zero", "zero_factor", "masked", [0], "mask"), wrt="",
     ),
     "value of two products": Planted(
         two_layers, {"x": X, "y": X, "mask": [0, 0, 0]},

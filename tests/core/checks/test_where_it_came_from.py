@@ -59,6 +59,19 @@ def test_iterations_that_are_not_kept_are_run_again(monkeypatch: pytest.MonkeyPa
     assert (found.node, found.chain[0].iterations) == ("while/root", [(21, "while/While")])
 
 
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 39))
+def test_the_iteration_that_left_nothing_is_named(hit: int) -> None:
+    def body(i: Tensor, a: Tensor) -> Tensor:
+        kept = tf.identity(tf.cast(tf.not_equal(i, float(hit)), "float32"), name="kept")
+        return tf.multiply(a, kept, name="masked") + 0.0 * i
+
+    found = why_value(counting(40, body), "y", {"x": 1})
+    assert (found.state, found.cause, found.node) == ("zero", "zero_factor", "while/masked")
+    assert found.chain[0].iterations == [(hit, "while/While")]
+    assert found.chain[0].operand == "while/kept"
+
+
 def test_arrays_that_a_loop_fills() -> None:
     def build(b: GraphBuilder) -> None:
         x, filled = b.placeholder("x", shape=[]), tf.TensorArray("float32", 4)
@@ -125,6 +138,20 @@ def test_a_variable_carries_it_from_run_to_run(limit: int) -> None:
     assert session.next_op is not None
     before = session.frame(session.stop.run, session.stop.step - 1)
     assert before.value("log") is None
+
+
+@pytest.mark.parametrize("limit", [2 << 30, 3000])
+def test_a_variable_that_was_made_zero_in_a_run_long_ago(limit: int) -> None:
+    def build(b: GraphBuilder) -> None:
+        w, n = b.variable("w", shape=[2]), b.variable("n", shape=[])
+        kept = tf.identity(tf.cast(tf.not_equal(n, 4.0), "float32"), name="kept")
+        b.one("Assign", w, tf.multiply(w, kept, name="masked"), name="update")
+        b.one("AssignAdd", n, tf.constant(1.0), name="tick")
+        tf.reduce_sum(w, name="y")
+
+    found = explained(session_of(graph_of(build), 100, limit), "y")
+    assert (found.state, found.cause, found.node) == ("zero", "zero_factor", "masked")
+    assert (found.chain[0].operand, found.chain[0].run) == ("kept", 4)
 
 
 def test_where_it_is_not_yet_there() -> None:
