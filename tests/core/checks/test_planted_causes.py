@@ -90,6 +90,28 @@ def layer(b: GraphBuilder) -> None:
     loss(tf.matmul(x, w, name="layer"))
 
 
+def masked_layer(b: GraphBuilder) -> None:
+    """Each row of the weights is zero by another of its factors; the last row of the layer
+    counts."""
+    x, v, mask = (b.placeholder(name, shape=[2, 2]) for name in ("x", "v", "mask"))
+    rows = tf.concat([x, x], 0, name="rows")
+    layer = tf.matmul(rows, tf.multiply(v, mask, name="w"), name="layer")
+    loss(tf.slice(layer, [3, 0], [1, 2], name="last"))
+
+
+def masked_part(b: GraphBuilder) -> None:
+    """Of two tensors that are put together, the second one is masked."""
+    x, y, mask = (b.placeholder(n, shape=[s]) for n, s in (("x", 3), ("y", 3), ("mask", 6)))
+    loss(tf.multiply(tf.concat([y, x], 0, name="both"), mask, name="masked"))
+
+
+def chosen_and_masked(b: GraphBuilder) -> None:
+    """Some elements are not chosen, the others are masked before."""
+    x, y, mask = (b.placeholder(name, shape=[3]) for name in ("x", "y", "mask"))
+    product = tf.multiply(x, mask, name="prod")
+    loss(tf.where(tf.greater(y, 0.0, name="condition"), product, tf.zeros_like(x), name="where"))
+
+
 def two_layers(b: GraphBuilder) -> None:
     """Both products are zero; the inner one is the first to undo something."""
     x, y, mask = (b.placeholder(name, shape=[3]) for name in ("x", "y", "mask"))
@@ -262,6 +284,20 @@ PLANTED = {
         layer, {"x": [[1, 2], [3, 4]], "w": [[0, 0], [0, 0]]},
         ("zero", "zero_factor", "layer", [0, 0], "w"),
     ),
+    "weights of zero, each row by another factor": Planted(
+        masked_layer,
+        {"x": [[1, 2], [3, 4]], "v": [[1, 1], [0, 0]], "mask": [[0, 0], [1, 1]]},
+        ("zero", "zero_factor", "layer", [3, 0], "w"),
+        said="w (Mul) gives 0 at index [0, 0], from v = 1, mask = 0: mask is 0 there",
+    ),
+    "the part that is masked": Planted(
+        masked_part, {"x": X, "y": X, "mask": [1, 1, 1, 0, 0, 0]},
+        ("zero", "zero_factor", "masked", [3], "mask"),
+    ),
+    "each element by something else": Planted(
+        chosen_and_masked, {"x": X, "y": [-1, 2, 3], "mask": [1, 0, 0]},
+        ("zero", "zero_factor", "prod", [1], "mask"), said="with x = 2, mask = 0: mask is 0 there",
+    ),
     "weights that cancel": Planted(
         layer, {"x": [[1, 2], [3, 4]], "w": [[1, -1], [2, -2]]},
         ("zero", "cancelled", "layer", [0, 0], ""),
@@ -391,9 +427,19 @@ PLANTED = {
         two_logs, {"x": [1, 1, 0], "y": [0, 1, 1]}, ("inf", "log_of_zero", "early", [2], "x"),
         wrt="",
     ),
+    "several elements, each by something else": Planted(
+        two_logs, {"x": [1, -1, 1], "y": [-1, 1, -1]},
+        ("nan", "log_of_negative", "early", [1], "x"), wrt="",
+    ),
     # -- the value is zero ------------------------------------------------------------------------
     "value of a product": Planted(
         product, {"x": X, "mask": [0, 0, 0]}, ("zero", "zero_factor", "prod", [0], "mask"), wrt=""
+    ),
+    "value of a product, of which some is zero by both": Planted(
+        lambda b: tf.multiply(
+            b.placeholder("x", shape=[3]), b.placeholder("mask", shape=[3]), name="loss"
+        ),
+        {"x": [0, 2, 3], "mask": [0, 0, 0]}, ("zero", "zero_factor", "loss", [1], "mask"), wrt="",
     ),
     "value of masked units": Planted(
         masked_units, {"x": [-1, 2, 3], "mask": [0, 0, 0]},
