@@ -8,7 +8,7 @@ from __future__ import annotations
 from gui.commands.causes import go_to_cause, go_to_first_broken, place_of, show_path
 from gui.commands.clipboard import copy_selection, cut_selection, paste
 from gui.commands.expecting import expect_run, remove_expectation
-from gui.commands.explaining import ask_why, why_selected
+from gui.commands.explaining import ask_why, ask_why_value, why_selected, why_value_selected
 from gui.commands.gradients import (
     check_gradients,
     check_node,
@@ -85,6 +85,7 @@ __all__ = [
     "add_node",
     "add_source",
     "ask_why",
+    "ask_why_value",
     "begin_block",
     "block_sources",
     "change_name",
@@ -155,4 +156,5 @@ __all__ = [
     "use_device",
     "use_native_gradient",
     "why_selected",
+    "why_value_selected",
 ]

@@ -125,17 +125,14 @@ class _Line(QWidget):
         self._reason.setText(found.text)
         self._reason.show()
         self._go.setVisible(bool(found.chain and found.chain[0].position))
-        commands.show_path(self._workspace, found)
 
     def _found(self) -> Explanation | None:
         of = self._of
         return None if of is None else self._workspace.whys.known(of.short, self._ref.short)
 
     def _ask(self) -> None:
-        if self._of is None:
-            return
         self._is_asked = True
-        self._workspace.whys.ask(self._of.short, self._ref.short)
+        commands.ask_why(self._workspace, self._ref)
         self.say()
 
     def _go_there(self) -> None:
