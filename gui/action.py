@@ -115,15 +115,11 @@ def can_redo(workspace: Workspace) -> bool:
     return workspace.undo_stack.canRedo()
 
 
-@needs("there are no unsaved edits")
-def is_dirty(workspace: Workspace) -> bool:
-    """Whether there are edits that would be lost."""
-    return workspace.is_open and not workspace.undo_stack.isClean()
-
-
 @needs("all edits are saved")
 def can_save(workspace: Workspace) -> bool:
-    return is_dirty(workspace) or (workspace.is_open and workspace.path is None)
+    """Whether the file would change: also by what is no work, as breakpoints are."""
+    as_saved = workspace.path is not None and workspace.document is workspace.on_disk
+    return workspace.is_open and not as_saved
 
 
 @needs("the document has no Python functions")

@@ -12,8 +12,6 @@ from gui.action import Action, Run, Test, controls, legal, window
 from gui.settings import settings
 from gui.workspace import Workspace
 
-MENUS = ("File", "Edit", "View", "Graph", "Run", "Devices", "Help")
-
 
 def _theme_is(choice: str) -> Test:
     return lambda workspace: settings().theme == choice
@@ -212,8 +210,6 @@ GRAPH = (
 )  # fmt: skip
 
 RUN = (
-    Action("run.restart", "Restart run", controls("restart"), "Back to the first step of the run",
-           ("Ctrl+Shift+F5",), "restart", legal("restart"), "Run", 0, toolbar=True),
     Action("run.reverse_continue", "Continue backwards", controls("reverse_continue"),
            "Back to the last breakpoint, or to the start", ("Ctrl+Shift+F10",), "reverse_continue",
            legal("reverse_continue"), "Run", 0, toolbar=True),
@@ -230,6 +226,8 @@ RUN = (
     Action("run.continue", "Continue", controls("continue_"),
            "To the next breakpoint, or to the end", ("F5",), "continue", legal("continue_"), "Run",
            0, toolbar=True),
+    Action("run.restart", "Restart run", controls("restart"), "Back to the first step of the run",
+           ("Ctrl+Shift+F5",), "restart", legal("restart"), "Run", 0, toolbar=True),
     Action("run.pause", "Pause", commands.pause, "Stop a long run at its next step", ("F6",),
            "pause", when.is_busy, "Run", 1),
     Action("run.run_to", "Run to selected node", _run_to_selected,
@@ -264,8 +262,8 @@ RUN = (
            "Several sessions of this graph, each with its own variables and runs", (), "",
            when.is_open, "Run", 4),
     Action("run.restart_engine", "Restart engine", commands.restart_engine,
-           "End the engine process, and come back to the same step in a new one", (),
-           "restart_engine", when.always, "Run", 4, toolbar=True),
+           "End the engine process, and come back to the same step in a new one", (), "",
+           when.always, "Run", 4),
 )  # fmt: skip
 
 DEVICES = (
@@ -277,6 +275,9 @@ DEVICES = (
 HELP = (
     Action("help.shortcuts", "Keyboard shortcuts", window("shortcuts"), "Every key there is",
            ("F1",), "help", when.always, "Help", 0),
+    Action("help.doctor", "What this machine has…", window("doctor"),
+           "Versions, devices and libraries, and how to get what is missing: gradstep doctor", (),
+           "", when.always, "Help", 1),
     Action("help.log", "Open the log", window("log"), "What went wrong, in full", (), "",
            when.always, "Help", 1),
     Action("help.about", "About Gradstep", window("about"), "Version and licences", (), "info",

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, QTimer
 from gui import commands
 from gui.autosave import Recovered
 from gui.banner import Banner
+from gui.bridge import PREPARING, WORKING
 from gui.workspace import Workspace
 
 LEVELS = {
@@ -19,8 +20,10 @@ LEVELS = {
 }
 
 PATIENCE = 3000  # milliseconds that a command may take until the way out of it is shown
-SLOW = "This takes long. F6 stops at the next step; a function that never returns is ended by \
-restarting the engine, which comes back to the step before it."
+LONG = "This takes long."
+PAUSE = "F6 stops at the next step."
+ENDLESS = "A function that never returns is ended by restarting the engine, which comes back to \
+the step before it."
 STOPPED = "The engine process has stopped. Nothing in the document is lost; restarting comes back \
 to the same step."
 
@@ -58,7 +61,7 @@ class Banners(QObject):
         for signal in (workspace.stopped, workspace.document_opened, workspace.document_changed):
             signal.connect(self.message.hide)
         self._patience = QTimer(self, singleShot=True, interval=PATIENCE)
-        self._patience.timeout.connect(lambda: self.engine.say(SLOW, "current", "warning"))
+        self._patience.timeout.connect(self._show_way_out)
         self._engine(workspace.engine_state)
         self._trust()
 
@@ -87,6 +90,17 @@ class Banners(QObject):
             self._patience.start()
         else:
             self._patience.stop()
+
+    def _show_way_out(self) -> None:
+        """What can be done about work that takes long, where there is something: preparing a graph
+        ends by itself, unless a function of the document's is called for it."""
+        ways = []
+        if self._workspace.engine_doing not in (PREPARING, WORKING):
+            ways.append(PAUSE)
+        if self._workspace.document.code and self._workspace.trusted:
+            ways.append(ENDLESS)
+        if ways:
+            self.engine.say(" ".join((LONG, *ways)), "current", "warning")
 
     def _trust(self) -> None:
         if self._workspace.trusted:

@@ -54,6 +54,7 @@ class Views:
             "copy_values": lambda _: self._copy_values(),
             "trust": lambda _: self._trust(),
             "shortcuts": lambda _: self._shortcuts(),
+            "doctor": lambda _: self._doctor(),
             "log": lambda _: self._log(),
             "about": lambda _: self._about(),
         }
@@ -170,6 +171,11 @@ class Views:
         from gui.dialogs.shortcuts import ShortcutsDialog
 
         return _opened(ShortcutsDialog(self._workspace, self._window))
+
+    def _doctor(self) -> QDialog:
+        from gui.dialogs.doctor import DoctorDialog
+
+        return _opened(DoctorDialog(self._workspace, self._window))
 
     def _about(self) -> QDialog:
         from gui.dialogs.about import AboutDialog, version

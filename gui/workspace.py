@@ -23,19 +23,20 @@ from core.host.messages import (
     Stopped,
 )
 from core.host.wire import Buffer
+from core.io.changed import has_work
 from core.io.document import Document
+from core.io.example_index import EXAMPLES
 from core.io.fed import with_placeholders
-from core.ops.infer import Inference, declared
+from core.ops.infer import Inference
 from core.ops.opened import opened, opened_types
 from core.ops.tensor_types import TensorTypes
 from core.ops.unfinished import Waiting, waiting
-from gui.background import Background
 from gui.bridge import EngineBridge
 from gui.debugger import Debugger
 from gui.expected import Expected
-from gui.first_view import folded
 from gui.printed import Printed
 from gui.profiler import Profiler
+from gui.reader import Reader, inferred
 from gui.sessions import SessionModel
 from gui.soundness import Soundness
 from gui.theme import DARK, Theme
@@ -43,12 +44,8 @@ from gui.undo import Edit
 from gui.values import TensorValue
 from gui.whys import Whys
 
+UNTITLED = "untitled.gradstep"
 NOTHING = Inference(TensorTypes({}), {}, ())
-
-
-def _inferred(document: Document) -> Inference:
-    """Types and problems of the document's graph, as it is fed."""
-    return declared(with_placeholders(document).graph)
 
 
 def _waiting(document: Document) -> dict[str, Waiting]:
@@ -75,7 +72,10 @@ class Workspace(QObject):
     document, path: the document and its file; path is None until it is saved, and for what was
                     imported or came with the program, which saving must not overwrite.
     name:           what the document is called, by its file.
+    on_disk:        the document as a file holds it; None for work that was recovered.
+    is_changed:     whether the document holds work that would be lost with it.
     is_open:        whether there is a document; without one, `document` is an empty one.
+    reader:         reads files, and says which one it is reading.
     shown:          the graph that is looked at: the document's, and what is in its loops.
     inference:      static types of `shown`, and problems of `document.graph`.
     selection:      names of the selected operations; selected_edge: the selected wire, or None.
@@ -86,7 +86,7 @@ class Workspace(QObject):
     sessions:       its sessions, and which of them is shown.
     soundness:      whether the run that is looked at holds NaN or infinity.
     whys:           why values and gradients are as they are at this stop.
-    undo_stack:     Qt's stack of edits; its clean state is the saved one.
+    undo_stack:     Qt's stack of edits. Whether it is clean says nothing: a breakpoint is an edit.
     """
 
     document_opened = Signal()  # another document, or none; document_changed was sent before
@@ -113,6 +113,8 @@ class Workspace(QObject):
         self.document = Document()
         self.path: Path | None = None
         self.name = ""
+        self.on_disk: Document | None = self.document
+        self.is_changed = False
         self.is_open = False
         self.shown = self.document.graph
         self.inference = NOTHING
@@ -129,7 +131,7 @@ class Workspace(QObject):
         self.sessions = SessionModel(self)
         self.soundness = Soundness(self)
         self.whys = Whys(self)
-        self._background = Background(self)
+        self.reader = Reader(self)
         self._waits: tuple[object, dict[str, Waiting]] | None = None
         self._round = 0  # edits are merged only within one round; see `edit`
         self._forward_signals()
@@ -163,11 +165,16 @@ class Workspace(QObject):
     @property
     def is_idle(self) -> bool:
         """Whether all that was asked of the engine is answered and shown."""
-        return self.debugger.is_idle
+        return self.debugger.is_idle and not self.reader.name
 
     @property
     def engine_state(self) -> str:
         return self.bridge.state
+
+    @property
+    def engine_doing(self) -> str:
+        """What the engine is at, in a word; "" where nothing is asked of it."""
+        return self.bridge.doing
 
     def value(self, ref: str) -> TensorValue | None:
         """The tensor `ref` ("a" or "a:0") as of the current stop. None while it is on its way:
@@ -215,7 +222,7 @@ class Workspace(QObject):
         """Let the last edit lead to `document`: the user is still making it. It is an edit of its
         own where the last one is saved already, or another."""
         last = self._last_edit()
-        if last is None or last.after is not self.document or self.undo_stack.isClean():
+        if last is None or last.after is not self.document or self.document is self.on_disk:
             self.edit("Move", document)
         else:
             last.after = document
@@ -230,40 +237,52 @@ class Workspace(QObject):
 
     def open_path(self, path: Path, then: Callable[[], None] = _ignore) -> None:
         """Read a file of any supported format beside the main thread, then show it."""
-        from core.io.open import read
+        own = path.suffix == ".gradstep" and EXAMPLES not in path.parents
 
-        def work() -> tuple[Document, Inference]:
-            document = folded(read(path))
-            return document, _inferred(document)
-
-        def loaded(result: tuple[Document, Inference]) -> None:
-            own = path.suffix == ".gradstep" and trust.EXAMPLES not in path.parents
-            self.open_document(result[0], path if own else None, result[1], path.name)
+        def loaded(document: Document, inference: Inference) -> None:
+            self.open_document(document, path if own else None, inference, path.name)
             then()
 
-        self._background.run(work, loaded, self.complain)
+        self.reader.read(path, loaded, self.complain)
+
+    def recover(self, copy: Path, path: Path | None, then: Callable[[], None] = _ignore) -> None:
+        """Show the document in `copy` as unsaved work on `path`, or on no file yet."""
+
+        def loaded(document: Document, inference: Inference) -> None:
+            self.open_document(document, path, inference, recovered=True)
+            then()
+
+        self.reader.read(copy, loaded, self.complain)
 
     def open_document(
         self,
         document: Document,
         path: Path | None = None,
         inference: Inference | None = None,
-        name: str = "untitled.gradstep",
+        name: str = UNTITLED,
+        recovered: bool = False,
     ) -> None:
-        """Show a document in place of the one that is open, whose edits are forgotten."""
+        """Show a document in place of the one that is open, whose edits are forgotten. recovered:
+        no file holds it."""
         self.name = path.name if path is not None else name
-        self._replace(document, path, inference or _inferred(document), is_open=True)
+        self.on_disk = None if recovered else document
+        self._replace(document, path, inference or inferred(document), is_open=True)
 
     def close_document(self) -> None:
         """Show none. Unsaved edits are the caller's business."""
+        self.on_disk = None
         self._replace(Document(), None, NOTHING, is_open=False)
 
     def saved(self, path: Path) -> None:
         """The document as it is now is in `path`."""
         self._round += 1
         self.path, self.name = path, path.name
-        self.undo_stack.setClean()
+        self.give_up_changes()
         self.file_changed.emit()
+
+    def give_up_changes(self) -> None:
+        """From here on the document as it is now counts as saved."""
+        self.on_disk, self.is_changed = self.document, False
 
     def trust(self) -> None:
         """The user trusts the document's Python as it is now."""
@@ -317,6 +336,7 @@ class Workspace(QObject):
         gone, came = frozenset(self.document.graph.operations), frozenset(document.graph.operations)
         self.undo_stack.clear()
         self.document, self.path, self.is_open = document, path, is_open
+        self.is_changed = is_open and self._has_work()
         self._read_graph(inference)
         self.trusted = trust.is_trusted(document)
         self.selection, self.selected_edge = (), None
@@ -325,18 +345,25 @@ class Workspace(QObject):
         self.selection_changed.emit()
         self.file_changed.emit()
         self.document_opened.emit()
+        self.reader.stop()
 
     def _show(self, document: Document) -> None:
         """An edit, its undo or its redo."""
         before, self.document = self.document, document
         if with_placeholders(document).graph is not with_placeholders(before).graph:
-            self._read_graph(_inferred(document))
+            self._read_graph(inferred(document))
         if document.code_hash != before.code_hash:
             self.trusted = trust.is_trusted(document)
             self.file_changed.emit()
         self._drop_selection_of_removed()
         self.debugger.show(document, self.trusted)
+        was_changed, self.is_changed = self.is_changed, self._has_work()
         self.document_changed.emit(diff(before.graph, document.graph))
+        if was_changed != self.is_changed:
+            self.file_changed.emit()
+
+    def _has_work(self) -> bool:
+        return self.on_disk is None or has_work(self.document, self.on_disk)
 
     def _read_graph(self, inference: Inference) -> None:
         graph = self.document.graph
@@ -362,4 +389,3 @@ class Workspace(QObject):
             getattr(self.debugger, name).connect(getattr(self, name))
         self.debugger.failed.connect(self.complain)
         self.bridge.state_changed.connect(self.engine_changed)
-        self.undo_stack.cleanChanged.connect(self.file_changed)

@@ -78,7 +78,7 @@ def carried(origin: Origin) -> str:
     for (run, op), (later, _) in pairwise(origin.way):
         if later > run and op.name in origin.made.ran.plan.graph:
             variables = listed(written(origin.made.ran.plan.graph, op))
-            return f"{op.name} ({op.type}) then wrote it to {variables}"
+            return f"{_called(op)} then wrote it to {variables}"
     return ""
 
 
@@ -182,8 +182,9 @@ def _named(op: Operation, index: int, names: Mapping[TensorRef, str]) -> str:
 
 
 def _called(op: Operation) -> str:
-    """An operation's name and type; of the way back, which nobody has named, the type."""
-    return op.type if op.phase is Phase.BACKWARD and op.origin else f"{op.name} ({op.type})"
+    """An operation's name and type; of the way back and of updates, which nobody has named, the
+    type."""
+    return op.type if op.phase is not Phase.FORWARD and op.origin else f"{op.name} ({op.type})"
 
 
 def _on_host(op: Operation) -> list[bool]:

@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from core.cli import arguments
 from core.cli.console import Console
 from core.cli.interrupt import on_interrupt
 from core.cli.loading import as_it_stands, load
@@ -27,16 +26,6 @@ from core.host.unfinished import without_unfinished
 from core.io.open import read_file
 
 PROMPT = "(gradstep) "
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `gradstep debug`."""
-    arguments.document(parser)
-    arguments.gradients(parser)
-    arguments.running(parser)
-    parser.add_argument(
-        "--script", metavar="COMMANDS", help='a file, or commands: "step; step; print a"'
-    )
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer | int:

@@ -9,7 +9,6 @@ from dataclasses import replace
 import msgspec
 
 from core.autodiff.walking import reached
-from core.cli import arguments
 from core.cli.asking import require_request
 from core.cli.loading import Loaded, load
 from core.cli.ports import Answer, Application
@@ -27,20 +26,6 @@ from core.io.document import CodeKind
 from core.io.requests import main_request
 
 Explanations = dict[str, Explanation]
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `gradstep why`."""
-    arguments.document(parser)
-    arguments.gradients(parser)
-    arguments.running(parser)
-    parser.add_argument(
-        "--runs",
-        metavar="N",
-        type=arguments.positive,
-        default=1,
-        help="run it so often, updates included, and explain what came in the last run",
-    )
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:

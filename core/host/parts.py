@@ -178,10 +178,12 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DeviceInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """kind: "cpu", "gpu" or "emulated"; available, and if not, `text` says what to do."""
+    """kind: "cpu", "gpu" or "emulated"; available, and if not, `text` says what to do, and
+    `commands` are what to type for that, one of them where there are several."""
 
     name: str
     kind: str
     available: bool
     text: str
     source: str = ""
+    commands: list[str] = []

@@ -17,13 +17,18 @@ SETTLE = 90  # milliseconds after the last change of scale until the picture is 
 
 
 class Camera(QObject):
-    """Wraps a view's transform. The scale is uniform; offsets are whole pixels."""
+    """Wraps a view's transform. The scale is uniform; offsets are whole pixels.
+
+    untouched: whether nothing has moved it since `rest`: then a view of another size may be framed
+               anew.
+    """
 
     moved = Signal()
     settled = Signal()  # the scale rests
 
     def __init__(self, view: QGraphicsView) -> None:
         super().__init__(view)
+        self.untouched = False
         self._view = view
         self._rest = QTimer(self, singleShot=True, interval=SETTLE)
         self._rest.timeout.connect(self.settled)
@@ -52,8 +57,13 @@ class Camera(QObject):
             pixels.x() / scale, pixels.y() / scale, pixels.width() / scale, pixels.height() / scale
         )
 
+    def rest(self) -> None:
+        """What is seen now is nobody's choice, but follows from what there is to see."""
+        self.untouched = True
+
     def pan(self, by: QPoint) -> None:
         """Move what is seen by so many pixels."""
+        self.untouched = False
         across, down = self._view.horizontalScrollBar(), self._view.verticalScrollBar()
         across.setValue(across.value() - by.x())
         down.setValue(down.value() - by.y())
@@ -61,6 +71,7 @@ class Camera(QObject):
 
     def zoom(self, factor: float, at: QPoint | None = None) -> None:
         """Change the scale about a point of the viewport (its middle by default)."""
+        self.untouched = False
         middle = self._view.viewport().rect().center() if at is None else at
         before = self._view.mapToScene(middle)
         self._set_scale(self.scale * factor)
@@ -75,6 +86,7 @@ class Camera(QObject):
 
     def look_at(self, point: QPointF) -> None:
         """Bring a point of the scene into the middle."""
+        self.untouched = False
         self._view.centerOn(point)
         self.moved.emit()
 

@@ -13,6 +13,7 @@ from PySide6.QtGui import (
     QKeyEvent,
     QMouseEvent,
     QPainter,
+    QResizeEvent,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView, QToolTip
@@ -47,6 +48,7 @@ from gui.canvas.revealing import Revealer
 from gui.canvas.search_menu import Entry, SearchMenu
 from gui.canvas.stage import Stage
 from gui.canvas.typed import TypedWord
+from gui.counting import counted
 from gui.workspace import Workspace
 
 EXTENT = 200_000.0  # scene units to each side; nobody pans further
@@ -98,9 +100,10 @@ class GraphView(QGraphicsView):
     # -- looking: the names that the window's actions use --------------------------------------
 
     def fit(self) -> None:
-        """Show the whole graph."""
+        """Show the whole graph, in a view of another size too, until somebody looks elsewhere."""
         left, top, right, bottom = self.arrays.extent
         self.camera.frame(QRectF(left, top, right - left, bottom - top))
+        self.camera.rest()
 
     def as_picture(self, suffix: str) -> bytes:
         """The whole graph, as it looks now, as a ".png" or ".svg" file."""
@@ -109,6 +112,7 @@ class GraphView(QGraphicsView):
     def first_look(self) -> None:
         """The whole graph, or where it begins if it is very large."""
         looking.first_look(self)
+        self.camera.rest()
 
     def fit_selection(self) -> None:
         chosen = sorted(self.stage.facts.selected)
@@ -260,6 +264,11 @@ class GraphView(QGraphicsView):
             self._put_down()
         super().focusOutEvent(event)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self.camera.untouched:
+            self.first_look()
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() not in keys.QUIET:
             self._put_down()
@@ -299,7 +308,7 @@ class GraphView(QGraphicsView):
         self.layers.draw(painter, self.devicePixelRatioF())
         if self.stage.laying_out:
             painter.setPen(self.workspace.theme.muted)
-            text = f"Laying out {len(self.workspace.shown)} nodes…"
+            text = f"Laying out {counted(len(self.workspace.shown), 'node')}…"
             painter.drawText(self.viewport().rect(), Qt.AlignmentFlag.AlignCenter, text)
         elif self._is_empty:
             beginning.draw(painter, self.viewport().rect(), self.workspace.theme)
@@ -345,6 +354,7 @@ class GraphView(QGraphicsView):
         answers.answer(self, what, target)
 
     def _show_stage(self) -> None:
+        self.camera.untouched = False  # an edit: whoever makes it looks at it
         if self.layers.painter.lifted is None:
             self.layers.refresh()
         self.viewport().update()

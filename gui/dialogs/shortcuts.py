@@ -6,8 +6,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QScrollArea, QWidget
 
 from gui.action import Action, shown_key
-from gui.actions import ACTIONS, MENUS
+from gui.actions import ACTIONS
 from gui.dialogs.dialog import Dialog
+from gui.menus import MENUS
 from gui.theme import GRID, mono, sans
 from gui.workspace import Workspace
 

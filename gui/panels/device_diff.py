@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton
 
 from core.host.messages import Comparison
 from gui import commands
+from gui.counting import counted
 from gui.panels.device_choice import DeviceChoice
 from gui.panels.diff_model import DiffModel, device_label
 from gui.panels.labels import Text, Wrapped
@@ -149,6 +150,7 @@ def _summary(comparisons: list[Comparison]) -> str:
     parts = []
     for comparison in comparisons:
         wrong = sum(node.verdict in ("differs", "raises") for node in comparison.nodes)
-        what = f"{wrong} of {len(comparison.nodes)} nodes differ" if wrong else "no node differs"
+        of = f"{wrong} of {counted(len(comparison.nodes), 'node')}"
+        what = f"{of} {'differs' if wrong == 1 else 'differ'}" if wrong else "no node differs"
         parts.append(f"{device_label(comparison.right)}: {what}")
     return " · ".join(parts)

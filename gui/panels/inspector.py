@@ -85,6 +85,7 @@ class InspectorPanel(Panel):
             space.whys.changed,
         ):
             signal.connect(self._soon.start)
+        space.document_opened.connect(self.refresh)  # never a node of another document
 
     def restyle(self) -> None:
         self._shown = ()  # the code preview has its colours inside

@@ -43,6 +43,7 @@ class OutlinePanel(Panel):
         self.rebuild()
 
     def _connect(self) -> None:
+        self.workspace.document_opened.connect(self.rebuild)  # never another document's rows
         self.workspace.document_changed.connect(self._soon.start)
         self.workspace.program_changed.connect(self._soon.start)
         self.workspace.selection_changed.connect(self._follow_selection)

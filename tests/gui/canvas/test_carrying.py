@@ -66,7 +66,7 @@ def test_escape_takes_the_copy_away_and_leaves_no_edit(pointed: Any) -> None:
     assert pointed.space.document is before
     assert pointed.space.undo_stack.count() == edits
     assert not pointed.space.undo_stack.canRedo()
-    assert pointed.space.undo_stack.isClean()
+    assert not pointed.space.is_changed
     assert pointed.space.selection == ("e",)
     assert np.array_equal(pointed.view.arrays.rects, places)
     assert pointed.view.gesture is None
@@ -105,11 +105,11 @@ def test_an_undo_meanwhile_ends_it(pointed: Any) -> None:
 
 def test_what_is_saved_meanwhile_is_put_down_by_another_edit(pointed: Any) -> None:
     duplicated(pointed)
-    pointed.space.undo_stack.setClean()
+    pointed.space.give_up_changes()
     saved = pointed.space.document
     pointed.point_at(QPoint(300, 300))
     QTest.mouseClick(pointed.view.viewport(), LEFT, pos=QPoint(300, 300))
-    assert not pointed.space.undo_stack.isClean()
+    assert pointed.space.is_changed
     pointed.space.undo_stack.undo()
     assert pointed.space.document is saved
 

@@ -150,7 +150,7 @@ def change_a_dtype(user) -> None:
 def leave_something_open(user) -> None:
     """A new node, and a wire pulled off: what does not need them keeps its value and its step."""
     at_end = user.workspace.stop.reason
-    add(user, "Tab", "Add", "half", QPoint(700, 200))
+    add(user, "Tab", "AddV2", "half", QPoint(700, 200))
     user.drag(user.output("m"), user.input("half", 0))
     assert np.array_equal(user.value("g"), X[[1, 0]])
     assert user.workspace.stop.reason == at_end == "end"
