@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 PAUSE = 120  # milliseconds; who steps, or moves through nodes, does not want an answer each time
 
+MOST = 4  # of the inspector, which shows two, and of the problems
+
 Question = tuple[str, str]  # of, and with respect to what: "" for the value
 
 
@@ -50,7 +52,7 @@ class Whys(QObject):
 
     def want(self, of: str, wrt: str = "") -> Explanation | None:
         """The answer, or None while it is on its way: `changed` tells when it is here. It is asked
-        for after a pause; of what was wanted before it only the last two."""
+        for after a pause; of what was wanted before it only the last few."""
         question = of, wrt
         if question not in self._known and question not in self._asked:
             self._wanted[question] = None
@@ -80,7 +82,7 @@ class Whys(QObject):
 
     def _ask_wanted(self) -> None:
         wanted, self._wanted = list(self._wanted), {}
-        for question in wanted[-2:]:
+        for question in wanted[-MOST:]:
             self.ask(*question)
 
     def _forget(self) -> None:

@@ -102,6 +102,7 @@ class Workspace(QObject):
     devices_changed = Signal()
     theme_changed = Signal()
     message = Signal(str, str)  # level ("info", "note", "warning" or "error"), one line of text
+    explained = Signal(object)  # messages.Explanation: what the last message was about
     view_requested = Signal(str, str)  # something only the window can do, to what
     block_requested = Signal(object, object, object)  # Block to be added, point, source or None
 

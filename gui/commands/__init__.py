@@ -5,7 +5,12 @@ What a command cannot do it says through `workspace.message` and returns None.
 
 from __future__ import annotations
 
-from gui.commands.causes import go_to_cause, go_to_first_broken, place_of, show_path
+from gui.commands.causes import (
+    go_to_first,
+    go_to_first_broken,
+    is_elsewhere,
+    show_path,
+)
 from gui.commands.clipboard import copy_selection, cut_selection, paste
 from gui.commands.expecting import expect_run, remove_expectation
 from gui.commands.explaining import ask_why, ask_why_value, why_selected, why_value_selected
@@ -106,9 +111,10 @@ __all__ = [
     "duplicate_selection",
     "duplicate_session",
     "expect_run",
-    "go_to_cause",
+    "go_to_first",
     "go_to_first_broken",
     "insert_node",
+    "is_elsewhere",
     "keep_recorded",
     "measure",
     "move_nodes",
@@ -118,7 +124,6 @@ __all__ = [
     "paste",
     "pause",
     "place",
-    "place_of",
     "put_down",
     "remove_control",
     "remove_expectation",

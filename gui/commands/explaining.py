@@ -10,40 +10,40 @@ from gui.commands.causes import show_path
 from gui.whys import differentiated
 from gui.workspace import Workspace
 
-Say = Callable[[str], None]
+Then = Callable[[Explanation], None]
 
 
-def _ignore(text: str) -> None:
+def _ignore(found: Explanation) -> None:
     pass
 
 
-def ask_why(workspace: Workspace, ref: TensorRef, say: Say = _ignore) -> None:
-    """Ask why the gradient at a tensor is as it is, say it, and go to where it happens; the way
-    there is selected."""
+def ask_why(workspace: Workspace, ref: TensorRef, then: Then = _ignore) -> None:
+    """Ask why the gradient at a tensor is as it is, and go to where it happens; the way there is
+    selected. `then` gets the answer."""
     of = differentiated(workspace, ref)
     if of is not None:
-        _ask(workspace, of, ref.short, say)
+        _ask(workspace, of, ref.short, then)
 
 
-def ask_why_value(workspace: Workspace, ref: TensorRef, say: Say = _ignore) -> None:
+def ask_why_value(workspace: Workspace, ref: TensorRef, then: Then = _ignore) -> None:
     """The same of its value."""
-    _ask(workspace, ref, "", say)
+    _ask(workspace, ref, "", then)
 
 
 def why_selected(workspace: Workspace) -> None:
     """Say why the gradient at the selected node is as it is."""
-    ask_why(workspace, _selected(workspace), _noted(workspace))
+    ask_why(workspace, _selected(workspace), _say(workspace))
 
 
 def why_value_selected(workspace: Workspace) -> None:
     """Say why the value of the selected node is as it is."""
-    ask_why_value(workspace, _selected(workspace), _noted(workspace))
+    ask_why_value(workspace, _selected(workspace), _say(workspace))
 
 
-def _ask(workspace: Workspace, of: TensorRef, wrt: str, say: Say) -> None:
+def _ask(workspace: Workspace, of: TensorRef, wrt: str, then: Then) -> None:
     def answered(found: Explanation) -> None:
-        say(found.text)
         show_path(workspace, found)
+        then(found)  # at last: opening a scope is an edit, and takes messages away
 
     workspace.whys.ask(of.short, wrt, answered)
 
@@ -52,5 +52,9 @@ def _selected(workspace: Workspace) -> TensorRef:
     return workspace.shown[workspace.selection[0]].output()
 
 
-def _noted(workspace: Workspace) -> Say:
-    return lambda text: workspace.message.emit("note", text)
+def _say(workspace: Workspace) -> Then:
+    def say(found: Explanation) -> None:
+        workspace.message.emit("note", found.text)
+        workspace.explained.emit(found)
+
+    return say

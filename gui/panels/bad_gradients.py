@@ -124,7 +124,7 @@ class _Line(QWidget):
         self._is_asked = False
         self._reason.setText(found.text)
         self._reason.show()
-        self._go.setVisible(bool(found.chain and found.chain[0].position))
+        self._go.setVisible(commands.is_elsewhere(self._workspace, found))
 
     def _found(self) -> Explanation | None:
         of = self._of
@@ -137,8 +137,8 @@ class _Line(QWidget):
 
     def _go_there(self) -> None:
         found = self._found()
-        if found is not None and found.chain:
-            commands.go_to_cause(self._workspace, found.chain[0].node, found.chain[0].position)
+        if found is not None:
+            commands.go_to_first(self._workspace, found)
 
     def _lay_out(self, why: Link) -> None:
         row = QHBoxLayout()

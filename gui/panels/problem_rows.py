@@ -7,20 +7,23 @@ from dataclasses import dataclass, replace
 
 from core.graph.problems import UNFINISHED, Problem
 from core.host.messages import BrokenNumbers, ErrorInfo, GradientTable, ProblemInfo, ProgramInfo
+from gui.panels.bad_gradients import bad_gradients
+from gui.whys import Question, differentiated
 from gui.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
 class ProblemRow:
-    """node: the operation it stands at, or ""; index: the element of its tensor, or (); is_number:
-    it is the first NaN or infinity of the run, and one can go to where it was made."""
+    """node: the operation it stands at, or ""; index: the element of its tensor, or (). why: what
+    there is to ask about a number, its value ("" for the second) or its gradient with respect to
+    what; None of other problems."""
 
     node: str
     text: str
     fix: str
     severity: str = "error"
     index: tuple[int, ...] = ()
-    is_number: bool = False
+    why: Question | None = None
 
 
 def current_problems(workspace: Workspace) -> list[ProblemRow]:
@@ -30,7 +33,8 @@ def current_problems(workspace: Workspace) -> list[ProblemRow]:
     rows = problem_rows(drawn, workspace.program, error, workspace.failure)
     if workspace.stop is not None and workspace.stop.reason == "blocked":
         rows[0] = replace(rows[0], severity="warning")  # it can still go on
-    return rows + _broken_numbers(workspace.soundness.first) + _wrong_gradients(workspace.table)
+    rows += _broken_numbers(workspace.soundness.first) + _wrong_gradients(workspace.table)
+    return rows + _zero_gradients(workspace)
 
 
 def problem_rows(
@@ -70,7 +74,21 @@ def _broken_numbers(first: BrokenNumbers | None) -> list[ProblemRow]:
     counted = f"; {some} NaN or infinity" if first.nodes else ""
     fix, severity = ("", "warning") if first.reached else (_HARMLESS, "info")
     text = ", ".join(clauses) + counted
-    return [ProblemRow(first.node, text, fix, severity, is_number=True)]
+    return [ProblemRow(first.node, text, fix, severity, why=(first.op, ""))]
+
+
+def _zero_gradients(workspace: Workspace) -> list[ProblemRow]:
+    """Those that teach nothing, as one row, as a network that is dead has many; a remark, as masks
+    make them, too."""
+    zero = [ref for ref, state in bad_gradients(workspace) if state == "zero"]
+    of = differentiated(workspace, zero[0]) if zero else None
+    if of is None:
+        return []
+    text = f"dL/d{zero[0].short} is 0 in every element"
+    if len(zero) > 1:
+        others = "1 other gradient" if len(zero) == 2 else f"{len(zero) - 1} other gradients"
+        text += f", and so is every element of {others}"
+    return [ProblemRow(zero[0].op, text, "", "info", why=(of.short, zero[0].short))]
 
 
 _HARMLESS = "nothing that was asked for has it: no gradient, and no variable"

@@ -70,11 +70,9 @@ class Reasons(QWidget):
 
     def _links(self, name: str, found: Explanation) -> list[LinkSpec]:
         space, links = self._workspace, list[LinkSpec]()
-        first = found.chain[0] if found.chain else None
-        if first is not None and first.position not in ("", commands.place_of(space.stop)):
-            text = self.tr("Take me to the first one")
-            go = lambda: commands.go_to_cause(space, first.node, first.position)  # noqa: E731
-            links.append((text, f"{name}.first", go))
+        if commands.is_elsewhere(space, found):
+            go = lambda: commands.go_to_first(space, found)  # noqa: E731
+            links.append((self.tr("Take me to the first one"), f"{name}.first", go))
         if len(found.path) > 1:
             show = lambda: commands.show_path(space, found)  # noqa: E731
             links.append((self.tr("Show the path"), f"{name}.path", show))

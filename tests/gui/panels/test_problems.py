@@ -12,12 +12,13 @@ from core.autodiff.request import GradientRequest, Override
 from core.graph.dtypes import Shape
 from core.graph.model import Constant, TensorRef
 from core.graph.problems import Problem
-from core.host.messages import ErrorInfo
+from core.host.messages import ErrorInfo, Why
 from core.io.document import Document, Optimizer
 from core.ops.builder import GraphBuilder
 from gui import commands
 from gui.panels.problem_rows import problem_rows
 from gui.panels.problems import ProblemsPanel
+from gui.whys import PAUSE
 
 
 def test_the_same_problem_is_said_once() -> None:
@@ -116,6 +117,61 @@ def test_the_first_nan_is_listed_once_and_gone_to(
     place = panel.list.visualRect(panel.model.index(0)).topLeft() + QPoint(60, 14)
     qtbot.mouseClick(panel.list.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert bench.space.stop.reason == "end"  # the row goes to the node, and not back
+
+
+def test_why_the_first_nan_came_is_said_beside_it(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    bench.open("nan_gradient")
+    panel = show(ProblemsPanel(bench.space))
+    bench.run("continue_")
+    qtbot.waitUntil(lambda: bool(panel.model.rows))
+    height = panel.list.visualRect(panel.model.index(0)).height()
+    (row,) = panel.model.rows
+    qtbot.waitUntil(lambda: "from p = 0: the logarithm of 0" in panel.model.reason(row))
+    qtbot.waitUntil(lambda: panel.list.visualRect(panel.model.index(0)).height() > height)
+    assert "from p = 0" in panel.model.data(panel.model.index(0))
+    bench.run("step_back")
+    assert not panel.model.reason(row), "it was of another stop"
+
+
+def test_nothing_is_asked_while_nobody_reads_it(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    bench.open("nan_gradient")
+    panel = show(ProblemsPanel(bench.space))
+    panel.hide()
+    bench.run("continue_")
+    qtbot.waitUntil(lambda: bool(panel.model.rows))
+    qtbot.wait(2 * PAUSE)
+    asked = lambda: [m for m in bench.bridge.asked if isinstance(m, Why)]  # noqa: E731
+    assert not asked()
+    panel.show()
+    qtbot.waitUntil(lambda: len(asked()) == 1)
+
+
+def test_gradients_that_are_zero_are_remarked_on_and_gone_to(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    build = GraphBuilder()
+    dead = build.one("Relu", build.one("Neg", build.placeholder("x", shape=[2])), name="dead")
+    build.one("Mul", dead, build.placeholder("y", shape=[2]), name="z")
+    request = GradientRequest.to("z", "x", "y")
+    values = {"x:0": Constant(np.float32([1, 2])), "y:0": Constant(np.float32([1, 2]))}
+    bench.space.open_document(Document(graph=build.build(), request=request, feeds=values))
+    bench.space.debugger.flush()
+    panel = show(ProblemsPanel(bench.space))
+    bench.run("continue_")
+    qtbot.waitUntil(lambda: bool(panel.model.rows))
+    (row,) = panel.model.rows
+    assert (row.node, row.severity) == ("x", "info")
+    assert row.text == "dL/dx is 0 in every element, and so is every element of 1 other gradient"
+    qtbot.waitUntil(lambda: "it is inactive (a dead unit)" in panel.model.reason(row))
+    click_link(panel, 0, qtbot)
+    assert bench.space.selection == ("dead",)
+    assert bench.space.stop.phase == "backward"
+    (left,) = panel.model.rows
+    assert left.text == "dL/dy is 0 in every element", "the other one is not there yet"
 
 
 def test_it_is_found_as_soon_as_a_step_makes_it(

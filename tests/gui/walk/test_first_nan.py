@@ -86,3 +86,18 @@ def test_nan_is_seen_explained_and_gone_back_to(user, tmp_path) -> None:
     user.key("F5")
     user.menu("Run", "Go to the first NaN or infinity")
     assert (user.workspace.stop.run, user.workspace.selection) == (1, ("net/log",))
+
+    for _ in range(3):
+        user.key("F5")
+    user.menu("View", "Collapse every scope")
+    assert user.workspace.document.view.collapsed == {"net"}
+    user.select("loss")
+    user.menu("Run", "Why this value?")
+    assert not user.workspace.document.view.collapsed
+    assert user.text("banner.message.text").startswith("loss is NaN: net/log (Log) makes the first")
+    user.take_picture("first-nan-said")
+    user.click("banner.message.first")
+    assert (user.workspace.stop.run, user.workspace.selection) == (1, ("net/log",))
+    user.menu("Run", "Why this value?")
+    assert user.sees("banner.message.text")
+    assert not user.sees("banner.message.first"), "one stands there already"
