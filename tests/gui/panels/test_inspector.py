@@ -462,6 +462,10 @@ def test_it_says_why_unasked(bench: Any, show: Callable[..., Any], qtbot: Any) -
     assert not gradient.isVisible()
     bench.space.select(["p"])
     qtbot.waitUntil(gradient.isVisible)
+    panel.resize(240, panel.height())
+    panel.grab()
+    for link in gradient.findChildren(Link):
+        assert link.width() == link.sizeHint().width(), "on a line of its own"
     click(qtbot, find(qtbot, panel, Link, "inspector.why_gradient.path"))
     assert bench.space.selection == ("loss", "term", "safe", "logp")
     bench.space.select(["p"])

@@ -119,6 +119,21 @@ def test_the_first_nan_is_listed_once_and_gone_to(
     assert bench.space.stop.reason == "end"  # the row goes to the node, and not back
 
 
+def test_from_before_it_was_made_one_goes_forward_to_it(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    bench.open("nan_gradient")
+    panel = show(ProblemsPanel(bench.space))
+    bench.run("continue_")
+    qtbot.waitUntil(lambda: bool(panel.model.rows))
+    bench.run("reverse_continue")
+    assert bench.space.stop.step == 0
+    qtbot.wait(20)
+    assert panel.model.rows[0].text.startswith("Infinity in logp, first at step 3")
+    click_link(panel, 0, qtbot)
+    assert (bench.space.stop.step, bench.space.selection) == (3, ("logp",))
+
+
 def test_why_the_first_nan_came_is_said_beside_it(
     bench: Any, show: Callable[..., Any], qtbot: Any
 ) -> None:
