@@ -7,20 +7,18 @@ from collections.abc import Iterable, Sequence
 
 from core.cli.output import table
 from core.cli.problem_output import problem_text
-from core.graph.problems import Problem
+from core.host.check_conclusion import Conclusion
 from core.host.messages import CheckedExpectation, CheckedTensor, GradientRow, GradientTable
 
 
 def text(
-    problems: Sequence[Problem],
-    checked: GradientTable | None,
-    expected: Sequence[CheckedExpectation] = (),
+    found: Conclusion, checked: GradientTable | None, expected: Sequence[CheckedExpectation] = ()
 ) -> str:
-    """Everything, with empty lines between the tables."""
-    parts = ["\n".join([problem_text(p) for p in problems] or ["no problems"])]
+    """Everything, with empty lines between the tables; what it comes to is the last line."""
+    parts = ["\n".join([problem_text(p) for p in found.problems] or ["no problems"])]
     if checked is not None:
         parts += [_gradients(checked), _nodes(checked), checked.text]
-    parts.append("\n".join(_expectation(e) for e in expected))
+    parts += ["\n".join(_expectation(e) for e in expected), found.text]
     return "\n\n".join(part for part in parts if part)
 
 

@@ -21,12 +21,14 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
 
 
 def _text(found: Comparison) -> str:
-    rows = [[n.name, n.type, n.verdict, _side(n.left), _side(n.right), n.rule] for n in found.nodes]
+    rows = [
+        [n.name, n.type, n.verdict, _side(n.left), _side(n.right), n.rule or n.unknown]
+        for n in found.nodes
+    ]
     kind = "measured" if found.measured else f"emulated: {found.source}"
-    first = found.first_divergence
     lines = [
         table(rows, ["node", "type", "verdict", found.left, found.right, "rule"]),
-        f"first divergence: {first}" if first else "no node makes a difference",
+        found.text,
         f"{found.right} is {kind}",
         *found.hazards,
     ]

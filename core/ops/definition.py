@@ -34,6 +34,22 @@ class Sample:
     differentiable: bool = True  # false at kinks, where finite differences mean nothing
 
 
+@dataclass(frozen=True, slots=True)
+class Defect:
+    """What TensorFlow's gradient of an op gets wrong, and Gradstep gives as TensorFlow does.
+
+    input: by which the gradient is wrong; order: 1, or 2 where only the gradient differentiated
+    again is; gives: what it is there; why: how that comes, as the end of "TensorFlow does the same,
+    for…"; source: where TensorFlow says or does so, and what was recorded.
+    """
+
+    input: str
+    why: str
+    source: str
+    order: int = 1
+    gives: float = 0.0
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class OpDef:
     """Everything Gradstep knows about one op type; `core.ops.table.op` says what fields mean."""
@@ -77,6 +93,7 @@ class OpDef:
     doc: str
     kinks: str
     differs: str
+    defects: tuple[Defect, ...]
     samples: Samples | None
     kernel_keywords: tuple[str, ...]
     is_pure: bool = field(init=False)

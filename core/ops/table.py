@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -27,6 +27,7 @@ from core.errors import GradstepError
 from core.ops.arithmetic_class import Arithmetic, arithmetic_of
 from core.ops.definition import (
     Branch,
+    Defect,
     First,
     Follow,
     GradientRule,
@@ -85,6 +86,7 @@ def op(
     doc: str,
     kinks: str = "",
     differs: str = "",
+    defects: Sequence[Defect] = (),
     samples: Samples | None = None,
 ) -> OpDef:
     """Declare one op type and add it to the table.
@@ -156,6 +158,7 @@ def op(
                  not ("underflow"). core/checks/causes.py has the names.
     doc, kinks, differs: for people: one sentence; where the derivative jumps; where and why the
                  op is not TensorFlow's.
+    defects:     where it is, and TensorFlow's gradient is not what finite differences give.
     samples:     inputs for the table's tests.
     """
     if ufunc is not None:
@@ -205,6 +208,7 @@ def op(
         doc=doc,
         kinks=kinks,
         differs=differs,
+        defects=tuple(defects),
         samples=samples,
         kernel_keywords=_keywords(kernel),
     )
@@ -293,6 +297,7 @@ def _place_of_caller() -> tuple[str, str]:
 
 
 __all__ = [
+    "Defect",
     "Infer",
     "InferContext",
     "OpDef",

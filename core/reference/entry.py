@@ -38,6 +38,12 @@ def _facts(definition: OpDef) -> Iterator[str]:
         yield f"Where the slope jumps: {_sentence(definition.kinks)}"
     if definition.differs:
         yield f"Not as in TensorFlow: {_sentence(definition.differs)}"
+    for defect in definition.defects:
+        again = ", differentiated again," if defect.order == 2 else ""
+        yield (
+            f"A defect of TensorFlow's own, and the same here: by `{defect.input}` the gradient"
+            f"{again} is {defect.gives:g}: {defect.why} ({defect.source})."
+        )
 
 
 def _inputs(definition: OpDef) -> str:

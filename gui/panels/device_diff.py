@@ -6,7 +6,6 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton
 
 from core.host.messages import Comparison
 from gui import commands
-from gui.counting import counted
 from gui.panels.device_choice import DeviceChoice
 from gui.panels.diff_model import DiffModel, device_label
 from gui.panels.labels import Text, Wrapped
@@ -108,15 +107,16 @@ class DeviceDiffPanel(Panel):
             self.table.scrollTo(self.model.index(row, 0), middle)
 
     def _remarks(self, comparisons: list[Comparison]) -> list[str]:
-        """What is emulated and from which source, and what is dangerous; before a comparison,
-        what it would say and what is missing for it."""
+        """What comes of it, what is emulated and from which source, and what is dangerous; before a
+        comparison, what it would say and what is missing for it."""
         if not comparisons:
             explained = self.tr(
                 "Compare runs every node here and on the chosen devices. It tells the node that "
                 "creates a difference from those that inherit it."
             )
             return [explained, *self._missing()]
-        said = [
+        said = [f"{device_label(c.right)}: {c.text}" for c in comparisons]
+        said += [
             f"{device_label(c.right)} is emulated: {c.source}"
             for c in comparisons
             if not c.measured
@@ -145,12 +145,4 @@ class DeviceDiffPanel(Panel):
 
 
 def _summary(comparisons: list[Comparison]) -> str:
-    if not comparisons:
-        return ""
-    parts = []
-    for comparison in comparisons:
-        wrong = sum(node.verdict in ("differs", "raises") for node in comparison.nodes)
-        of = f"{wrong} of {counted(len(comparison.nodes), 'node')}"
-        what = f"{of} {'differs' if wrong == 1 else 'differ'}" if wrong else "no node differs"
-        parts.append(f"{device_label(comparison.right)}: {what}")
-    return " · ".join(parts)
+    return " · ".join(f"{device_label(c.right)}: {c.brief}" for c in comparisons)

@@ -27,9 +27,9 @@ def test_a_script_goes_forward_backward_and_back(cli: Cli) -> None:
     assert result.status == 0
     done = result.json["commands"]
     assert done[1]["value"] is None
-    assert done[3]["value"]["data"] == 0.66369414
+    assert done[3]["value"]["data"] == pytest.approx(0.66369414)
     assert done[4]["stop"]["reason"] == "end"
-    assert done[5]["value"]["data"] == [0.56751364, -0.99436176]
+    assert done[5]["value"]["data"] == pytest.approx([0.56751364, -0.99436176])
     after, back = done[6]["value"]["data"], done[7]["stop"]
     assert after != [0.06, -0.04]
     assert back["phase"] == "update"

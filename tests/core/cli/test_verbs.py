@@ -37,7 +37,7 @@ def test_compare_gather_with_an_emulated_gpu(cli: Cli) -> None:
     assert nodes["params"]["verdict"] == "equal"
     assert {"name", "type", "phase", "verdict", "created", "inherited"} <= set(nodes["b"])
     text = cli("compare", FOLDER / "gather.gradstep", "--against", "emulate:tf-gpu").out
-    assert "first divergence: b" in text
+    assert "First divergence: b (GatherV2). 1 of 7 nodes differs." in text
     assert "emulated" in text
 
 

@@ -194,6 +194,7 @@ op(
     kernel=_gather,
     gradient=read_gradient("TensorArrayScatterV3"),
     per_run=RunArrays,
+    arithmetic="exact",
     doc="The elements at some indices, stacked along a new first axis.",
 )
 op(
@@ -205,6 +206,7 @@ op(
     kernel=_scatter,
     gradient=write_gradient("TensorArrayGatherV3"),
     per_run=RunArrays,
+    arithmetic="exact",
     doc="Writes the parts of a tensor along its first axis as elements.",
 )
 op(
@@ -216,6 +218,7 @@ op(
     kernel=_concat,
     gradient=concat_gradient,
     per_run=RunArrays,
+    arithmetic="exact",
     doc="All elements joined along their first axis, and how long each is.",
 )
 op(
@@ -227,5 +230,6 @@ op(
     kernel=_split,
     gradient=split_gradient,
     per_run=RunArrays,
+    arithmetic="exact",
     doc="Writes pieces of a tensor, of the given lengths along its first axis, as elements.",
 )

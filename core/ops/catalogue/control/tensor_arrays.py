@@ -153,6 +153,7 @@ op(
     kernel=_made,
     per_run=RunArrays,
     differentiable=False,
+    arithmetic="exact",
     doc="An array of tensors for one run. Its flow orders what is done with it.",
 )
 op(
@@ -164,6 +165,7 @@ op(
     kernel=_gradient,
     per_run=RunArrays,
     differentiable=False,
+    arithmetic="exact",
     doc="The array for the gradients of an array's elements: one for each `source`, which is the "
     "name of the gradient computation. What is written to a place again is added.",
 )
@@ -176,6 +178,7 @@ op(
     kernel=_write,
     gradient=write_gradient("TensorArrayReadV3"),
     per_run=RunArrays,
+    arithmetic="exact",
     doc="Writes an element, once.",
 )
 op(
@@ -187,6 +190,7 @@ op(
     kernel=_read,
     gradient=read_gradient("TensorArrayWriteV3"),
     per_run=RunArrays,
+    arithmetic="exact",
     doc="An element, which is then cleared if the array says so.",
 )
 op(
@@ -197,6 +201,7 @@ op(
     kernel=_size,
     per_run=RunArrays,
     differentiable=False,
+    arithmetic="exact",
     doc="How many places an array has.",
 )
 op(
@@ -207,5 +212,6 @@ op(
     kernel=_close,
     per_run=RunArrays,
     differentiable=False,
+    arithmetic="exact",
     doc="Gives up what an array holds.",
 )

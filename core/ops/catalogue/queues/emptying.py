@@ -108,6 +108,7 @@ op(
     stateful=True,
     writes=(0,),
     differentiable=False,
+    arithmetic="exact",
     doc="Take one element out of a queue; it waits while there is none.",
 )
 op(
@@ -121,6 +122,7 @@ op(
     stateful=True,
     writes=(0,),
     differentiable=False,
+    arithmetic="exact",
     doc="Take n elements out of a queue, as rows; it waits until there have been as many.",
 )
 op(
@@ -134,6 +136,7 @@ op(
     stateful=True,
     writes=(0,),
     differentiable=False,
+    arithmetic="exact",
     doc="The same, but of a closed queue with fewer elements it takes what there is.",
 )
 op(
