@@ -22,7 +22,7 @@ from core.debug.session import DebugSession
 from core.engine.groups import owner
 from core.engine.plan import Plan
 from core.graph.dtypes import DType
-from core.graph.model import Operation
+from core.graph.model import Operation, TensorRef
 
 _AT_ONCE = 64  # values between two looks at the clock
 _KEPT = 8  # runs of which it is remembered what was found
@@ -32,10 +32,11 @@ _NUMBERS = frozenset(dtype for dtype in DType if dtype.is_floating or dtype.is_c
 @dataclass(frozen=True, slots=True)
 class First:
     """An operation that made the first NaN ("nan") or infinity ("inf") of a run, out of values that
-    held none; or that held it when the run began. step: its number in the plan; -1 for the
-    beginning."""
+    held none; or that held it when the run began. tensor: the first of its results that is so;
+    step: its number in the plan; -1 for the beginning."""
 
     op: Operation
+    tensor: TensorRef
     kind: str
     step: int
 
@@ -136,7 +137,7 @@ class _Look:
             if kind:
                 self._bad[index] = kind == "nan"
             if kind == "nan" and op is not None:
-                self._note(First(op, kind, -1))
+                self._note(First(op, run.tensor(index), kind, -1))
 
     def _look_at(self, run: WholeRun, number: int, index: int, held: Any) -> None:
         """A value whose sum of squares is not finite."""
@@ -149,7 +150,7 @@ class _Look:
         self._look_at_constants(run, step.reads)
         before = [self._bad[i] for i in step.reads if i in self._bad]
         if not before or (is_nan and not any(before)):
-            self._note(First(step.op, kind, number))
+            self._note(First(step.op, run.tensor(index), kind, number))
 
     def _look_at_constants(self, run: WholeRun, reads: Sequence[int]) -> None:
         """What is made from nothing, and so not looked at before: an infinity that is drawn is
@@ -163,7 +164,7 @@ class _Look:
             if kind:
                 self._bad[index] = kind == "nan"
             if kind == "nan":
-                self._note(First(made.op, kind, run.plan.made_by[index]))
+                self._note(First(made.op, run.tensor(index), kind, run.plan.made_by[index]))
 
     def _note(self, maker: First) -> None:
         found = self.found

@@ -100,18 +100,18 @@ class BrokenNumbers(Message, frozen=True, kw_only=True):
     """What was found in `run` so far. complete: whether all was looked at that has been executed.
 
     kind: "nan", "inf" or "" (all is finite). op: what made the first one out of values that held
-    none, `node` the user's operation that it belongs to, step: how many steps are done then (0: it
-    was there at the beginning), position: where that is, as `run_to` takes it. nan_node, nan_phase:
-    of what made the first NaN, where that is another. nodes: how many of the user's operations hold
-    some. reached: whether something has it that was asked for or lasts: a fetch, a gradient, a
-    variable.
+    none, tensor: the first of its results that holds it, `node` the user's operation that it
+    belongs to, step: how many steps are done then (0: it was there at the beginning), position:
+    where that is, as `run_to` takes it. nan_node, nan_phase: of what made the first NaN, where that
+    is another. nodes: how many of the user's operations hold some. reached: whether something has
+    it that was asked for or lasts: a fetch, a gradient, a variable.
     """
 
     run: int
     complete: bool
     kind: str = ""
     op: str = ""
-    op_type: str = ""
+    tensor: str = ""
     node: str = ""
     phase: str = ""
     step: int = 0

@@ -117,7 +117,7 @@ def broken_numbers(surveyor: Surveyor, run: int, seconds: float) -> BrokenNumber
         complete=found.complete,
         kind=first.kind,
         op=first.op.name,
-        op_type=first.op.type,
+        tensor=str(first.tensor),
         node=owner(first.op),
         phase=first.op.phase.value,
         step=first.step + 1,

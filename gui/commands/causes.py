@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from core.host.messages import Explanation, Stopped
 from gui.commands.revealing import reveal
 from gui.workspace import Workspace
@@ -20,15 +22,16 @@ def go_to_first(workspace: Workspace, found: Explanation) -> None:
 
 
 def go_to_first_broken(workspace: Workspace) -> None:
-    """To what made the first NaN or infinity of the run that is looked at; where it was there when
-    that began, to the run that made it."""
+    """To what made the first NaN or infinity of the run that is looked at, in a loop to the
+    iteration; where it was there when the run began, to the run that made it."""
     first = workspace.soundness.first
     if first is None:
         return
-    if first.step:
-        _go(workspace, first.node, first.position)
-    else:
-        workspace.whys.ask(first.op, then=lambda found: go_to_first(workspace, found))
+
+    def go_on() -> None:
+        workspace.whys.ask(first.tensor, then=lambda found: go_to_first(workspace, found))
+
+    _go(workspace, first.node, first.position if first.step else "", go_on)
 
 
 def show_path(workspace: Workspace, explanation: Explanation) -> None:
@@ -37,13 +40,21 @@ def show_path(workspace: Workspace, explanation: Explanation) -> None:
         reveal(workspace, *explanation.path, at=explanation.node or "")
 
 
-def _go(workspace: Workspace, node: str, position: str = "") -> None:
+def _go(
+    workspace: Workspace, node: str, position: str, then: Callable[[], None] = lambda: None
+) -> None:
     """Show `node`, and stand right after the step that is to blame, back or forward in whatever
-    run, or loop. position: as `run_to` takes it; "" where no step is to blame."""
-    if position and position != _place_of(workspace.stop):
-        workspace.control("run_to", position, lambda: reveal(workspace, node))
-    else:
+    run, or loop. position: as `run_to` takes it; "" where no step is to blame. `then` is called
+    there."""
+
+    def arrived() -> None:
         reveal(workspace, node)
+        then()
+
+    if position and position != _place_of(workspace.stop):
+        workspace.control("run_to", position, arrived)
+    else:
+        arrived()
 
 
 def _place_of(stop: Stopped | None) -> str:

@@ -74,7 +74,7 @@ def _broken_numbers(first: BrokenNumbers | None) -> list[ProblemRow]:
     counted = f"; {some} NaN or infinity" if first.nodes else ""
     fix, severity = ("", "warning") if first.reached else (_HARMLESS, "info")
     text = ", ".join(clauses) + counted
-    return [ProblemRow(first.node, text, fix, severity, why=(first.op, ""))]
+    return [ProblemRow(first.node, text, fix, severity, why=(first.tensor, ""))]
 
 
 def _zero_gradients(workspace: Workspace) -> list[ProblemRow]:

@@ -14,11 +14,13 @@ from core.graph.model import Constant, TensorRef
 from core.graph.problems import Problem
 from core.host.messages import ErrorInfo, Why
 from core.io.document import Document, Optimizer
+from core.ops import api as tf
 from core.ops.builder import GraphBuilder
 from gui import commands
 from gui.panels.problem_rows import problem_rows
 from gui.panels.problems import ProblemsPanel
 from gui.whys import PAUSE
+from tests.support.whys import graph_of
 
 
 def test_the_same_problem_is_said_once() -> None:
@@ -132,6 +134,27 @@ def test_from_before_it_was_made_one_goes_forward_to_it(
     assert panel.model.rows[0].text.startswith("Infinity in logp, first at step 3")
     click_link(panel, 0, qtbot)
     assert (bench.space.stop.step, bench.space.selection) == (3, ("logp",))
+
+
+def test_a_nan_of_an_iteration_is_gone_to_in_it(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    def loop(b: GraphBuilder) -> None:
+        body = lambda i, a: (i + 1, a + tf.sqrt(3.5 - tf.cast(i, "float32"), name="root"))  # noqa: E731
+        x = b.placeholder("x", shape=[])
+        tf.identity(tf.while_loop(lambda i, a: i < 6, body, (0, x))[1], name="y")
+
+    feeds = {"x:0": Constant(np.float32(1))}
+    bench.space.open_document(Document(graph=graph_of(loop), feeds=feeds))
+    bench.space.debugger.flush()
+    panel = show(ProblemsPanel(bench.space))
+    bench.run("continue_")
+    qtbot.waitUntil(lambda: bool(panel.model.rows))
+    qtbot.waitUntil(lambda: "in iteration 4" in panel.model.reason(panel.model.rows[0]))
+    click_link(panel, 0, qtbot)
+    (inside,) = bench.space.stop.inside
+    assert (inside.loop, inside.iteration) == ("while/While", 4)
+    assert bench.space.selection == ("while/root",)
 
 
 def test_why_the_first_nan_came_is_said_beside_it(
