@@ -140,8 +140,11 @@ class Timeline:
         last = run == self.runs - 1
         if last and done == self._done:
             self.link.pull(self._live, run, done)
-        source = self._live if last else self._record(run)
-        return self.link.seen.at(run, index, done, source.value(index))
+        return self.link.seen.at(run, index, done, self.recorded(run).value(index))
+
+    def recorded(self, run: int) -> Recording | Record:
+        """The values of `run` by their numbers, as its own steps made them."""
+        return self._live if run == self.runs - 1 else self._record(run)
 
     def outside(self, name: str) -> Any:
         """What a variable holds that the plan has nothing to do with; None for no value."""

@@ -78,10 +78,11 @@ class Notated(Message, frozen=True, kw_only=True):
 
 
 class Why(Message, frozen=True, kw_only=True):
-    """Why is d(of)/d(wrt) as it is? Replied to with Explained."""
+    """Why is d(of)/d(wrt) as it is, or without `wrt` the value of `of`, in the current run? Replied
+    to with Explained."""
 
     of: str
-    wrt: str
+    wrt: str = ""
 
 
 class Explained(Message, frozen=True, kw_only=True):
@@ -119,6 +120,39 @@ class Repeats(Message, frozen=True, kw_only=True):
 
     scopes: list[str]
     names: list[str]
+
+
+class FindBroken(Message, frozen=True, kw_only=True):
+    """Go on looking for NaN and infinity in the current run, for at most so many seconds. Replied
+    to with BrokenNumbers."""
+
+    seconds: float = 0.01
+
+
+class BrokenNumbers(Message, frozen=True, kw_only=True):
+    """What was found in `run` so far. complete: whether all was looked at that has been executed.
+
+    kind: "nan", "inf" or "" (all is finite). op: what made the first one out of values that held
+    none, tensor: the first of its results that holds it, `node` the user's operation that it
+    belongs to, step: how many steps are done then (0: it was there at the beginning), position:
+    where that is, as `run_to` takes it. nan_node, nan_phase: of what made the first NaN, where that
+    is another. nodes: how many of the user's operations hold some. reached: whether something has
+    it that was asked for or lasts: a fetch, a gradient, a variable.
+    """
+
+    run: int
+    complete: bool
+    kind: str = ""
+    op: str = ""
+    tensor: str = ""
+    node: str = ""
+    phase: str = ""
+    step: int = 0
+    position: str = ""
+    nan_node: str = ""
+    nan_phase: str = ""
+    nodes: int = 0
+    reached: bool = False
 
 
 class Compare(Message, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ plan steps already executed in that run.
 from __future__ import annotations
 
 from core.host.findings import (
+    CauseLink,
     CheckedExpectation,
     CheckedTensor,
     ComparedNode,
@@ -23,6 +24,7 @@ from core.host.findings import (
 )
 from core.host.inquiries import (
     Bottlenecks,
+    BrokenNumbers,
     CheckExpectations,
     CheckGradients,
     Compare,
@@ -32,6 +34,7 @@ from core.host.inquiries import (
     Expected,
     Explained,
     FindBottlenecks,
+    FindBroken,
     FindRepeats,
     GradientTable,
     Notate,
@@ -211,6 +214,7 @@ Request = (
     | Why
     | FindBottlenecks
     | FindRepeats
+    | FindBroken
     | Compare
     | Profile
     | Devices
@@ -229,6 +233,7 @@ Reply = (
     | Explained
     | Bottlenecks
     | Repeats
+    | BrokenNumbers
     | Compared
     | Profiled
     | DeviceList
@@ -239,6 +244,8 @@ __all__ = [
     "BlockedEdge",
     "Bottlenecks",
     "BreakpointSpec",
+    "BrokenNumbers",
+    "CauseLink",
     "CheckExpectations",
     "CheckGradients",
     "CheckedExpectation",
@@ -262,6 +269,7 @@ __all__ = [
     "Explanation",
     "Failed",
     "FindBottlenecks",
+    "FindBroken",
     "FindRepeats",
     "GradientRow",
     "GradientTable",

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 NODE = (
     "edit.rename", "graph.value", "",
     "run.run_to", "run.breakpoint", "",
-    "graph.stop_gradient", "graph.override", "graph.native", "run.check_node", "run.why", "",
+    "graph.stop_gradient", "graph.override", "graph.native", "run.check_node", "",
+    "run.why_value", "run.why", "run.first_broken", "",
     "graph.wire", "graph.run_after", "graph.pyfunc", "",
     "edit.select_inputs", "edit.select_passes", "edit.select_repeats",
     "view.outline", "view.tensor", "view.fit_selection",

@@ -34,6 +34,9 @@ class Keeping:
     memory: LoopMemory | None = None
 
 
+EVERYTHING = Keeping(whole=True, asked={})
+
+
 def keeping_for(plan: Plan, whole: bool, memory: LoopMemory | None = None) -> Keeping:
     """What the loops of `plan` keep: all that steps of it, or of loops in it, ask for."""
     asked: dict[str, set[TensorRef]] = {}

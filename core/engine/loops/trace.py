@@ -141,6 +141,13 @@ class LoopTrace(Trace):
             )
         return array
 
+    def keeps(self, iteration: int) -> bool:
+        """Whether every value of an iteration that is done is kept, and not only what is asked
+        for."""
+        return iteration in self._records or (
+            iteration == self.iterations and self.last is not None
+        )
+
     def value(self, tensor: TensorRef, iteration: int) -> Any:
         """What a tensor was in an iteration that is done (or was not to be: the last one); None
         where it is not kept any more, or was not computed. A device array, not a copy."""
