@@ -9,7 +9,7 @@ from PySide6.QtGui import QKeySequence
 
 from core.autodiff.request import gradient_name, native_name
 from core.graph.model import Operation
-from core.io.requests import requests
+from core.io.requests import every_request
 from gui.workspace import Workspace
 
 Test = Callable[[Workspace], bool]
@@ -137,7 +137,7 @@ def can_stop_gradient(workspace: Workspace) -> bool:
 
 
 def has_request(workspace: Workspace) -> bool:
-    return bool(requests(workspace.document))
+    return bool(every_request(workspace.document))
 
 
 def can_measure(workspace: Workspace) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -15,7 +14,7 @@ from core.cli.check_text import text
 from core.cli.loading import Loaded, as_it_stands, load
 from core.cli.ports import Answer, Application
 from core.cli.problem_output import problem_object
-from core.cli.situation import situation
+from core.cli.situation import situation, situations
 from core.engine.backend import Backend
 from core.errors import GradstepError
 from core.graph.problems import Problem
@@ -25,7 +24,7 @@ from core.host.evaluator import Evaluator
 from core.host.expectations import check_expectations
 from core.host.messages import CheckedExpectation, CheckedTensor, GradientTable
 from core.io.document import CodeKind
-from core.io.requests import main_request, requests
+from core.io.requests import main_request
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -80,9 +79,8 @@ def _table(loaded: Loaded, backend: Backend, args: argparse.Namespace) -> Gradie
     here = situation(loaded, backend)
     if args.node:
         return table_of_node(evaluate, here, args.node, args.second_order)
-    others = () if args.of or args.wrt else requests(loaded.document)[1:]
-    situations = [here, *(replace(here, request=request) for request in others)]
-    return gradient_tables(evaluate, situations, args.second_order)
+    every = [here] if args.of or args.wrt else situations(here, loaded.document)
+    return gradient_tables(evaluate, every, args.second_order)
 
 
 def _doubts(checked: GradientTable | None) -> list[Problem]:

@@ -12,6 +12,7 @@ from core.debug.program import Program
 from core.graph.changes import sharing
 from core.graph.problems import Problem
 from core.host.given import fitting_feeds, fitting_initial
+from core.host.imported import with_imported
 from core.host.initialising import uninitialised
 from core.host.overrides import unmatched, unregistered
 from core.host.roles import in_role
@@ -70,6 +71,7 @@ def derive(
     )
     program, more = with_training(program, document, broken, rules, previous)
     problems += more
+    program = with_imported(program, document, previous)
     problems += _not_said(unknown, problems)
     blamed = {problem.node for problem in unfit}
     problems += [p for p in uninitialised(program) if p.node not in blamed]

@@ -34,7 +34,7 @@ def explanation(evaluate: Evaluator, here: Situation, of: str, wrt: str) -> Expl
     broken = broken_operations(graph, declared(graph))
     if problem := broken.get(y.op) or broken.get(x.op):
         return _not_derived(graph, y, x, problem)
-    derived = differentiate(graph, request, here.functions)
+    derived = _held(here, y, x) or differentiate(graph, request, here.functions)
     try:
         values, failed = _values(evaluate, here, derived, x), ""
     except GradstepError as error:
@@ -49,6 +49,13 @@ def explanation(evaluate: Evaluator, here: Situation, of: str, wrt: str) -> Expl
         path=list(found.path),
         text=found.text + failed,
     )
+
+
+def _held(here: Situation, y: TensorRef, x: TensorRef) -> Differentiation | None:
+    """What the graph has itself for d(y)/d(x): the gradient, or that there is none."""
+    held = here.imported
+    known = held is not None and held.of == (y,) and (x in held.gradients or x in held.request.wrt)
+    return held if known else None
 
 
 def _said(error: GradstepError) -> str:

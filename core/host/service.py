@@ -18,6 +18,7 @@ from core.debug.sessions import Sessions
 from core.debug.threads import Threads
 from core.errors import GradstepError
 from core.graph.loop import way_to
+from core.graph.model import TensorRef
 from core.graph.problems import Problem
 from core.host import messages as m
 from core.host.checking import gradient_tables, table_of_node
@@ -171,14 +172,13 @@ class EngineService:
 
     def _check_gradients(self, request: m.CheckGradients, buffers: Sequence[Buffer]) -> Answer:
         here = self._situation()
+        situations = [*here.each(self._session.program.derived)] or [here]
         if request.node:
             evaluate = self._evaluator()
-            return table_of_node(evaluate, here, request.node, request.second_order), ()
+            return table_of_node(evaluate, situations[0], request.node, request.second_order), ()
         text = "Checking gradients"
-        asked = [d.request for d in self._session.program.derived] or [here.request]
-        all_wrt = [ref for each in asked for ref in each.wrt]
+        all_wrt = [ref for each in situations for ref in each.request.wrt]
         total = 2 * sum(here.given[ref].size for ref in all_wrt if ref in here.given)
-        situations = [replace(here, request=each) for each in asked]
         evaluate = self._evaluator(text, total)
         return gradient_tables(evaluate, situations, request.second_order), ()
 
@@ -198,7 +198,10 @@ class EngineService:
         return m.Expected(count=len(found)), (store.to_bytes(with_expected(document, found)),)
 
     def _why(self, request: m.Why, buffers: Sequence[Buffer]) -> Answer:
-        found = explanation(self._evaluator(), self._situation(), request.of, request.wrt)
+        here, of = self._situation(), (TensorRef.parse(request.of),)
+        asked = [one for one in here.each(self._session.program.derived) if one.request.of == of]
+        here = replace(here, imported=asked[0].imported if asked else None)
+        found = explanation(self._evaluator(), here, request.of, request.wrt)
         return m.Explained(explanation=found), ()
 
     def _compare(self, request: m.Compare, buffers: Sequence[Buffer]) -> Answer:

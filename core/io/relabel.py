@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from core.autodiff.recognition.imported import ImportedGradients
 from core.autodiff.request import GradientRequest, OverrideKind
 from core.debug.breakpoints import Breakpoint
 from core.debug.mentions import renamed
@@ -20,6 +21,7 @@ def relabelled(document: Document, name_of: Callable[[str], str]) -> Document:
     return replace(
         document,
         request=_relabelled_request(request, name_of),
+        imported=tuple(_relabelled_imported(one, name_of) for one in document.imported),
         optimizers=tuple(_relabelled_optimizer(o, name_of) for o in document.optimizers),
         initial={name_of(k): v for k, v in document.initial.items()},
         feeds={str(_ref(TensorRef.parse(k), name_of)): v for k, v in document.feeds.items()},
@@ -48,6 +50,13 @@ def _relabelled_request(request: GradientRequest, name_of: Callable[[str], str])
             for o in request.overrides
         ),
     )
+
+
+def _relabelled_imported(
+    one: ImportedGradients, name_of: Callable[[str], str]
+) -> ImportedGradients:
+    of, wrt = (tuple(_ref(r, name_of) for r in refs) for refs in (one.of, one.wrt))
+    return replace(one, of=of, wrt=wrt, grad_ys=tuple(r and _ref(r, name_of) for r in one.grad_ys))
 
 
 def _relabelled_optimizer(optimizer: Optimizer, name_of: Callable[[str], str]) -> Optimizer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout
 
 from core.host.messages import NodeCheck
-from core.io.requests import requests
+from core.io.requests import every_request
 from gui import commands
 from gui.panels.gradient_model import GradientModel
 from gui.panels.labels import Link, Wrapped
@@ -62,7 +62,7 @@ class GradientsPanel(Panel):
     def refresh(self, *_: object) -> None:
         """Show the table of the last check, or how to make one."""
         space, table = self.workspace, self.workspace.table
-        if not requests(space.document):
+        if not every_request(space.document):
             self.show_empty(
                 self.tr(
                     "Gradients appear here: native, overridden and numeric side by side. "

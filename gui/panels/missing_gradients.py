@@ -10,7 +10,7 @@ from core.autodiff.walking import descendants, reached
 from core.graph.model import TensorRef
 from core.host.messages import Explained, Message, Why
 from core.host.wire import Buffer
-from core.io.requests import requests, whole_request
+from core.io.requests import every_request, whole_request
 from gui.panels.labels import Link, SectionHeader, Text, Wrapped
 from gui.theme import GRID, Theme, mono
 from gui.workspace import Workspace
@@ -88,7 +88,7 @@ class MissingGradients(QWidget):
     def _ask(self, ref: TensorRef, say: Callable[[str], None]) -> None:
         """Ask why, say it, and draw the path by selecting it."""
         document = self._workspace.document
-        asked = [y for request in requests(document) if ref in request.wrt for y in request.of]
+        asked = [y for request in every_request(document) if ref in request.wrt for y in request.of]
         if not asked:
             return
         of = reached(document.graph, ref, asked)
