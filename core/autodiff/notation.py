@@ -43,13 +43,15 @@ class Notation:
         self.graph = graph
         self._names = names
         self._depth = depth
-        self.numerator = self._loss(of) if others else "∂L" if len(of) == 1 else "∂ΣL"
+        several = any(other.of != of for other in others)
+        self.numerator = self._loss(of) if several else "∂L" if len(of) == 1 else "∂ΣL"
         self._of: dict[TensorRef, tuple[TensorRef, str]] = {}  # gradient -> of what, numerator
         self._flows: dict[TensorRef, tuple[TensorRef, str]] = {}
+        self._summands: set[TensorRef] = set()  # contributions where several meet
         self._take(self.numerator, gradients, edges)
         for other in others:
-            self._take(self._loss(other.of), other.gradients, other.edges)
-        self._contributions = Counter(self._flows.values())
+            loss = self._loss(other.of) if several else self.numerator
+            self._take(loss, other.gradients, other.edges)
 
     def _loss(self, of: Sequence[TensorRef]) -> str:
         return f"∂{self._last(of[0])}" if len(of) == 1 else "∂ΣL"
@@ -57,9 +59,11 @@ class Notation:
     def _take(self, loss: str, gradients: _Gradients, edges: Mapping[Edge, TensorRef]) -> None:
         for tensor, gradient in gradients.items():
             self._of.setdefault(gradient, (tensor, loss))
-        for edge, gradient in edges.items():
-            if (source := self.graph.source(edge)) is not None:
-                self._flows[gradient] = (source, loss)
+        sources = ((gradient, self.graph.source(edge)) for edge, gradient in edges.items())
+        flows = {gradient: source for gradient, source in sources if source is not None}
+        counted = Counter(flows.values())
+        self._flows.update({gradient: (source, loss) for gradient, source in flows.items()})
+        self._summands.update(gradient for gradient, source in flows.items() if counted[source] > 1)
 
     def derivative(self, tensor: TensorRef, loss: str = "") -> str:
         """`∂L/∂x`."""
@@ -86,7 +90,7 @@ class Notation:
         result = op.output()
         target = self._flows.get(result)
         if target is not None:
-            sign = "+=" if self._contributions[target] > 1 else "="
+            sign = "+=" if result in self._summands else "="
             return f"{self.derivative(*target)} {sign} {right}"
         if result in self._of:
             return f"{self.derivative(*self._of[result])} = {right}"

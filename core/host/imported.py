@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from core.autodiff.differentiate import Differentiation
@@ -11,7 +11,7 @@ from core.autodiff.recognition.imported import written
 from core.autodiff.request import GradientRequest
 from core.debug.program import Program
 from core.errors import GradstepError
-from core.graph.model import Graph, Operation, Phase
+from core.graph.model import Graph, Operation, Phase, TensorRef
 from core.host.training import first_entries
 from core.io.document import Document
 
@@ -25,8 +25,7 @@ def with_imported(program: Program, document: Document, previous: Program | None
     graph = program.graph
     for one in found:
         graph = _with_views(graph, one.graph)
-    # What could not be derived after an edit is remembered from before, and is no part of this.
-    derived = [*(program.derived if program.gradients else ()), *found]
+    derived = [*_shown(program, found)]
     wanted = [one.gradients.get(ref) for one in found for ref in one.request.wrt]
     edges = first_entries(d.edges for d in derived)
     blocked = first_entries(d.blocked for d in derived)
@@ -42,6 +41,17 @@ def with_imported(program: Program, document: Document, previous: Program | None
         fetches=tuple(dict.fromkeys((*program.fetches, *(ref for ref in wanted if ref)))),
         slots={**_slots(program.forward), **program.slots},
     )
+
+
+def _shown(program: Program, found: Sequence[Differentiation]) -> Iterator[Differentiation]:
+    """The first of each thing that was differentiated: what is derived anew, with stops perhaps,
+    stands for what the graph has. What could not be derived after an edit is remembered from
+    before, and is no part of this."""
+    known: set[tuple[TensorRef, ...]] = set()
+    for one in (*(program.derived if program.gradients else ()), *found):
+        if one.of not in known:
+            known.add(one.of)
+            yield one
 
 
 def _found(
