@@ -83,7 +83,7 @@ def _edits(a: str, b: str, most: int) -> int:
     """Letters to change, put in, leave out, or swap with their neighbour (Damerau's distance, no
     letter touched twice); more than `most` is not counted on."""
     before: list[int] = []
-    last = [*range(len(b) + 1)]
+    last: list[int] = [*range(len(b) + 1)]
     for i, x in enumerate(a, 1):
         row = [i]
         for j, y in enumerate(b, 1):

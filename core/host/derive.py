@@ -13,7 +13,7 @@ from core.graph.changes import sharing
 from core.graph.problems import Problem
 from core.host.given import fitting_feeds, fitting_initial
 from core.host.imported import with_imported
-from core.host.initialising import uninitialised
+from core.host.initialising import captured, uninitialised
 from core.host.overrides import unmatched, unregistered
 from core.host.roles import in_role
 from core.host.soundness import without_cycles
@@ -75,6 +75,7 @@ def derive(
     problems += _not_said(unknown, problems)
     blamed = {problem.node for problem in unfit}
     problems += [p for p in uninitialised(program) if p.node not in blamed]
+    problems += captured(program)
     return replace(program, problems=tuple(problems))
 
 

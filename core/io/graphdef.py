@@ -31,8 +31,20 @@ def from_pb(data: bytes, name: str = "") -> Document:
     try:
         parse(proto, data)
     except GradstepError as error:
-        raise _bad(name, "is cut off, or not a GraphDef", error.hint) from None
+        raise _bad(name, _what_it_is(data, name), error.hint) from None
+    if not proto.node:
+        raise _bad(name, _what_it_is(data, name), _HINT)
     return to_document(proto, name)
+
+
+def _what_it_is(data: bytes, name: str) -> str:
+    from core.io.file_kinds import kind_of
+    from core.io.file_sample import Sample
+
+    kind = kind_of(Sample.of_bytes(data, name))
+    if kind.name != "graphdef":
+        return f"is not a GraphDef: it is {kind.what}"
+    return "is a GraphDef that is cut off or damaged"
 
 
 def from_pbtxt(data: bytes, name: str = "") -> Document:
