@@ -13,10 +13,9 @@ from core.autodiff.rendering import render
 from core.graph.model import Constant, Edge, Graph, Operation, Phase, TensorRef
 from core.ops.infer import declared
 from core.ops.table import OpDef, find
-from core.ops.variable import VARIABLES
+from core.ops.variable import variable_read_by
 
 _PASSED = frozenset({"_Arg", "LoopCond"})  # known by their own names, wherever they come from
-_READS = frozenset({"Identity", "ReadVariableOp"})
 _Gradients = Mapping[TensorRef, TensorRef]
 _DEPTH = 4  # levels of inlined operations before a name is used instead
 
@@ -75,7 +74,7 @@ class Notation:
             return self._source(op)
         if _writes(op):
             return self._update(op)
-        if variable := self._variable_read_by(op.name):
+        if variable := variable_read_by(self.graph, op.name):
             return f"{op.name} = {self._last(TensorRef(variable))}"
         right = self._formula(op, self._depth)
         if op.phase is Phase.BACKWARD:
@@ -165,15 +164,8 @@ class Notation:
     def _last(self, ref: TensorRef) -> str:
         """What the tensor is called, or the last part of its name: `gradients/a_grad/Mul_1` is
         `Mul_1`."""
-        short = (self._variable_read_by(ref.op) or ref.op).rpartition("/")[2]
+        short = (variable_read_by(self.graph, ref.op) or ref.op).rpartition("/")[2]
         return self._names.get(ref, short if ref.index == 0 else f"{short}:{ref.index}")
-
-    def _variable_read_by(self, name: str) -> str:
-        """The variable that an operation only reads: people mean it by `c/read`, too."""
-        op = self.graph.operations.get(name)
-        source = op.inputs[0] if op is not None and op.type in _READS else None
-        there = source is not None and source.op in self.graph
-        return source.op if source and there and self.graph[source.op].type in VARIABLES else ""
 
     def _constant(self, op: Operation) -> str:
         value = op.attrs.get("value")

@@ -11,9 +11,8 @@ from collections.abc import Collection, Iterator
 from core.autodiff.recognition.imported import written
 from core.graph.model import Graph, Operation, Phase
 from core.io.graphdef_initializing import assigns_initially
-from core.ops.variable import TRAINABLE, VARIABLES
+from core.ops.variable import READS, TRAINABLE, VARIABLES
 
-READS = frozenset({"Identity", "ReadVariableOp"})
 # What looks at a variable without computing anything with it.
 PASSIVE = frozenset(
     {"SaveV2", "Save", "SaveSlices", "IsVariableInitialized", "VarIsInitializedOp", "VariableShape"}

@@ -18,9 +18,9 @@ from core.autodiff.recognition.imported import (
 )
 from core.graph.model import Graph, Operation, Phase, predecessors
 from core.io.graphdef_initializing import assigns_initially
-from core.io.graphdef_trained import PASSIVE, READS, with_resting_variables
+from core.io.graphdef_trained import PASSIVE, with_resting_variables
 from core.ops.table import find
-from core.ops.variable import TRAINABLE, VARIABLES
+from core.ops.variable import TRAINABLE, VARIABLES, variable_read_by
 
 
 def with_training(
@@ -97,8 +97,7 @@ class _Phases:
 
     def _variable(self, op: Operation) -> Operation | None:
         """The variable that `op` is, or reads."""
-        source = op.inputs[0] if op.type in READS and op.inputs else None
-        found = op if source is None else self._graph[source.op]
+        found = self._graph[variable_read_by(self._graph, op.name) or op.name]
         return found if found.type in VARIABLES else None
 
     def _scope(self, name: str) -> str:
