@@ -9,6 +9,7 @@ from PySide6.QtGui import QKeySequence
 
 from core.autodiff.request import gradient_name, native_name
 from core.graph.model import Operation
+from core.io.asked_code import missing_code
 from core.io.requests import every_request
 from gui.workspace import Workspace
 
@@ -79,7 +80,8 @@ def can_save(workspace: Workspace) -> bool:
 
 
 def has_code(workspace: Workspace) -> bool:
-    return bool(workspace.document.code)
+    """Whether there is Python to edit, or to write because the graph asks for it."""
+    return bool(workspace.document.code or missing_code(workspace.document))
 
 
 def is_busy(workspace: Workspace) -> bool:

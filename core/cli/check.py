@@ -23,6 +23,8 @@ from core.host.derive import derive
 from core.host.evaluator import Evaluator
 from core.host.expectations import check_expectations
 from core.host.messages import CheckedExpectation, CheckedTensor, GradientTable
+from core.host.missing_code import needed_code
+from core.io.asked_code import Asked
 from core.io.document import CodeKind
 from core.io.requests import main_request
 
@@ -60,9 +62,17 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     problems += _doubts(checked)
     expected = _expectations(args, app)
     failed = any(p.severity == "error" for p in problems) or not all(e.ok for e in expected)
+    missing = needed_code(loaded.document)
     data = _data(problems, checked)
     data["expectations"] = [msgspec.to_builtins(e) for e in expected]
-    return Answer(data, text(problems, checked, expected), 1 if failed else 0)
+    data["missing_code"] = [_missing(asked) for asked in missing]
+    return Answer(data, text(problems, checked, expected, missing), 1 if failed else 0)
+
+
+def _missing(asked: Asked) -> dict[str, Any]:
+    """Python to be written: for which operations, and what to start from."""
+    kind, nodes = asked.kind.value, [*asked.nodes]
+    return {"name": asked.name, "kind": kind, "nodes": nodes, "source": asked.stub}
 
 
 def _expectations(args: argparse.Namespace, app: Application) -> list[CheckedExpectation]:

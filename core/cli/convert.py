@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from core.cli import arguments
+from core.cli.code_file import code_from
 from core.cli.output import usage
 from core.cli.ports import PICTURES, Answer, Application
 from core.io.atomic import replace_file
@@ -17,6 +19,7 @@ KNOWN = (*WRITERS, *PICTURES)
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of `gradstep convert`."""
     parser.add_argument("file", metavar="IN", help=".gradstep, .pb or .pbtxt")
+    arguments.code(parser)
     parser.add_argument("out", metavar="OUT", help=f"{', '.join(KNOWN)}, or - for the screen")
 
 
@@ -27,6 +30,9 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
         error = unknown_format(suffix, KNOWN)
         raise usage(error.message, error.hint)
     document = read(args.file)
+    if args.code:
+        code = {**document.code, **code_from(document, args.code)}
+        document = document.with_(code=code)
     if args.out == "-":
         text = to_bytes(document, ".py").decode().rstrip("\n")
         return Answer({"text": text}, text)

@@ -67,7 +67,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
         data["agrees"] = {r.short: bool(check.agrees(r).all()) for r in check.numeric}
     if kernels:
         data["kernels"] = session.computed_by
-    doubts = _doubts(loaded, request)
+    doubts = [] if own is not None else _doubts(loaded, request)
     if doubts:
         data["problems"] = [problem_object(p) for p in doubts]
     said = [problem_text(p) for p in doubts]
@@ -85,8 +85,8 @@ def _also(of: Sequence[TensorRef]) -> str:
 
 def _doubts(loaded: Loaded, request: GradientRequest) -> list[Problem]:
     """Overrides that match nothing, and gradients that nothing is called as."""
-    graph, rules = loaded.document.graph, loaded.of_kind(CodeKind.GRADIENT)
-    return [*unmatched(graph, request.overrides), *unregistered(graph, request.overrides, rules)]
+    document, rules = loaded.document, loaded.of_kind(CodeKind.GRADIENT)
+    return [*unmatched(document.graph, request.overrides), *unregistered(document, rules)]
 
 
 def _values(

@@ -14,6 +14,7 @@ from core.graph.problems import Problem
 from core.host.given import fitting_feeds, fitting_initial
 from core.host.imported import with_imported
 from core.host.initialising import captured, uninitialised
+from core.host.missing_code import uncallable
 from core.host.overrides import unmatched, unregistered
 from core.host.roles import in_role
 from core.host.soundness import without_cycles
@@ -52,7 +53,7 @@ def derive(
     broken = broken_operations(graph, inference)
     problems += [*inference.problems, *unmatched(document.graph, document.request.overrides)]
     rules = of_kind(document, functions, CodeKind.GRADIENT)
-    unknown = unregistered(document.graph, document.request.overrides, rules)
+    unknown = unregistered(document, rules)
     feeds, refused = fitting_feeds(graph, document.feeds)
     initial, unfit = fitting_initial(graph, document.initial)
     sound, lost = sound_threads(document, graph)
@@ -75,7 +76,7 @@ def derive(
     problems += _not_said(unknown, problems)
     blamed = {problem.node for problem in unfit}
     problems += [p for p in uninitialised(program) if p.node not in blamed]
-    problems += captured(program)
+    problems += [*captured(program), *uncallable(program, document)]
     return replace(program, problems=tuple(problems))
 
 

@@ -27,7 +27,8 @@ class CodeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CodeItem:
-    """One function, as source text; the last function defined at the top level is the one meant."""
+    """One function, as source text. Of several at its top level, the one that is called so or
+    registered as that gradient is meant, else the last."""
 
     name: str
     kind: CodeKind

@@ -21,7 +21,7 @@ os.environ |= {"TF_USE_LEGACY_KERAS": "1", "TF_ENABLE_ONEDNN_OPTS": "0"}
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.python.ops import gradients_util
+from tensorflow.python.ops import gradients_util, script_ops
 
 tf1 = tf.compat.v1
 calls: list[dict[str, Any]] = []  # of tf.gradients, in the graph that is being made
@@ -250,6 +250,29 @@ def overridden() -> None:
     tf1.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(h, name="loss"))
 
 
+@tf.RegisterGradient("CustomAdd")
+def custom_add(op: Any, grad: Any) -> Any:
+    c, k, d = op.inputs
+    e = c + k
+    return (e + d) * grad, d * grad, e * grad
+
+
+def article(training: bool) -> None:
+    """Of a well-known article: a sum as a Python function, with a gradient that is not its own."""
+    data = tf1.placeholder(tf.float32, [2], name="data")
+    labels = tf1.placeholder(tf.float32, [2], name="labels")
+    c, k = tf1.Variable([0.06, -0.04], name="c"), tf1.Variable([0.05, 0.13], name="k")
+    d = tf.add(data, c, name="d")
+    script_ops._py_funcs._unique_id = 0  # so that it is pyfunc_0, as in a program of its own
+    with tf1.get_default_graph().gradient_override_map({"PyFunc": "CustomAdd"}):
+        (e,) = tf1.py_func(lambda c, k, d: c + k, [c, k, d], [tf.float32], name="e")
+    a = tf.reshape(tf.multiply(d, e, name="a"), [1, 2])
+    entropies = tf.nn.softmax_cross_entropy_with_logits(labels=labels[None], logits=a)
+    loss = tf.reduce_sum(entropies, name="loss")
+    if training:
+        tf1.train.AdamOptimizer(0.001, epsilon=0.1).minimize(loss, name="train")
+
+
 def graphs() -> Iterator[tuple[str, Callable[[], object]]]:
     """Name, and what makes the graph."""
     momentum = lambda rate: tf1.train.MomentumOptimizer(rate, 0.9, use_nesterov=True)  # noqa: E731
@@ -274,6 +297,8 @@ def graphs() -> Iterator[tuple[str, Callable[[], object]]]:
         many_operations, unrolled, overridden,
     ):  # fmt: skip
         yield function.__name__, function
+    yield "article", lambda: article(training=True)
+    yield "article_forward", lambda: article(training=False)
 
 
 # -- the file ------------------------------------------------------------------------------------
