@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from core.autodiff.recognition.imported import written
-from core.graph.model import Graph, Operation, Phase
+from core.graph.model import Graph, Phase, predecessors
 from core.io.graphdef_initializing import assigns_initially
 from core.ops.variable import READS, TRAINABLE, VARIABLES
 
@@ -49,15 +49,13 @@ def _is_computed_with(graph: Graph, variable: str) -> bool:
 def _statistics(graph: Graph) -> Iterator[str]:
     """Variables that a run gives a value which it computes from variables: moving averages,
     counters, copies of other variables."""
-    for op in graph:
-        for name in written(op, graph)[:1]:
-            if not assigns_initially(op, graph) and _is_computed(op, graph, name):
-                yield name
-
-
-def _is_computed(op: Operation, graph: Graph, variable: str) -> bool:
-    """Whether what `op` gives `variable` depends on its value, or on that of others."""
-    if op.type.startswith(_COUNTING):
-        return True
-    made_of = graph.ancestors(ref.op for ref in op.inputs[1:] if ref is not None)
-    return any(graph[name].type in VARIABLES for name in made_of)
+    behind: set[str] = set()  # variables, and what is computed from them
+    for name in graph.order:
+        op = graph[name]
+        if op.type in VARIABLES or any(before in behind for before in predecessors(op)):
+            behind.add(name)
+        for variable in written(op, graph)[:1]:
+            given = {ref.op for ref in op.inputs[1:] if ref is not None}
+            computed = op.type.startswith(_COUNTING) or not given.isdisjoint(behind)
+            if computed and not assigns_initially(op, graph):
+                yield variable

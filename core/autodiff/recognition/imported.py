@@ -110,7 +110,8 @@ def _wrt(
 ) -> Iterator[TensorRef]:
     """Where nothing is updated: what is read of it elsewhere, else all variables, else what is
     fed."""
-    around = [op for op in graph if op.output() in known.again.request.wrt]
+    wrt = {*known.again.request.wrt}
+    around = [op for op in graph if op.output() in wrt]
     variables = [op for op in around if is_trainable(op)]
     fed = [op for op in around if op.type == "Placeholder"]
     there = [op for op in (*variables, *fed) if op.output() in known.gradients]
