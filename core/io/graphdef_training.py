@@ -19,6 +19,7 @@ from core.autodiff.recognition.imported import (
 from core.graph.model import Graph, Operation, Phase, predecessors
 from core.io.graphdef_initializing import assigns_initially
 from core.io.graphdef_trained import PASSIVE, with_resting_variables
+from core.ops.infer import declare, declared
 from core.ops.table import find
 from core.ops.variable import TRAINABLE, VARIABLES, variable_read_by
 
@@ -34,12 +35,19 @@ def with_training(
     if not scopes:
         return graph, ()
     found = discover(graph, scopes)
-    origins = found.origins
+    types, origins = declared(graph), found.origins
     graph = Graph.of(
         replace(op, origin=origins[op.name]) if op.name in origins else op for op in graph
     )
     phases = _Phases(graph, scopes, found.imported)
-    return _in_order(phases.placed(), phases.kept), found.imported
+    graph = _in_order(phases.placed(), phases.kept, scopes)
+    declare(graph, types)  # which phases and the order do not change
+    return graph, found.imported
+
+
+def scope_of(name: str, scopes: Sequence[str]) -> str:
+    """Of `scopes`, the one that the operation `name` is in; "" for none."""
+    return next((scope for scope in scopes if name.startswith(f"{scope}/")), "")
 
 
 class _Phases:
@@ -101,7 +109,7 @@ class _Phases:
         return found if found.type in VARIABLES else None
 
     def _scope(self, name: str) -> str:
-        return next((s for s in self._scopes if name.startswith(f"{s}/")), "")
+        return scope_of(name, self._scopes)
 
     def _behind(self) -> Iterator[str]:
         """Operations outside of the scopes that are computed from gradients."""
@@ -140,45 +148,76 @@ def _readers(graph: Graph) -> Mapping[str, list[str]]:
 # -- the order of a run --------------------------------------------------------------------------
 
 
-def _in_order(graph: Graph, kept: Collection[str]) -> Graph:
-    """`graph` with what belongs to the way forward before all gradients, as far as that changes no
-    value: `kept` before what needs it, and what was drawn later and is computed from earlier values
-    alone before the first gradient."""
-    gradients = (op.name for op in graph if op.phase is Phase.BACKWARD and op.name not in kept)
-    first = next(gradients, "")
-    early = [*_early(graph, first)]
+def _in_order(graph: Graph, kept: Collection[str], scopes: Sequence[str]) -> Graph:
+    """`graph` as forward, backward, update, as far as that changes no value: `kept` before what
+    needs it; what was drawn later and is computed from earlier values alone before the first
+    gradient, or, when it is made of gradients, behind the last; and there what only updates use
+    of variables."""
+    gradients = [op.name for op in graph if op.phase is Phase.BACKWARD and op.name not in kept]
+    if not gradients:
+        return graph
+    drawn = [*graph.operations]
+    before = drawn[: drawn.index(gradients[0])]
+    graph = _brought(graph, before, [*_early(graph, before, Phase.FORWARD)], kept)
+    last = next((name for name in reversed(gradients) if scope_of(name, scopes)), gradients[-1])
+    drawn = [*graph.operations]
+    before = drawn[: drawn.index(last) + 1]
+    late = [name for name in _early(graph, before, Phase.BACKWARD) if not scope_of(name, scopes)]
+    return _brought(graph, before, [*late, *_resting(graph, before)], kept)
+
+
+def _brought(
+    graph: Graph, before: Sequence[str], names: Sequence[str], kept: Collection[str]
+) -> Graph:
+    """`graph` with `names` behind `before`, except where something needs one of them, or of `kept`,
+    earlier."""
+    moved = {*names}
+    start = [name for name in before if name not in moved]
+    rest = [name for name in graph.operations if name not in {*before, *moved}]
     order: dict[str, Operation] = {}
-    for op in graph:
-        if op.name == first:
-            order |= {each.name: each for each in early}
-        _append(op, order, graph, kept)
+    for name in (*start, *names, *rest):
+        _append(graph[name], order, graph, moved.union(kept))
     return graph if [*order] == [*graph.operations] else Graph(order)
 
 
 def _append(
-    op: Operation, order: dict[str, Operation], graph: Graph, kept: Collection[str]
+    op: Operation, order: dict[str, Operation], graph: Graph, early: Collection[str]
 ) -> None:
-    """Put `op` at the end of `order`, after those of `kept` that it needs."""
+    """Put `op` at the end of `order`, after those of `early` that it needs."""
     for name in predecessors(op):
-        if name in kept and name not in order:
-            _append(graph[name], order, graph, kept)
+        if name in early and name not in order:
+            _append(graph[name], order, graph, early)
     order.setdefault(op.name, op)
 
 
-def _early(graph: Graph, first: str) -> Iterator[Operation]:
-    """Forward operations behind `first` that only make use of what is computed before it."""
-    drawn = [*graph.operations]
-    behind = {*drawn[drawn.index(first) :]} if first else set()
-    there: set[str] = set()
+def _early(graph: Graph, before: Collection[str], phase: Phase) -> Iterator[str]:
+    """Operations of a phase not in `before` that only make use of what is computed there."""
+    there = {*before}
     for name in graph.order:
         op = graph[name]
-        if name not in behind:
+        if name in there or op.phase is not phase or not there.issuperset(predecessors(op)):
+            continue
+        if _is_pure(op, graph):
             there.add(name)
-        elif (
-            op.phase is Phase.FORWARD and there.issuperset(predecessors(op)) and _is_pure(op, graph)
-        ):
-            there.add(op.name)
-            yield op
+            yield name
+
+
+def _resting(graph: Graph, before: Collection[str]) -> Iterator[str]:
+    """Variables of updates in `before`, such as a counter, with their first values, and reads of
+    them that see the same value behind it."""
+    given: set[str] = set()
+    first: dict[str, str] = {}  # what gives a variable its first value -> the variable
+    for name in before:
+        variables = written(graph[name], graph)
+        if variables and assigns_initially(graph[name], graph):
+            first[name] = variables[0]
+        else:
+            given.update(variables)
+    for name in before:
+        variable = first.get(name) or variable_read_by(graph, name) or name
+        op = graph[variable]
+        if op.type in VARIABLES and op.phase is Phase.UPDATE and variable not in given:
+            yield name
 
 
 def _is_pure(op: Operation, graph: Graph) -> bool:

@@ -38,9 +38,13 @@ def stretches(document: Document) -> list[str]:
     return [phase for phase, _ in groupby(step.op.phase.value for step in plan.steps)]
 
 
-@pytest.mark.parametrize("name", [*TRAINED, "embedding", "by_hand", "control_flow", "overridden"])
+ONCE = ["embedding", "by_hand", "control_flow", "overridden", "residual_network"]
+
+
+@pytest.mark.parametrize("name", [*TRAINED, *ONCE])
 def test_a_run_goes_forward_back_and_updates(name: str) -> None:
-    """Each once: what slots, counters and stacks of loops need stands where it belongs."""
+    """Each once: what slots, counters and stacks of loops need stands where it belongs, and the
+    counter that was made between two calls of tf.gradients, too."""
     assert stretches(facts.document(name)) == ["forward", "backward", "update"]
 
 
