@@ -11,11 +11,14 @@ import numpy as np
 from core.debug.program import Program
 from core.engine.backend import Backend
 from core.host.messages import ComparedNode, Comparison, SideResult
+from core.ops.unfinished import Waiting, waiting
+from gpu.conclusion import brief, conclusion
 from gpu.hazards import hazards
 from gpu.lockstep import Turn, lockstep
 from gpu.metrics import distance, worst_index
 from gpu.reasons import reason
 from gpu.track import Outcome
+from gpu.unemulated import unemulated
 from gpu.verdicts import Verdict, verdict_on
 
 _SHOWN = 64  # elements of each side that a comparison carries
@@ -29,26 +32,33 @@ def compare(program: Program, left: Backend, right: Backend) -> Comparison:
     """
     nodes: list[ComparedNode] = []
     warnings: list[str] = []
-    first: str | None = None
     with np.errstate(all="ignore"):
         for turn in lockstep(program, left, right):
             verdict = verdict_on(turn, (left.rules, right.rules))
-            nodes.append(row(turn, verdict, right))
+            nodes.append(row(turn, verdict, left, right))
             warnings.extend(hazards(turn.op, turn.inputs))
-            if first is None and verdict.creates:
-                first = turn.op.name
+    waits = _left_out(program, nodes)
     return Comparison(
         left=left.name,
         right=right.name,
         measured=left.measured and right.measured,
         source=right.source,
         nodes=nodes,
-        first_divergence=first,
+        first_divergence=next((node.name for node in nodes if node.creates), None),
+        brief=brief(nodes, waits),
+        text=conclusion(nodes, waits),
         hazards=warnings,
     )
 
 
-def row(turn: Turn, verdict: Verdict, right: Backend) -> ComparedNode:
+def _left_out(program: Program, nodes: Iterable[ComparedNode]) -> dict[str, Waiting]:
+    """What of the graph cannot run yet, and was not tried."""
+    tried = {node.name for node in nodes}
+    waits = waiting(program.graph, program.feeds)
+    return {name: what for name, what in waits.items() if name not in tried}
+
+
+def row(turn: Turn, verdict: Verdict, left: Backend, right: Backend) -> ComparedNode:
     """One node's row of the comparison."""
     created = _apart(turn.left.outputs, turn.isolated.outputs)
     inherited = _apart(turn.isolated.outputs, turn.right.outputs)
@@ -56,6 +66,7 @@ def row(turn: Turn, verdict: Verdict, right: Backend) -> ComparedNode:
     brought = _apart(turn.inputs, turn.inputs_right)
     if inherited is not None and brought:
         metrics["amplification"] = inherited / brought
+    unknown, terms = unemulated(turn, left, right)
     return ComparedNode(
         name=turn.op.name,
         type=turn.op.type,
@@ -65,7 +76,11 @@ def row(turn: Turn, verdict: Verdict, right: Backend) -> ComparedNode:
         right=side(turn.right, verdict.output, _where(turn, verdict)),
         created=created,
         inherited=inherited,
+        differs=verdict.differs,
+        creates=verdict.creates,
         rule=reason(turn, verdict.creates, right),
+        unknown=unknown,
+        terms=terms,
         metrics={name: value for name, value in metrics.items() if math.isfinite(value)},
     )
 

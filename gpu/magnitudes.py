@@ -1,8 +1,10 @@
-"""The scale of the errors that a sum may have: the same sum of absolute values."""
+"""What a sum is made of: its terms, counted, and the sum of their magnitudes, which is the scale of
+the errors that it may have."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -14,23 +16,44 @@ from core.graph.model import Operation
 from core.ops.rules import Rules
 from core.ops.table import lookup
 
+Inputs = Sequence[np.ndarray | None]
 
-def magnitudes(
-    op: Operation, inputs: Sequence[np.ndarray | None], rules: Rules
-) -> np.ndarray | None:
+
+def magnitudes(op: Operation, inputs: Inputs, rules: Rules) -> np.ndarray | None:
     """|A|·|B| for a product, Σ|x| for a sum, in float64; None for other kinds of op, and where
     the op does not run on these inputs."""
+    return _summed(widen_operation(op), inputs, rules, lambda x: np.abs(widen_array(x)))
+
+
+def terms(op: Operation, inputs: Inputs, outputs: Sequence[np.ndarray], rules: Rules) -> int:
+    """How many terms the longest of an op's sums (or products) has; 0 for other kinds of op. What
+    it makes of ones counts them, but where it divides or multiplies: then it is the elements that
+    it takes for each that it gives."""
+    counts = _summed(op, inputs, rules, _ones)
+    if counts is None:
+        return 0
+    count = round(float(np.max(np.nan_to_num(counts.real), initial=0.0)))
+    if lookup(op.type, op.name).arithmetic == "product":
+        return count
+    taken = sum(x.size for x in inputs if x is not None and x.dtype.kind in "fc")
+    return max(count, math.ceil(taken / max(1, sum(y.size for y in outputs))))
+
+
+def _ones(like: np.ndarray) -> np.ndarray:
+    """In a type that counts far enough."""
+    return np.ones(like.shape, np.result_type(like, np.float32))
+
+
+def _summed(
+    op: Operation, inputs: Inputs, rules: Rules, instead: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray | None:
+    """The op on other numbers. Integers may be indices or axes: they stay."""
     if lookup(op.type, op.name).arithmetic not in ("reducing", "product"):
         return None
-    given = [_absolute(x) for x in inputs if x is not None]
+    given = [instead(x) if x.dtype.kind in "fc" else x for x in inputs if x is not None]
     if len(given) < len(inputs):
         return None
     try:
-        return np.asarray(run_op(NumpyBackend(rules), widen_operation(op), given)[0])
+        return np.asarray(run_op(NumpyBackend(rules), op, given)[0])
     except GradstepError:
         return None
-
-
-def _absolute(array: np.ndarray) -> np.ndarray:
-    """Integers may be indices or axes: they stay as they are."""
-    return np.abs(widen_array(array)) if array.dtype.kind in "fc" else array

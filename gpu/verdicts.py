@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -30,11 +30,14 @@ _ROOMIER: tuple[Arithmetic, ...] = ("exact", "rounded", "library", "reducing", "
 @dataclass(frozen=True)
 class Verdict:
     """verdict: as in messages.ComparedNode. output: the one that shows it most, with its metrics.
-    creates: the operation parts the devices by itself, on equal inputs, beyond its tolerance."""
+    differs: it is not the same on both, beyond rounding; where both fail, that they fail in two
+    ways. creates: the operation parts the devices by itself, on equal inputs, beyond its
+    tolerance."""
 
     verdict: str
     output: int = 0
     metrics: dict[str, float] = field(default_factory=dict)
+    differs: bool = False
     creates: bool = False
 
 
@@ -55,7 +58,8 @@ def verdict_on(turn: Turn, rules: Sequence[Rules]) -> Verdict:
     creates = alone.verdict == "differs" or _fails_otherwise(turn.left, turn.isolated)
     allowed = own if creates else lambda dtype: with_inherited(own(dtype), dtype)
     found = _between(turn.left, turn.right, allowed, sizes, turn.reference)
-    return Verdict(found.verdict, found.output, found.metrics, creates)
+    apart = found.verdict == "differs" or _fails_otherwise(turn.left, turn.right)
+    return replace(found, differs=apart or creates, creates=creates)
 
 
 def _arithmetic(op: Operation) -> Arithmetic:
@@ -126,8 +130,8 @@ def _is_close(
         return False
     if allowed.flushed and identical(flush_subnormals(left), flush_subnormals(right)).all():
         return True
-    # Compared with "less than", so that a tolerance of 0 allows nothing.
-    return 0 < metrics["rel_l2"] <= allowed.rel_l2 or (
+    # What is not equal is at a distance, so that a tolerance of 0 allows nothing.
+    return metrics["rel_l2"] <= allowed.rel_l2 or (
         0 < metrics.get("scaled", np.inf) <= allowed.scaled
     )
 

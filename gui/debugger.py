@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from core.graph.model import TensorRef
+from core.graph.model import Edge, TensorRef
 from core.host.messages import (
     CheckGradients,
     Compare,
@@ -32,6 +32,7 @@ from core.io.document import Document
 from gui.bridge import EngineBridge
 from gui.checks import should_check, with_nodes
 from gui.losses import foremost, shown_loss
+from gui.operand_names import OperandNames
 from gui.run_by import breakpoints_of, same_but_breakpoints, same_run
 from gui.settings import settings
 from gui.values import TensorValue, ValueCache, tensors_of
@@ -56,6 +57,7 @@ class Debugger(QObject):
     def __init__(self, bridge: EngineBridge, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.program: ProgramInfo | None = None
+        self._carried: tuple[ProgramInfo | None, Mapping[Edge, str]] = None, {}
         self.stop: Stopped | None = None
         self.failure: ErrorInfo | None = None
         self.table: GradientTable | None = None
@@ -72,6 +74,7 @@ class Debugger(QObject):
         self._values = ValueCache(
             bridge.send, self.values_changed.emit, lambda call: QTimer.singleShot(0, self, call)
         )
+        self._operands = OperandNames(bridge.send, self.values_changed.emit)
         self._settle = QTimer(self, singleShot=True)
         self._settle.timeout.connect(self.flush)
 
@@ -98,6 +101,14 @@ class Debugger(QObject):
         """Run on another device from now on."""
         self.device = device
         self.reopen()
+
+    @property
+    def carried(self) -> Mapping[Edge, str]:
+        """Wire -> the tensor that goes back over it."""
+        if self._carried[0] is not self.program:
+            edges = [] if self.program is None else self.program.edges
+            self._carried = self.program, {Edge(e.op, e.index): e.gradient for e in edges}
+        return self._carried[1]
 
     def reopen(self) -> None:
         """Something that the engine is told with the document has changed."""
@@ -219,7 +230,20 @@ class Debugger(QObject):
             return None
         name = str(TensorRef.parse(ref))
         holder = self.program.gradients.get(name)
-        return TensorValue(name, "none") if holder is None else self.value(holder)
+        if holder is not None:
+            return self.value(holder)
+        held_up = self.held_up
+        return TensorValue(name, "waiting" if held_up else "none", why=held_up)
+
+    @property
+    def held_up(self) -> str:
+        """What gradients wait for that are not there yet; "" where they wait for nothing."""
+        problems = [] if self.program is None else self.program.problems
+        return next((p.message for p in problems if p.type == "waiting"), "")
+
+    def operands(self, op: str) -> Mapping[str, str] | None:
+        """Which tensors the text of an operation's step is about; None while that is unknown."""
+        return None if self.program is None else self._operands.of(op)
 
     def _read_all(self) -> None:
         if self.program is None or self._shown is None:
@@ -246,6 +270,7 @@ class Debugger(QObject):
 
     def _show_program(self, program: ProgramInfo) -> None:
         self.program, self.failure = foremost(program, shown_loss(self.program)), None
+        self._operands.clear()
         if self._shown is not None:
             self._tensors = tensors_of(self.program, self._shown)
         self.program_changed.emit()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
 
 from core.autodiff.numeric import COMPLEX, NumericGradient
+from core.ops.definition import Defect
 
 _EPS32 = float(np.finfo(np.float32).eps)
 
@@ -19,6 +20,7 @@ class Verdict(StrEnum):
     OK = "ok"
     KINK = "kink"  # one-sided differences part: any value between them is right
     FLOAT32 = "float32 limit"  # right in float64; in float32 off by no more than it rounds
+    DEFECT = "TensorFlow's"  # not what the numbers say, and known to be so in TensorFlow, too
     WRONG = "wrong"
 
 
@@ -31,7 +33,8 @@ class Finding:
 
     verdict: of the whole tensor; index: where it is worst; analytic (None: no gradient), numeric,
     difference: there; method: of the numbers; looked_at, size: of its elements; text: in words;
-    verdicts: of each element that was looked at.
+    verdicts: of each element that was looked at; why: of a defect of TensorFlow's own, how that
+    comes, and who says so.
     """
 
     verdict: Verdict
@@ -44,6 +47,7 @@ class Finding:
     size: int
     text: str
     verdicts: Mapping[tuple[int, ...], Verdict]
+    why: str = ""
 
 
 def worst(findings: Iterable[Finding]) -> Verdict:
@@ -61,6 +65,22 @@ def judge(
     float32's rounding may carry it, asked for only where `analytic` and `wide` part."""
     with np.errstate(all="ignore"):  # infinities and NaN are among what is judged
         return _judged(analytic, wide, numeric, noise)
+
+
+def laid_to(
+    defect: Defect, found: Finding, gradient: np.ndarray | None, numeric: NumericGradient
+) -> Finding:
+    """`found`, where what is wrong is what TensorFlow gives for a reason that is known. gradient:
+    the one that was judged."""
+    analytic = np.zeros_like(numeric.value) if gradient is None else gradient
+    ranks = np.zeros(numeric.value.shape, int)
+    for index, verdict in found.verdicts.items():
+        known = verdict is Verdict.WRONG and analytic[index] == defect.gives
+        ranks[index] = _RANK[Verdict.DEFECT if known else verdict]
+    shown = np.asarray(analytic, np.float64)
+    made = _finding(None if gradient is None else shown, shown, ranks, numeric)
+    why = f"{defect.why} ({defect.source})" if Verdict.DEFECT in made.verdicts.values() else ""
+    return replace(made, why=why)
 
 
 def _judged(
@@ -163,6 +183,7 @@ def _words(
         return f"a kink{place}: the slope is {low:.6g} on one side and {high:.6g} on the other"
     if verdict is Verdict.FLOAT32:
         return f"float32's limit{place}: right in float64, and off by {difference:.3g} in float32"
-    if verdict is Verdict.WRONG:
-        return f"wrong{place}: {shown}, but {slope:.6g} by {numeric.method}"
+    if verdict in (Verdict.WRONG, Verdict.DEFECT):
+        word = "wrong" if verdict is Verdict.WRONG else "a defect of TensorFlow's own"
+        return f"{word}{place}: {shown}, but {slope:.6g} by {numeric.method}"
     return f"right by {numeric.method}"

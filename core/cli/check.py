@@ -9,7 +9,6 @@ from typing import Any
 
 import msgspec
 
-from core.cli import arguments
 from core.cli.check_text import text
 from core.cli.loading import Loaded, as_it_stands, load
 from core.cli.ports import Answer, Application
@@ -18,6 +17,7 @@ from core.cli.situation import situation, situations
 from core.engine.backend import Backend
 from core.errors import GradstepError
 from core.graph.problems import Problem
+from core.host.check_conclusion import Known, conclusion
 from core.host.checking import gradient_tables, table_of_node
 from core.host.derive import derive
 from core.host.evaluator import Evaluator
@@ -29,24 +29,10 @@ from core.io.document import CodeKind
 from core.io.requests import main_request
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `gradstep check`."""
-    arguments.document(parser)
-    arguments.gradients(parser)
-    arguments.running(parser)
-    parser.add_argument(
-        "--node",
-        metavar="NAME",
-        help="check the gradient of one operation alone, on the way to --of or not",
-    )
-    parser.add_argument(
-        "--second-order", action="store_true", help="check the gradients of gradients, too"
-    )
-
-
 def execute(args: argparse.Namespace, app: Application) -> Answer:
-    """All problems, every element of every gradient, and every node on the way by itself; exit
-    status 1 when there is an error, or a gradient that the numbers do not support."""
+    """All problems, every element of every gradient, and every node on the way by itself, and what
+    the document expects. Exit status 1 where there is an error, a gradient that the numbers do not
+    support, or an expectation that does not hold; what the document expects is none."""
     loaded = load(args)
     problems = list(derive(loaded.document, loaded.functions).problems)
     checked: GradientTable | None = None
@@ -59,14 +45,13 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
         except GradstepError as error:
             if not any(p.severity == "error" for p in problems):
                 problems.append(Problem.of(error, "gradient-check"))
-    problems += _doubts(checked)
-    expected = _expectations(args, app)
-    failed = any(p.severity == "error" for p in problems) or not all(e.ok for e in expected)
+    expected, known = _expectations(args, app, loaded)
+    found = conclusion(problems, checked, expected, known)
     missing = needed_code(loaded.document)
-    data = _data(problems, checked)
+    data = {"passed": found.passed, "conclusion": found.text, **_data(found.problems, checked)}
     data["expectations"] = [msgspec.to_builtins(e) for e in expected]
     data["missing_code"] = [_missing(asked) for asked in missing]
-    return Answer(data, text(problems, checked, expected, missing), 1 if failed else 0)
+    return Answer(data, text(found, checked, expected, missing), 0 if found.passed else 1)
 
 
 def _missing(asked: Asked) -> dict[str, Any]:
@@ -75,13 +60,21 @@ def _missing(asked: Asked) -> dict[str, Any]:
     return {"name": asked.name, "kind": kind, "nodes": nodes, "source": asked.stub}
 
 
-def _expectations(args: argparse.Namespace, app: Application) -> list[CheckedExpectation]:
+def _expectations(
+    args: argparse.Namespace, app: Application, loaded: Loaded
+) -> tuple[list[CheckedExpectation], Known]:
     """Of the file as it stands, whatever else the arguments ask: they are about its own feeds,
-    overrides and devices."""
+    overrides and devices. What they say of gradients and failures is known of what is checked only
+    where that is the same."""
     if args.node:
-        return []
-    loaded = as_it_stands(args)
-    return check_expectations(loaded.document, loaded.functions, app.devices().open_backend)
+        return [], Known()
+    own = as_it_stands(args)
+    checked = check_expectations(own.document, own.functions, app.devices().open_backend)
+    same = args.device in ("", "cpu") and all(
+        getattr(own.document, part) == getattr(loaded.document, part)
+        for part in ("request", "feeds", "init")
+    )
+    return checked, Known.of(own.document.expectations, checked) if same else Known()
 
 
 def _table(loaded: Loaded, backend: Backend, args: argparse.Namespace) -> GradientTable:
@@ -91,34 +84,6 @@ def _table(loaded: Loaded, backend: Backend, args: argparse.Namespace) -> Gradie
         return table_of_node(evaluate, here, args.node, args.second_order)
     every = [here] if args.of or args.wrt else situations(here, loaded.document)
     return gradient_tables(evaluate, every, args.second_order)
-
-
-def _doubts(checked: GradientTable | None) -> list[Problem]:
-    """Gradients that the numbers do not support, at the nodes that make them; a warning where
-    what was asked for is right all the same."""
-    if checked is None:
-        return []
-    right = bool(checked.rows) and all(row.agrees for row in checked.rows)
-    found = [
-        Problem(
-            node.node,
-            "gradient-check",
-            node.text,
-            node.fix,
-            "warning" if right or node.agrees else "error",
-        )
-        for node in checked.nodes
-        if node.verdict == "wrong"
-    ]
-    said = any(problem.severity == "error" for problem in found)
-    if (checked.rows and not right and not said) or _wrong_again(checked):
-        severity = "warning" if right else "error"
-        found.append(Problem("", "gradient-check", checked.text, severity=severity))
-    return found
-
-
-def _wrong_again(checked: GradientTable) -> bool:
-    return any(tensor.verdict == "wrong" for tensor in checked.second)
 
 
 def _data(problems: Sequence[Problem], checked: GradientTable | None) -> dict[str, Any]:

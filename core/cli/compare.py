@@ -6,20 +6,11 @@ import argparse
 
 import msgspec
 
-from core.cli import arguments
 from core.cli.derived import sound_program
 from core.cli.loading import load
 from core.cli.output import table
 from core.cli.ports import Answer, Application
 from core.host.messages import Comparison, SideResult
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `gradstep compare`."""
-    arguments.document(parser)
-    parser.add_argument("--against", metavar="D", required=True, help="the other device")
-    arguments.gradients(parser)
-    arguments.running(parser)
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
@@ -30,12 +21,14 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
 
 
 def _text(found: Comparison) -> str:
-    rows = [[n.name, n.type, n.verdict, _side(n.left), _side(n.right), n.rule] for n in found.nodes]
+    rows = [
+        [n.name, n.type, n.verdict, _side(n.left), _side(n.right), n.rule or n.unknown]
+        for n in found.nodes
+    ]
     kind = "measured" if found.measured else f"emulated: {found.source}"
-    first = found.first_divergence
     lines = [
         table(rows, ["node", "type", "verdict", found.left, found.right, "rule"]),
-        f"first divergence: {first}" if first else "no node makes a difference",
+        found.text,
         f"{found.right} is {kind}",
         *found.hazards,
     ]

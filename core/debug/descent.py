@@ -145,10 +145,17 @@ class Descent:
     def _enter_end(self) -> bool:
         """Go to the end of the loop that is the next step and has run before; whether it was run,
         and that is kept."""
+        if not self._enter_kept():
+            return False
+        self.levels[-1].to_end()
+        return True
+
+    def _enter_kept(self) -> bool:
+        """`enter` the next step if it is a loop that is run, and not over and forgotten; whether it
+        is."""
         try:
             if self.at_loop:
-                self._enter_start()
-                self.levels[-1].to_end()
+                self.enter()
                 return True
         except GradstepError:
             pass  # nothing can be seen in it
@@ -171,8 +178,7 @@ class Descent:
         breakpoints are in, or to the end; what stopped it."""
         level = self.levels[-1]
         loops = self.points.loops(level.plan)
-        if level.step in loops and self.at_loop:
-            self.enter()
+        if level.step in loops and self._enter_kept():
             return None
         places = self.points.of(level.name, level.plan).between(level.step, level.length)
         ahead = [*places, *(i for i in loops if i > level.step), level.length]

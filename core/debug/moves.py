@@ -26,31 +26,29 @@ class State(StrEnum):
 
     EMPTY = "there is nothing to run"
     ENTRY = "this is the start of the first run"
+    OLDEST = "this is the start of the first run that is kept"
     INSIDE = "this is the middle of a run"
     END = "this is the end of a run"
 
 
+_ONWARD = tuple(c for c in Command if c not in (Command.STEP_BACK, Command.REVERSE_CONTINUE))
+
 LEGAL: Mapping[State, tuple[Command, ...]] = {
     State.EMPTY: (Command.RESTART,),
-    State.ENTRY: (
-        Command.STEP,
-        Command.STEP_INTO,
-        Command.STEP_OUT,
-        Command.CONTINUE,
-        Command.RUN_TO,
-        Command.RESTART,
-    ),
+    State.ENTRY: _ONWARD,
+    State.OLDEST: _ONWARD,
     State.INSIDE: tuple(Command),
     State.END: tuple(c for c in Command if c is not Command.STEP_OUT),
 }
 
 
-def state_of(run: int, step: int, length: int) -> State:
-    """The state at `step` of `run`, in runs of `length` steps."""
+def state_of(run: int, step: int, length: int, first: int = 0) -> State:
+    """The state at `step` of `run`, in runs of `length` steps, of which those before number `first`
+    are not kept any more."""
     if length == 0:
         return State.EMPTY
-    if (run, step) == (0, 0):
-        return State.ENTRY
+    if (run, step) == (first, 0):
+        return State.OLDEST if first else State.ENTRY
     return State.END if step == length else State.INSIDE
 
 

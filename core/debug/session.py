@@ -117,15 +117,16 @@ class DebugSession:
     def run_to(self, target: str) -> Stop:
         """To just before operation `target` runs next, unless a breakpoint comes first; or, with
         "run:step", exactly there, forward or back, past all breakpoints; in a loop that is
-        "run:step/iteration:step"."""
+        "run:step/iteration:step". Raises GradstepError, and moves nowhere, for a place that the
+        program does not have, or that is not kept any more."""
         walk = self._begin(Command.RUN_TO)
         position = _POSITION.fullmatch(target)
         if position is None and target not in self.plan.step_of:
             return self._arrive(walk.to_inside(target) or Reason.GOTO)
-        walk.descent.clear()
         if position is not None:
             (run, step), *inside = _numbers(target)
             return self._arrive(walk.exactly(run, step, inside) or Reason.GOTO)
+        walk.descent.clear()
         return self._arrive(walk.before(self.plan.step_of[target]) or Reason.GOTO)
 
     def restart(self) -> Stop:
@@ -178,7 +179,8 @@ class DebugSession:
     def state(self) -> State:
         if self._walk.descent:
             return State.INSIDE
-        return state_of(self._cursor.run, self._cursor.step, self.timeline.length)
+        cursor, timeline = self._cursor, self.timeline
+        return state_of(cursor.run, cursor.step, timeline.length, timeline.first)
 
     # -- moving ------------------------------------------------------------------------------
 

@@ -136,14 +136,15 @@ class Threads:
     def command(self, name: str, target: str = "") -> Stop:
         """The move of that name, of the current thread; `continue_` of all, `restart` of all."""
         self._pausing.clear()
-        self._remember(name, target)
         if name == Command.RESTART:
             self._history.clear()
             self._restart()
-        elif name == Command.CONTINUE and len(self._members) > 1:
+            return self.stop
+        if name == Command.CONTINUE and len(self._members) > 1:
             self._continue_all()
         else:
             self._note(self._current, self.session.command(name, target))
+        self._remember(name, target)
         return self.stop
 
     def assign(self, values: Mapping[str, np.ndarray]) -> None:

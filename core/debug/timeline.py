@@ -157,14 +157,18 @@ class Timeline:
             self._drop(run)
         self.link.seen.forget(later)
 
-    def _record(self, run: int) -> Record:
+    def require(self, run: int) -> None:
+        """Raises GradstepError for a run that cannot be looked at any more."""
         if run < self.first:
             raise GradstepError(
-                f"run {run} is not kept any more: with what other threads changed meanwhile there "
-                "was no room for it",
+                f"run {run} is not kept any more: with what was changed from outside meanwhile, by "
+                "other threads or by hand, there was no room for it",
                 kind="FailedPreconditionError",
                 hint=f"look at run {self.first} or a later one, or give recorded runs more memory",
             )
+
+    def _record(self, run: int) -> Record:
+        self.require(run)
         if run in self._kept:
             self._kept.move_to_end(run)
             return self._kept[run]

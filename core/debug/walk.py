@@ -104,7 +104,8 @@ class Walk:
 
     def exactly(self, run: int, step: int, inside: Sequence[tuple[int, int]] = ()) -> Reason | None:
         """To `step` of `run`, and in the loop that comes next there to that iteration and step, and
-        so on, executing what is missing, past all breakpoints."""
+        so on, executing what is missing, past all breakpoints. Raises GradstepError, and stands
+        where it stood, for a place that there is not, or that is not kept any more."""
         if step > self._length:
             raise GradstepError(
                 f"a run of this program has {self._length} steps, not {step}",
@@ -112,6 +113,18 @@ class Walk:
                 hint=f"{run}:{self._length} is its end",
             )
         self._require_loops(step, inside)
+        cursor, levels = self.cursor, self.descent.levels
+        cursor.timeline.require(run)
+        stood = cursor.run, cursor.step
+        self.descent.clear()
+        try:
+            return self._there(run, step, inside)
+        except GradstepError:  # a loop of which nothing is kept: nothing had to be executed
+            cursor.place(*stood)
+            self.descent.levels = levels
+            raise
+
+    def _there(self, run: int, step: int, inside: Sequence[tuple[int, int]]) -> Reason | None:
         cursor = self.cursor
         cursor.place(min(run, cursor.timeline.runs - 1), 0)
         while cursor.run < run:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 import numpy as np
+from msgspec import structs
 
 from core.autodiff.finding import Verdict
 from core.autodiff.gradcheck import Check, Gradients, check_gradients
@@ -12,9 +14,13 @@ from core.debug.program import name_of
 from core.errors import GradstepError
 from core.graph.model import TensorRef
 from core.host.evaluator import Evaluator
-from core.host.messages import GradientRow, GradientTable, UncheckedNode
+from core.host.gradient_words import said
+from core.host.messages import CheckedTensor, GradientRow, GradientTable, NodeCheck
 from core.host.node_checks import checked_tensor, node_check, node_checks
 from core.host.situation import Situation
+
+_DEFECT = Verdict.DEFECT.value
+Found = TypeVar("Found", GradientRow, CheckedTensor)
 
 
 def gradient_table(
@@ -35,14 +41,23 @@ def gradient_table(
         evaluate, graph, here.request, here.given, here.functions, second_order, held
     )
     nodes, unchecked = node_checks(evaluate, here, graph, second_order)
+    rows = [row for ref in check.numeric for row in _rows(check, ref)]
+    second = [checked_tensor(f, ref.short, order=2) for ref, f in check.second.items()]
+    rows, second = _attributed(rows, second, nodes)
+    supports = check.supports if check.overridden else _supported(rows)
     return GradientTable(
-        rows=[row for ref in check.numeric for row in _rows(check, ref)],
+        rows=rows,
         nodes=nodes,
-        second=[checked_tensor(f, ref.short, order=2) for ref, f in check.second.items()],
+        second=second,
         unchecked=unchecked,
-        supports=check.supports,
-        text=_text(check, unchecked),
+        supports=supports,
+        text=said(rows, nodes, second, unchecked, supports, check.native_error),
     )
+
+
+def _supported(rows: Sequence[GradientRow]) -> str:
+    """Without overrides."""
+    return "neither" if any(map(_is_wrong, rows)) else "native"
 
 
 def gradient_tables(
@@ -53,15 +68,21 @@ def gradient_tables(
     if len(tables) == 1:
         return tables[0]
     losses = [name_of(each.request.of) for each in here]
-    said = {table.supports for table in tables}
+    supported = {table.supports for table in tables}
     return GradientTable(
         rows=[row for table in tables for row in table.rows],
         nodes=[*{node.node: node for table in reversed(tables) for node in table.nodes}.values()],
         second=[tensor for table in tables for tensor in table.second],
         unchecked=[*{one.node: one for table in tables for one in table.unchecked}.values()],
-        supports=said.pop() if len(said) == 1 else "neither" if "neither" in said else "both",
+        supports=_together(supported),
         text=" ".join(f"{loss}: {table.text}" for loss, table in zip(losses, tables, strict=True)),
     )
+
+
+def _together(supported: set[str]) -> str:
+    if len(supported) == 1:
+        return next(iter(supported))
+    return "neither" if "neither" in supported else "both"
 
 
 def table_of_node(
@@ -75,7 +96,7 @@ def table_of_node(
 
 
 def _rows(check: Check, ref: TensorRef) -> Iterator[GradientRow]:
-    agrees = check.agrees(ref)
+    agrees, finding = check.agrees(ref), check.findings[ref]
     numeric = check.numeric[ref].value
     for index in np.ndindex(numeric.shape):
         analytic, slope = _element(check.in_force, ref, index), float(numeric[index])
@@ -89,7 +110,8 @@ def _rows(check: Check, ref: TensorRef) -> Iterator[GradientRow]:
             analytic=analytic,
             difference=abs((analytic or 0.0) - slope),
             method=check.numeric[ref].method,
-            verdict=check.findings[ref].verdicts[index],
+            verdict=finding.verdicts[index],
+            text=finding.text if index == finding.index else "",
         )
 
 
@@ -98,41 +120,30 @@ def _element(gradients: Gradients, ref: TensorRef, index: tuple[int, ...]) -> fl
     return None if array is None else float(array[index])
 
 
-def _text(check: Check, unchecked: Sequence[UncheckedNode]) -> str:
-    return " ".join([_verdict(check), *_remarks(check), *_left_out(unchecked)])
+def _attributed(
+    rows: list[GradientRow], second: list[CheckedTensor], nodes: Sequence[NodeCheck]
+) -> tuple[list[GradientRow], list[CheckedTensor]]:
+    """What is wrong in the whole, where every node by itself is right but for TensorFlow's own
+    defects: then it comes of these."""
+    if _comes_of_defects(nodes, 1):
+        rows = [
+            structs.replace(_blamed(row), agrees=True) if _is_wrong(row) else row for row in rows
+        ]
+    if _comes_of_defects(nodes, 2):
+        second = [_blamed(tensor) if _is_wrong(tensor) else tensor for tensor in second]
+    return rows, second
 
 
-def _left_out(unchecked: Sequence[UncheckedNode]) -> Iterator[str]:
-    """Which operations are only checked as parts of the whole, for each reason."""
-    for why in dict.fromkeys(one.why for one in unchecked):
-        names = [f"{one.node} ({one.type})" for one in unchecked if one.why == why]
-        each = "each " if len(names) > 1 else ""
-        yield f"Not checked alone, but in the whole: {', '.join(names)}, which {each}{why}."
+def _comes_of_defects(nodes: Sequence[NodeCheck], order: int) -> bool:
+    found = {t.verdict for node in nodes for t in node.tensors if t.order <= order}
+    return _DEFECT in found and Verdict.WRONG.value not in found
 
 
-def _remarks(check: Check) -> Iterator[str]:
-    """What is neither right nor wrong; and what is wrong with the gradients of gradients."""
-    for ref, finding in check.findings.items():
-        if finding.verdict in (Verdict.KINK, Verdict.FLOAT32):
-            yield f"The gradient of {ref.short} is at {finding.text}."
-    for ref, finding in check.second.items():
-        if finding.verdict is not Verdict.OK:
-            yield f"The second derivative by {ref.short}: {finding.text}."
+def _blamed(found: Found) -> Found:
+    return structs.replace(
+        found, verdict=_DEFECT, text=found.text.replace("wrong", "TensorFlow's own defect", 1)
+    )
 
 
-def _verdict(check: Check) -> str:
-    if not check.overridden:
-        if check.supports == "native":
-            return "The gradients agree with finite differences."
-        wrong = [ref.short for ref in check.numeric if not check.agrees(ref).all()]
-        return f"The gradients of {', '.join(wrong)} differ from finite differences."
-    native = f" There is no native gradient: {check.native_error}." if check.native_error else ""
-    return _WORDS[check.supports] + native
-
-
-_WORDS = {
-    "native": "The numbers support the native gradient; the override gives another one.",
-    "override": "The numbers support the override.",
-    "both": "The override gives the native gradient, and the numbers support it.",
-    "neither": "The numbers support neither gradient.",
-}
+def _is_wrong(found: GradientRow | CheckedTensor) -> bool:
+    return found.verdict == Verdict.WRONG

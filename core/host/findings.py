@@ -18,7 +18,9 @@ class GradientRow(msgspec.Struct, frozen=True, kw_only=True):
     analytic: float | None = None  # the gradient in force
     difference: float | None = None
     method: str = ""  # of the numbers: "central differences" or "complex step"
-    verdict: str = ""  # "ok", "kink", "float32 limit" or "wrong"
+    # "ok", "kink", "float32 limit", "TensorFlow's" (a known defect of its own) or "wrong"
+    verdict: str = ""
+    text: str = ""  # where its gradient is worst: of the whole gradient
 
 
 class CheckedTensor(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,7 +28,8 @@ class CheckedTensor(msgspec.Struct, frozen=True, kw_only=True):
 
     name: of the tensor whose gradient it is; node: the operation checked by itself ("" for a
     gradient through the whole graph), of type `type`, which takes the tensor as its input number
-    `input`; order: 2 for a gradient of the gradient. looked_at: of `size` elements.
+    `input`; order: 2 for a gradient of the gradient. looked_at: of `size` elements. why: of a
+    defect of TensorFlow's own, how that comes, and who says so.
     """
 
     name: str
@@ -44,6 +47,7 @@ class CheckedTensor(msgspec.Struct, frozen=True, kw_only=True):
     order: int = 1
     looked_at: int = 0
     size: int = 0
+    why: str = ""
 
 
 class NodeCheck(msgspec.Struct, frozen=True, kw_only=True):
@@ -108,7 +112,11 @@ class ComparedNode(msgspec.Struct, frozen=True, kw_only=True):
 
     verdict: "equal", "close", "differs", "raises" (one side, or both), "unavailable",
              "dead" (both sides are).
+    differs: it is not the same on both, beyond rounding; one that fails on both alike does not
+             differ. creates: it parts the devices by itself, beyond what its arithmetic may round.
     created: relative L2 error this node makes on equal inputs; inherited: what its inputs brought.
+    unknown: what an emulated device leaves open here, such as the order of a sum; terms: of how
+             many.
     metrics: equal (share of elements), max_abs, rel_p99, ulp_p99, rel_l2, cosine, scaled (of sums:
              over ε times the magnitudes), nan_mismatches, error_left, error_right (against
              float64), amplification; those that apply.
@@ -122,17 +130,26 @@ class ComparedNode(msgspec.Struct, frozen=True, kw_only=True):
     right: SideResult
     created: float | None = None
     inherited: float | None = None
+    differs: bool = False
+    creates: bool = False
     rule: str = ""  # the documented rule that explains a difference, and its source
+    unknown: str = ""
+    terms: int = 0
     metrics: dict[str, float] = {}
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """A program on two devices, node by node. brief, text: what follows from the rows, in a few
+    words and in sentences."""
+
     left: str
     right: str
     measured: bool
     source: str
     nodes: list[ComparedNode]
     first_divergence: str | None = None
+    brief: str = ""
+    text: str = ""
     hazards: list[str] = []
 
 

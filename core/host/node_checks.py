@@ -226,7 +226,8 @@ def _plainly(check: LocalCheck) -> str:
     found = [(1, f) for f in check.findings.values()] + [(2, f) for f in check.second.values()]
     order, worst = next((n, f) for n, f in found if f.verdict is check.verdict)
     again = " differentiated again" if order == 2 else ""
-    return f"The gradient '{check.gradient}' of {check.node}{again}: {worst.text}."
+    why = f" {worst.why[:1].upper()}{worst.why[1:]}." if worst.why else ""
+    return f"The gradient '{check.gradient}' of {check.node}{again}: {worst.text}.{why}"
 
 
 def checked_tensor(
@@ -254,4 +255,5 @@ def checked_tensor(
         order=order,
         looked_at=finding.looked_at,
         size=finding.size,
+        why=finding.why,
     )

@@ -60,7 +60,8 @@ def go_back_to(threads: Threads, before: Threads) -> None:
 
 def _go_back_to(threads: Threads, before: DebugSession) -> None:
     """To the same run, before the same operation; its end, if `before` stood there; after as many
-    steps, if the operation is gone. On the way variables are given what they were given there."""
+    steps, if the operation is gone; the first run that is kept, if that one is not any more. On the
+    way variables are given what they were given there."""
     session = threads.session
     for change in before.changes:
         repeat(change, session)
@@ -73,7 +74,8 @@ def _go_back_to(threads: Threads, before: DebugSession) -> None:
         step = session.plan.step_of.get(op, min(there.step, length))
     inside = _inside(there, session, step)
     if length and (inside or (there.run, step) != (0, 0)):
-        threads.command("run_to", f"{there.run}:{step}{inside}")
+        first = session.timeline.first
+        threads.command("run_to", f"{max(there.run, first)}:{step}{inside}")
 
 
 def _inside(there: Stop, session: DebugSession, step: int) -> str:

@@ -12,7 +12,10 @@ from typing import Literal
 Arithmetic = Literal["exact", "rounded", "reducing", "product", "library"]
 
 _ROUNDED = frozenset("add subtract multiply true_divide sqrt square".split())
-_APPROXIMATED = frozenset("exp expm1 log log1p power sin cos tan sinh cosh tanh".split())
+_APPROXIMATED = frozenset(
+    "exp expm1 log log1p power sin cos tan sinh cosh tanh "
+    "arcsin arccos arctan arctan2 arcsinh arccosh arctanh".split()
+)
 
 
 def arithmetic_of(ufunc: str | None) -> Arithmetic:

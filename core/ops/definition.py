@@ -17,6 +17,7 @@ from core.ops.ufunc import Kernel
 
 Infer = Callable[["InferContext"], "TensorType | tuple[TensorType, ...]"]
 GradientRule = Callable[..., Any]
+Follow = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 First = Callable[[Operation], State]
 StateClass = type[State]
 Branch = Literal["", "switch", "merge", "trigger", "loop"]
@@ -32,6 +33,22 @@ class Sample:
     differentiable: bool = True  # false at kinks, where finite differences mean nothing
 
 
+@dataclass(frozen=True, slots=True)
+class Defect:
+    """What TensorFlow's gradient of an op gets wrong, and Gradstep gives as TensorFlow does.
+
+    input: by which the gradient is wrong; order: 1, or 2 where only the gradient differentiated
+    again is; gives: what it is there; why: how that comes, as the end of "TensorFlow does the same,
+    for…"; source: where TensorFlow says or does so, and what was recorded.
+    """
+
+    input: str
+    why: str
+    source: str
+    order: int = 1
+    gives: float = 0.0
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class OpDef:
     """Everything Gradstep knows about one op type; `core.ops.table.op` says what fields mean."""
@@ -42,6 +59,7 @@ class OpDef:
     attrs: Mapping[str, Any]
     type_attrs: Mapping[str, str]
     choices: Mapping[str, tuple[Any, ...]]
+    follow: Mapping[str, Follow]
     formula: str
     infer: Infer
     kernel: Kernel | None
@@ -71,6 +89,7 @@ class OpDef:
     doc: str
     kinks: str
     differs: str
+    defects: tuple[Defect, ...]
     samples: Samples | None
     kernel_keywords: tuple[str, ...]
     is_pure: bool = field(init=False)

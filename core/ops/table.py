@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -28,7 +28,9 @@ from core.graph.near import did_you_mean, near
 from core.ops.arithmetic_class import Arithmetic, arithmetic_of
 from core.ops.definition import (
     Branch,
+    Defect,
     First,
+    Follow,
     GradientRule,
     Infer,
     InferContext,
@@ -37,6 +39,7 @@ from core.ops.definition import (
     Samples,
 )
 from core.ops.input_spec import InputSpec
+from core.ops.input_types import as_declared
 from core.ops.opaque import State
 from core.ops.ufunc import Kernel, from_calls, ufunc_kernel, ufunc_out_kernel
 
@@ -52,6 +55,7 @@ def op(
     attrs: Mapping[str, Any] | None = None,
     type_attrs: Mapping[str, str] | None = None,
     choices: Mapping[str, tuple[Any, ...]] | None = None,
+    follow: Mapping[str, Follow] | None = None,
     formula: str = "",
     infer: Infer,
     kernel: Kernel | None = None,
@@ -79,13 +83,16 @@ def op(
     doc: str,
     kinks: str = "",
     differs: str = "",
+    defects: Sequence[Defect] = (),
     samples: Samples | None = None,
 ) -> OpDef:
     """Declare one op type and add it to the table.
 
     also:        the name of the same op in older graphs.
     inputs:      names in order, separated by spaces; `name*` is variadic, `&name` a ref variable,
-                 `#name` a shape, axis or count that the kernel reads on the host.
+                 `#name` a shape, axis or count that the kernel reads on the host; with
+                 `:int32,int64` behind it where it takes these element types alone, or `:other`
+                 where it has the element type of that input. What else must hold, `infer` says.
     outputs:     names likewise; empty for an op without outputs; `name*` for as many as its
                  type rule gives.
     attrs:       name -> default value, or name -> Python type (or DType) when it must be given.
@@ -93,6 +100,8 @@ def op(
                  dtype), "types(input)" (of a variadic one, all of them), "len(input)" (how many) or
                  "=attr" (another attribute's value).
     choices:     name -> the values an attribute may have, where they are few ("SAME", "VALID").
+    follow:      name -> what all attributes are once a user has set this one, where others hang on
+                 it (a constant's value on its dtype); raises GradstepError where they cannot.
     formula:     text in the inputs' and attributes' names that evaluates to the kernel's value.
     infer:       rule from input types to output types; raises through `ctx.fail`.
     kernel:      `kernel(xp, *inputs, **wanted)` on arrays of the namespace `xp`; keyword-only
@@ -141,21 +150,24 @@ def op(
                  has arguments of its own is a function in core/ops/api.
     doc, kinks, differs: for people: one sentence; where the derivative jumps; where and why the
                  op is not TensorFlow's.
+    defects:     where it is, and TensorFlow's gradient is not what finite differences give.
     samples:     inputs for the table's tests.
     """
     if ufunc is not None:
         kernel = kernel or ufunc_kernel(ufunc)
         out_kernel = out_kernel or ufunc_out_kernel(ufunc)
     subject, family = _place_of_caller()
+    specs = tuple(InputSpec.of(text) for text in inputs.split())
     definition = OpDef(
         type=type,
-        inputs=tuple(InputSpec.of(text) for text in inputs.split()),
+        inputs=specs,
         outputs=tuple(outputs.split()),
         attrs=MappingProxyType(dict(attrs or {})),
         type_attrs=MappingProxyType(dict(type_attrs or {})),
         choices=MappingProxyType(dict(choices or {})),
+        follow=MappingProxyType(dict(follow or {})),
         formula=formula,
-        infer=infer,
+        infer=as_declared(infer, specs, type_attrs or {}),
         kernel=kernel,
         out_kernel=out_kernel or (None if out_calls is None else from_calls(out_calls)),
         out_calls=out_calls,
@@ -185,6 +197,7 @@ def op(
         doc=doc,
         kinks=kinks,
         differs=differs,
+        defects=tuple(defects),
         samples=samples,
         kernel_keywords=_keywords(kernel),
     )
@@ -270,6 +283,7 @@ def _place_of_caller() -> tuple[str, str]:
 
 
 __all__ = [
+    "Defect",
     "Infer",
     "InferContext",
     "OpDef",

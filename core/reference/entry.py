@@ -38,6 +38,12 @@ def _facts(definition: OpDef) -> Iterator[str]:
         yield f"Where the slope jumps: {_sentence(definition.kinks)}"
     if definition.differs:
         yield f"Not as in TensorFlow: {_sentence(definition.differs)}"
+    for defect in definition.defects:
+        again = ", differentiated again," if defect.order == 2 else ""
+        yield (
+            f"A defect of TensorFlow's own, and the same here: by `{defect.input}` the gradient"
+            f"{again} is {defect.gives:g}: {defect.why} ({defect.source})."
+        )
 
 
 def _inputs(definition: OpDef) -> str:
@@ -49,6 +55,8 @@ def _input(definition: OpDef, index: int) -> str:
     notes = [
         word
         for word, holds in (
+            (" or ".join(kind.value for kind in spec.takes), bool(spec.takes)),
+            (f"of the element type of `{spec.like}`", bool(spec.like)),
             ("any number", spec.variadic),
             ("a variable", spec.ref or spec.name == "resource"),
             ("on the host", spec.host),

@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap
 from PySide6.QtWidgets import QWidget
 
+from gui.canvas import stacking
 from gui.theme import faded
 
 if TYPE_CHECKING:
@@ -93,9 +94,9 @@ class Minimap(QWidget):
         self.update()
 
     def _is_of_use(self) -> bool:
-        left, top, right, bottom = self._view.arrays.extent
-        whole = QRectF(left, top, right - left, bottom - top)
-        return len(self._view.arrays) > 0 and not self._view.camera.visible.contains(whole)
+        return len(self._view.arrays) > 0 and not self._view.camera.visible.contains(
+            self._view.area
+        )
 
     def _place(self) -> None:
         room = self._view.size()
@@ -111,20 +112,19 @@ class Minimap(QWidget):
         painter.translate(corner)
         painter.scale(scale, scale)
         boxes = np.ones(len(view.arrays), dtype=bool)
-        links = np.zeros(len(view.arrays.points), dtype=bool)
+        links = np.zeros(len(view.arrays.routes), dtype=bool)
         far = min(scale, 0.3)  # however small the graph is, it is an overview
-        view.layers.painter.paint_some(painter, boxes, links, far)
-        view.layers.runtime.paint(painter, view.arrays, view.stage.facts, boxes, links, far)
+        structure, runtime, facts = view.layers.painter, view.layers.runtime, view.stage.facts
+        stacking.paint_both(painter, structure, runtime, facts, boxes, links, far, False)
         painter.end()
         return picture
 
     def _mapping(self) -> tuple[float, QPointF]:
         """Pixels of the map per scene unit, and where the scene's origin lies."""
-        left, top, right, bottom = self._view.arrays.extent
+        whole = self._view.area
         room = QRectF(self.rect()).adjusted(PADDING, PADDING, -PADDING, -PADDING)
-        scale = min(room.width() / (right - left), room.height() / (bottom - top), 0.3)
-        middle = QPointF((left + right) / 2, (top + bottom) / 2)
-        return scale, room.center() - middle * scale
+        scale = min(room.width() / whole.width(), room.height() / whole.height(), 0.3)
+        return scale, room.center() - whole.center() * scale
 
     def _to_map(self, rect: QRectF) -> QRectF:
         scale, corner = self._mapping()

@@ -8,18 +8,21 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
-from gui.canvas import batch, flows, heat, routing
+from gui.canvas import batch, flows, heat
 from gui.canvas.arrays import SceneArrays
 from gui.canvas.cards import INSET, RADIUS, row_of
-from gui.canvas.detail import CURVE_STEP, Detail, text_size
+from gui.canvas.detail import Detail, text_size
+from gui.canvas.drawers import DrawerPainter
 from gui.canvas.facts import Facts
 from gui.canvas.labels import Labels
+from gui.canvas.links import tolerance
 from gui.canvas.readings import Reading
 from gui.canvas.shares import SharePainter
 from gui.theme import Theme, faded
 
 GLOW = 10.0  # scene units that the current node shines beyond its card
 DOT = 4.5  # radius of a breakpoint
+OPEN = 6.0  # radius of the ring around an input that is open
 
 
 class RuntimePainter:
@@ -28,6 +31,7 @@ class RuntimePainter:
     def __init__(self, theme: Theme, labels: Labels) -> None:
         self._labels = labels
         self._shares = SharePainter(theme, labels)
+        self._drawers = DrawerPainter(theme, labels)
         self.theme = theme
 
     @property
@@ -36,7 +40,7 @@ class RuntimePainter:
 
     @theme.setter
     def theme(self, theme: Theme) -> None:
-        self._theme = self._shares.theme = theme
+        self._theme = self._shares.theme = self._drawers.theme = theme
 
     def paint(
         self, painter: QPainter, arrays: SceneArrays, facts: Facts, boxes: np.ndarray,
@@ -46,7 +50,7 @@ class RuntimePainter:
         detail = Detail.at(scale)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, detail > Detail.DOTS)
         if detail < Detail.NAMES:
-            self._far(painter, arrays, facts, boxes, links, detail, scale)
+            self._far(painter, arrays, facts, boxes, links, scale)
             return
         self._links(painter, arrays, facts, links)
         for number in np.flatnonzero(boxes).tolist():
@@ -54,29 +58,39 @@ class RuntimePainter:
             if facts.shares is not None:
                 self._shares.tint(painter, rect, facts.shares, number)
             self._marks(painter, rect, number, facts, scale)
+            if detail is Detail.FULL:
+                self._open_ports(painter, number, arrays, facts)
             self._rows(painter, rect, number, arrays, facts, text_size(scale))
 
-    def say_shares(
+    def paint_above(
         self, painter: QPainter, arrays: SceneArrays, facts: Facts, boxes: np.ndarray, scale: float
     ) -> None:
-        """Where the boxes (bool[n]) are coloured by cost, the numbers of it."""
+        """What stands beside the boxes (bool[n]), over all of them: numbers of the cost that they
+        are coloured by, and what an update changed."""
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if facts.shares is not None:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             self._shares.say(painter, arrays.rects, facts.shares, boxes, scale)
+        if Detail.at(scale) < Detail.NAMES:
+            return
+        for number in np.flatnonzero(boxes).tolist():
+            if (found := facts.update(number)) is not None:
+                rect = QRectF(*arrays.rects[number].tolist())
+                others, fresh = arrays.rects, facts.fresh == (number, False)
+                self._drawers.draw(painter, rect, others, found, fresh, text_size(scale))
 
     # -- far -----------------------------------------------------------------------------------
 
     def _far(
         self, painter: QPainter, arrays: SceneArrays, facts: Facts, boxes: np.ndarray,
-        links: np.ndarray, detail: Detail, scale: float,
+        links: np.ndarray, scale: float,
     ) -> None:  # fmt: skip
         """Filled boxes and coloured lines."""
         if facts.shares is not None:
             self._shares.far(painter, _at_least(arrays.rects, 2 / scale), facts.shares, boxes)
         carrying = [i for i in np.flatnonzero(links).tolist() if facts.carried and facts.flow(i)]
         painter.setPen(QPen(self.theme.backward, 0))
-        step = CURVE_STEP[detail]
-        batch.lines(painter, routing.segments(arrays.points[carrying], step))
+        pieces = arrays.routes.pieces(np.array(carrying, dtype=np.int64))
+        batch.lines(painter, arrays.routes.flat(*pieces, tolerance(painter)).segments())
         painter.setPen(Qt.PenStyle.NoPen)
         current = [] if facts.current is None else [facts.current]
         for chosen, color in (
@@ -93,16 +107,18 @@ class RuntimePainter:
     def _links(
         self, painter: QPainter, arrays: SceneArrays, facts: Facts, links: np.ndarray
     ) -> None:
-        chosen = facts.selected_link
-        for number in np.flatnonzero(links).tolist():
-            points = arrays.points[number]
+        numbers = np.flatnonzero(links).tolist()
+        flowing = {i: flow for i in numbers if facts.carried and (flow := facts.flow(i))}
+        marked = facts.dead_links | facts.untaken_links | facts.stopped_links
+        shown = [i for i in numbers if i in marked or i in flowing or i == facts.selected_link]
+        lines = arrays.routes.lines(np.array(shown, dtype=np.int64), tolerance(painter))
+        for number, points in zip(shown, lines, strict=True):
             if number in facts.dead_links or number in facts.untaken_links:
                 flows.draw_dead(painter, points, self.theme)
-            if number == chosen:
+            if number == facts.selected_link:
                 flows.draw_selected(painter, points, self.theme)
-            flow = facts.flow(number) if facts.carried else None
-            if flow is not None:
-                flows.draw_flow(painter, points, flow, self.theme)
+            if number in flowing:
+                flows.draw_flow(painter, points, flowing[number], self.theme)
             if number in facts.stopped_links:
                 flows.draw_bar(painter, points, self.theme)
 
@@ -137,6 +153,15 @@ class RuntimePainter:
             painter.setBrush(theme.problem if filled else theme.background)
             painter.drawEllipse(rect.topLeft() + QPointF(1, 1), DOT, DOT)
 
+    def _open_ports(
+        self, painter: QPainter, number: int, arrays: SceneArrays, facts: Facts
+    ) -> None:
+        """A ring around each input that something is still to be wired into."""
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(self.theme.selection, 1.5))
+        for index in facts.open_inputs(number):
+            painter.drawEllipse(QPointF(*arrays.input_port(number, index)), OPEN, OPEN)
+
     def _badge(self, painter: QPainter, rect: QRectF, text: str, size: float) -> None:
         """The name of an override, on the upper edge near the right corner."""
         labels, height = self._labels, 16 * size
@@ -169,7 +194,19 @@ class RuntimePainter:
             width = rect.width() - row.left - INSET + 4
             area = QRectF(rect.x() + row.left, rect.y() + row.top, width, row.height)
             characters = int(area.width() / letter / row.size)
+            if facts.fresh == (number, of_gradient):
+                self._fresh(painter, rect, area, of_gradient)
             self._reading(painter, area, row.size, facts.reading(number, of_gradient, characters))
+
+    def _fresh(self, painter: QPainter, rect: QRectF, area: QRectF, of_gradient: bool) -> None:
+        """Ground and edge of the row that the last step filled."""
+        color = self.theme.backward if of_gradient else self.theme.forward
+        ground = QRectF(rect.x() + 4, area.y(), rect.width() - 8, area.height())
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(faded(color, 0.16))
+        painter.drawRoundedRect(ground, 3, 3)
+        painter.setBrush(color)
+        painter.drawRect(QRectF(ground.x(), ground.y() + 2, 2, ground.height() - 4))
 
     def _reading(self, painter: QPainter, area: QRectF, size: float, reading: Reading) -> None:
         if reading.tiles is not None:

@@ -107,15 +107,16 @@ class DeviceDiffPanel(Panel):
             self.table.scrollTo(self.model.index(row, 0), middle)
 
     def _remarks(self, comparisons: list[Comparison]) -> list[str]:
-        """What is emulated and from which source, and what is dangerous; before a comparison,
-        what it would say and what is missing for it."""
+        """What comes of it, what is emulated and from which source, and what is dangerous; before a
+        comparison, what it would say and what is missing for it."""
         if not comparisons:
             explained = self.tr(
                 "Compare runs every node here and on the chosen devices. It tells the node that "
                 "creates a difference from those that inherit it."
             )
             return [explained, *self._missing()]
-        said = [
+        said = [f"{device_label(c.right)}: {c.text}" for c in comparisons]
+        said += [
             f"{device_label(c.right)} is emulated: {c.source}"
             for c in comparisons
             if not c.measured
@@ -134,7 +135,7 @@ class DeviceDiffPanel(Panel):
         return [f"{', '.join(names)}: {text}" for text, names in reasons.items()]
 
     def _select(self, row: int) -> None:
-        self.workspace.select([self.model.rows[row].name])
+        commands.reveal(self.workspace, self.model.rows[row].name)
 
     def _follow_selection(self) -> None:
         chosen = self.workspace.selection
@@ -144,11 +145,4 @@ class DeviceDiffPanel(Panel):
 
 
 def _summary(comparisons: list[Comparison]) -> str:
-    if not comparisons:
-        return ""
-    parts = []
-    for comparison in comparisons:
-        wrong = sum(node.verdict in ("differs", "raises") for node in comparison.nodes)
-        what = f"{wrong} of {len(comparison.nodes)} nodes differ" if wrong else "no node differs"
-        parts.append(f"{device_label(comparison.right)}: {what}")
-    return " · ".join(parts)
+    return " · ".join(f"{device_label(c.right)}: {c.brief}" for c in comparisons)

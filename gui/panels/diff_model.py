@@ -36,6 +36,12 @@ class DiffRow:
         return min((node.verdict for node in self.sides.values()), key=_WORST.index)
 
     @property
+    def tone(self) -> str:
+        """Of its verdict; one that fails on all devices alike is nothing to worry about."""
+        alike = self.verdict == "raises" and not any(n.differs for n in self.sides.values())
+        return "faint" if alike else _TONES.get(self.verdict, "muted")
+
+    @property
     def left(self) -> SideResult:
         return next(iter(self.sides.values())).left
 
@@ -99,8 +105,7 @@ class DiffModel(CellModel):
     def _fixed(self, item: DiffRow, column: int) -> Cell:
         first = item.name in self._first
         if column == 0:
-            tone = _TONES.get(item.verdict, "muted")
-            return Cell(_SIGNS[item.verdict], tone, strong=True, tip=item.verdict)
+            return Cell(_SIGNS[item.verdict], item.tone, strong=True, tip=item.verdict)
         if column == 1:
             tip = f"{item.name}: the first node that differs" if first else item.name
             name = f"{item.name}  ◂ first" if first else item.name
@@ -109,13 +114,14 @@ class DiffModel(CellModel):
             return Cell(item.type, "muted")
         if column == 3:
             return Cell(item.phase, item.phase if item.phase != "" else "muted")
-        return _result(item.left, None, "")
+        return _result(item.left, None, "", failure=item.tone)
 
     def _side(self, item: DiffRow, node: ComparedNode | None, device: str) -> Cell:
         fill = "" if self._measured[device] else "hatched"
         if node is None:
             return Cell("–", "faint", fill=fill)
-        return _result(node.right, item.left, fill, node.rule)
+        failure = "problem" if node.differs else "faint"
+        return _result(node.right, item.left, fill, node.rule or node.unknown, failure)
 
 
 def device_label(name: str) -> str:
@@ -131,13 +137,16 @@ def device_title(comparison: Comparison) -> str:
     return f"{label} · emulated"
 
 
-def _result(side: SideResult, reference: SideResult | None, fill: str, rule: str = "") -> Cell:
+def _result(
+    side: SideResult, reference: SideResult | None, fill: str, rule: str = "", failure: str = ""
+) -> Cell:
+    """rule: what explains a difference, or what is not known. failure: the tone of one."""
     if side.status == "unavailable":
         return Cell("–", "faint", fill=fill, tip=side.text or "an input is not available")
     if side.status == "dead":
         return Cell("dead", "faint", fill=fill, tip=side.text)
     if side.status == "raised":
-        return Cell(side.text, "problem", fill=fill, tip=side.text)
+        return Cell(side.text, failure, fill=fill, tip=side.text)
     differs = reference is not None and _offending(side, reference)
     text = _marked(side, differs or ())
     tip = "\n".join(filter(None, [text, rule, side.text]))

@@ -17,6 +17,7 @@ MARKS = {
     "ok": ("✓", "update"),
     "kink": ("∧", "backward"),
     "float32 limit": ("≈", "muted"),
+    "TensorFlow's": ("≠", "backward"),
     "wrong": ("×", "problem"),
 }
 
@@ -51,7 +52,8 @@ class NodeVerdict(QWidget):
         self.rows.setVisible(check is not None)
         self.header.set_texts(self.tr("Gradient check"), "" if check is None else check.gradient)
         for tensor in check.tensors if check is not None else ():
-            self.rows.add(_caption(tensor), self._answer(tensor), tensor.text)
+            tip = f"{tensor.text}: {tensor.why}" if tensor.why else tensor.text
+            self.rows.add(_caption(tensor), self._answer(tensor), tip)
         if check is not None and not check.tensors:
             self.rows.add("", self._line(check.text, "problem"))
 
@@ -71,8 +73,9 @@ class NodeVerdict(QWidget):
 
 
 def answer(tensor: CheckedTensor) -> str:
-    """`ok, off by 1.3e-09 at [1] (complex step)`; of a kink, its two slopes."""
-    if tensor.verdict == "kink":
+    """`ok, off by 1.3e-09 at [1] (complex step)`; of a kink, its two slopes; of a defect of
+    TensorFlow's own, that it is one."""
+    if tensor.verdict in ("kink", "TensorFlow's"):
         return tensor.text
     place = f" at {tensor.index}" if tensor.index else ""
     part = f", {tensor.looked_at} of {tensor.size} elements" if _is_part(tensor) else ""

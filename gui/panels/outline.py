@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QLineEdit
 
+from gui import commands
 from gui.panels.outline_rows import outline_rows
 from gui.panels.panel import Panel, search_row
 from gui.panels.row_tree import Row
@@ -35,13 +36,15 @@ class OutlinePanel(Panel):
         self.column.setSpacing(GRID)
         self.column.addLayout(search_row(self.filter))
         self.column.addWidget(self.tree, 1)
-        self._shown: tuple[object, ...] = (None,) * 4  # what the rows were made of
+        self._asked: object = None  # what the rows were made of
+        self._shown: tuple[object, ...] = (None,) * 4
         self._soon = QTimer(self, singleShot=True, interval=SOON)
         self._soon.timeout.connect(self.rebuild)
         self._connect()
         self.rebuild()
 
     def _connect(self) -> None:
+        self.workspace.document_opened.connect(self.rebuild)  # never another document's rows
         self.workspace.document_changed.connect(self._soon.start)
         self.workspace.program_changed.connect(self._soon.start)
         self.workspace.selection_changed.connect(self._follow_selection)
@@ -79,9 +82,10 @@ class OutlinePanel(Panel):
             return
         words, space = self.filter.text(), self.workspace
         document = space.document
-        shown = (document.graph, document.request, document.optimizers, space.program, words)
-        if any(a is not b for a, b in zip(shown, self._shown, strict=True)):
-            self._shown = shown  # a move, a value or a breakpoint changes no row
+        asked = document.request.of, document.request.wrt
+        shown = (document.graph, document.optimizers, space.program, words)
+        if asked != self._asked or any(a is not b for a, b in zip(shown, self._shown, strict=True)):
+            self._asked, self._shown = asked, shown  # a move, a stop or a value changes no row
             rows = outline_rows(space.document, space.inference, space.program, words)
             self.tree.set_rows(rows, forced_open=bool(words))
             self.tree.select_names(space.selection)
@@ -92,8 +96,7 @@ class OutlinePanel(Panel):
             self.tree.select_names(self.workspace.selection, reveal=True)
 
     def _frame(self, row: Row) -> None:
-        self.workspace.select([row.name])
-        self.workspace.view_requested.emit("fit_selection", "")
+        commands.reveal(self.workspace, row.name)
 
 
 def _is_find(event: QEvent) -> bool:

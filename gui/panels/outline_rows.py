@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from core.graph.model import Operation, TensorRef
+from core.graph.problems import UNFINISHED
 from core.host.messages import ProgramInfo, StepInfo
 from core.io.document import Document
 from core.io.requests import whole_request
@@ -34,9 +35,11 @@ def outline_rows(
     groups: dict[str, list[Operation]] = {"inputs": [], "variables": [], "network": [], "loss": []}
     for op in opened(document.graph):
         groups[_role(op, asked)].append(op)
-    problems = {p.node: p.text for p in reversed(inference.problems)}
+    drawn = [p for p in reversed(inference.problems) if p.code not in UNFINISHED]
+    problems = {p.node: p.text for p in drawn}
     if program is not None:
-        problems |= {p.node: p.message for p in reversed(program.problems) if p.node}
+        found = [p for p in reversed(program.problems) if p.type not in UNFINISHED]
+        problems |= {p.node: p.message for p in found if p.node}
     derivative = _derivative_of(document)
 
     def describe(op: Operation) -> Row:
@@ -131,22 +134,18 @@ def _group(title: str, named: Sequence[tuple[str, Row]]) -> Row:
         title,
         str(len(named)),
         heading=True,
-        children=tuple(_nested(top, f"scope:{title}")),
+        children=tuple(_nested(top, f"scope:{title}")[0]),
     )
 
 
-def _nested(scope: _Scope, key: str) -> list[Row]:
-    inner = []
+def _nested(scope: _Scope, key: str) -> tuple[list[Row], int]:
+    """The rows of a scope, and how many operations there are in it."""
+    inner, total = [], len(scope.rows)
     for name, child in scope.scopes.items():
-        rows = tuple(_nested(child, f"{key}/{name}"))
-        count = sum(1 for _ in _leaves(rows))
-        inner.append(Row(f"{key}/{name}", name, str(count), open=False, children=rows))
-    return inner + scope.rows
-
-
-def _leaves(rows: Sequence[Row]) -> Iterable[Row]:
-    for row in rows:
-        yield from _leaves(row.children) if row.children else (row,)
+        rows, count = _nested(child, f"{key}/{name}")
+        inner.append(Row(f"{key}/{name}", name, str(count), open=False, children=tuple(rows)))
+        total += count
+    return inner + scope.rows, total
 
 
 def _opened(row: Row) -> Row:

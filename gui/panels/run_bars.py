@@ -9,6 +9,7 @@ from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from gui.counting import counted
 from gui.panels.labels import ThemeSource
 from gui.panels.timeline_rows import Rows
 from gui.theme import SMALL, mix, sans
@@ -67,7 +68,7 @@ class RunBars(QWidget):
 
     def caption(self, phase: str, start: int, stop: int) -> tuple[str, str]:
         """What stands below a stretch of steps, and what where there is less room."""
-        count = f"{stop - start} op{'s' if stop - start > 1 else ''}"
+        count = counted(stop - start, "op")
         return self._captions.get(phase, phase).format(count), phase
 
     @property

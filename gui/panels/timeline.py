@@ -135,8 +135,7 @@ class TimelinePanel(Panel):
         """Open the box on the canvas that the steps are folded into."""
         stop = self.workspace.stop
         if stop is not None:
-            self.workspace.select([stop.op])
-            self.workspace.view_requested.emit("toggle_scope", "")
+            commands.reveal(self.workspace, stop.op)
             self.show_position()
 
     def _rows(self, program: ProgramInfo) -> Rows:

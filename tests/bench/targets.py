@@ -79,13 +79,15 @@ COMPILING = (
     Measure("override", "recompile after toggling an override, 10,000 ops", "s", 0.1),
 )
 
+_AT_ONCE = 0.1  # seconds, up to which what answers seems to answer at once
 STARTING = (
+    Measure("painted", "cold start to the start page on the screen", "s", 0.8),
     Measure("seconds", "cold start to a usable window", "s", 1.5),
+    Measure("deaf", "the window is deaf at most, starting", "s", _AT_ONCE),
     Measure("heavy", "heavy modules imported before the first paint", "count", 0),
 )
 
 SIZES = (1_000, 10_000)  # nodes on the canvas
-_AT_ONCE = 0.1  # seconds, up to which what answers seems to answer at once
 # key -> what, unit, targets for each of SIZES.
 _CANVAS: Mapping[str, tuple[str, str, tuple[float, float]]] = {
     "first": ("arrays and the first frame", "s", (0.05, 0.1)),
@@ -99,10 +101,31 @@ _CANVAS: Mapping[str, tuple[str, str, tuple[float, float]]] = {
     "edit": ("the window is deaf at most, editing", "s", (_AT_ONCE, _AT_ONCE)),
     "step": ("a debugger's step, the window's part", "s", (_AT_ONCE, _AT_ONCE)),
 }
+# Of a training graph that comes as a .pb; what is done -> seconds of the window's process, for each
+# of SIZES. While it is done the window may be deaf as long as what answers at once.
+_TRAINING: Mapping[str, tuple[str, tuple[float, float]]] = {
+    "open": ("opening it, scopes folded", (0.25, 1.0)),
+    "expand": ("opening all its scopes", (0.25, 1.0)),
+    "repaint": ("a full frame amid its wires", (0.025, 0.035)),
+    "move": ("moving a node", (_AT_ONCE, _AT_ONCE)),
+    "move undone": ("undoing that", (_AT_ONCE, _AT_ONCE)),
+    "stop": ("stopping a gradient", (_AT_ONCE, _AT_ONCE)),
+    "stop undone": ("undoing the stop", (_AT_ONCE, _AT_ONCE)),
+}
+_WAYS = {
+    **{
+        f"training {key}": (f"training graph, {what}", "s", goal)
+        for key, (what, goal) in _TRAINING.items()
+    },
+    **{
+        f"training {key} deaf": (f"deaf at most, training graph, {what}", "s", (_AT_ONCE, _AT_ONCE))
+        for key, (what, _) in _TRAINING.items()
+    },
+}
 CANVAS = tuple(
     Measure(f"{key} {nodes}", f"canvas, {nodes:,} nodes: {what}", unit, goal[i])
     for i, nodes in enumerate(SIZES)
-    for key, (what, unit, goal) in _CANVAS.items()
+    for key, (what, unit, goal) in {**_CANVAS, **_WAYS}.items()
 )
 
 DEBUG = (

@@ -67,7 +67,12 @@ def two_networks() -> Document:
         truth="An optimizer changes only the variables of its `var_list`.",
         expectations=(
             *_after(seen["after_train_A"]["A"], "Net_A", "One step of gradient descent."),
-            *_after(seen["after_train_B"]["B"], "Net_B", "One step of Adam."),
+            value("Net_B/w", array(seen["after_train_B"]["B"][0]), "One step of Adam."),
+            holds(
+                'abs(x["Net_B/b"]) <= 0.01',
+                "Its bias is right from the start. What is left of its gradient is rounding, which "
+                "Adam divides by its own size: a step, but none longer than the rate.",
+            ),
         ),
     )
 

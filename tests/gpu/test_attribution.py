@@ -132,6 +132,11 @@ def test_the_same_failure_on_both_sides_is_no_divergence() -> None:
     found = compare(chain(), FaultyBackend({"Neg": _fails}), FaultyBackend({"Neg": _fails}))
     assert found.first_divergence is None
     assert nodes(found)["neg"].verdict == "raises"
+    assert found.brief == "no node differs (2 not compared)"
+    assert found.text == (
+        "No node that is compared makes a difference. neg fails on both alike. "
+        "2 nodes are not compared: an input is not available."
+    )
 
 
 def test_another_failure_on_the_right_is_a_divergence() -> None:
@@ -142,6 +147,42 @@ def test_another_failure_on_the_right_is_a_divergence() -> None:
         chain(), FaultyBackend({"Neg": _fails}), FaultyBackend({"Neg": fails_otherwise})
     )
     assert found.first_divergence == "neg"
+
+
+@given(st.lists(st.floats(0.5, 9), min_size=2, max_size=4), st.integers(0, 3))
+def test_what_inherits_one_bit_is_close(values: list[float], at: int) -> None:
+    """Also where the others are larger, so that it is less than half a bit of theirs."""
+    b = GraphBuilder()
+    x = b.placeholder("x", "float64", shape=(len(values),))
+    b.one("Neg", b.one("Exp", x, name="exp"), name="neg")
+    feeds = {TensorRef("x"): np.array(values)}
+    ran = Program(b.build(), b.build(), fetches=(TensorRef("neg"),), feeds=feeds)
+
+    def off_by_one_bit(y: np.ndarray) -> np.ndarray:
+        moved = y.copy()
+        moved[at % len(y)] = np.nextafter(y[at % len(y)], np.inf)
+        return moved
+
+    found = compare(ran, NumpyBackend(), FaultyBackend({"Exp": off_by_one_bit}))
+    assert {n.name: n.verdict for n in found.nodes} == {
+        "x": "equal",
+        "exp": "close",
+        "neg": "close",
+    }
+    assert all(nodes(found)[name].metrics["rel_l2"] > 0 for name in ("exp", "neg"))
+    assert not found.brief.endswith("differ")
+
+
+def test_complex_sums_are_scaled_by_the_magnitudes_of_their_terms() -> None:
+    b = GraphBuilder()
+    b.one("Sum", b.placeholder("x", "complex64", (3, 2)), np.array([0], np.int32), name="sum")
+    feeds = {TensorRef("x"): np.full((3, 2), 3 + 4j, np.complex64)}
+    ran = Program(b.build(), b.build(), fetches=(TensorRef("sum"),), feeds=feeds)
+    by = 2 * np.finfo(np.float32).eps
+    right = FaultyBackend({"Sum": lambda y: (y + np.complex64(1j) * 15 * by).astype(y.dtype)})
+    node = nodes(compare(ran, NumpyBackend(), right))["sum"]
+    assert node.verdict == "close"
+    assert node.metrics["scaled"] == pytest.approx(2, rel=0.3)
 
 
 def test_the_output_that_differs_is_the_one_shown() -> None:

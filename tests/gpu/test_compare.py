@@ -188,6 +188,9 @@ def test_a_placeholder_that_is_not_fed_is_refused_on_both_sides() -> None:
     assert "You must feed a value" in nodes(found)["data"].left.text
     assert found.first_divergence is None
     assert nodes(found)["loss"].verdict == "unavailable"
+    assert not any(node.differs for node in found.nodes)
+    assert "data and labels fail on both alike." in found.text
+    assert found.brief.startswith("no node differs")
 
 
 def test_python_is_no_part_of_the_device() -> None:
@@ -203,6 +206,66 @@ def test_python_is_no_part_of_the_device() -> None:
     assert nodes(found)["e"].created == 0
     assert found.first_divergence is None
     assert len(calls) == 3  # left, right and the float64 reference
+
+
+# -- what is not emulated ----------------------------------------------------------------------
+
+
+def _summed(count: int) -> Program:
+    b = GraphBuilder()
+    b.one("Sum", b.placeholder("x", shape=(count,)), np.array([0], np.int32), name="sum")
+    x = np.random.default_rng(0).random(count, np.float32)
+    return Program(b.build(), b.build(), fetches=(TensorRef("sum"),), feeds={TensorRef("x"): x})
+
+
+def test_a_long_sum_says_that_its_order_is_not_emulated() -> None:
+    found = on(_summed(1_000_000), "emulate:tf-gpu")
+    node = nodes(found)["sum"]
+    assert (node.verdict, node.terms) == ("equal", 1_000_000)
+    assert node.unknown == "the order of 1,000,000 terms is not emulated"
+    assert found.text.startswith("No node makes a difference by the rules that are emulated.")
+    assert "the order of sums in sum (1,000,000 terms)" in found.text
+
+
+def test_a_sum_of_two_has_no_order_and_a_real_device_has_its_own() -> None:
+    assert on(_summed(2), "emulate:tf-gpu").text == "No node makes a difference."
+    assert on(_summed(1000), "cpu:native").text == "No node makes a difference."
+
+
+@pytest.mark.parametrize(
+    ("type_", "inputs", "attrs", "count"),
+    [
+        ("MatMul", [(2, 7), (7, 3)], {}, 7),
+        ("BatchMatMulV2", [(4, 2, 7), (1, 7, 3)], {}, 7),
+        ("Mean", [(5, 6), np.array([1], np.int32)], {}, 6),
+        ("Prod", [(5, 6), np.array([0, 1], np.int32)], {}, 30),
+        ("Cumsum", [(5, 6), np.array(1, np.int32)], {}, 6),
+        ("BiasAddGrad", [(5, 6)], {}, 5),
+        ("AddN", [(3,)] * 4, {"N": 4}, 4),
+        ("L2Loss", [(8,)], {}, 8),
+        ("UnsortedSegmentSum", [(5, 2), np.array([0, 1, 0, 0, 1]), np.array(2)], {}, 3),
+        ("Conv2D", [(1, 5, 5, 2), (3, 3, 2, 4)], {"strides": (1, 1, 1, 1), "padding": "SAME"}, 18),
+    ],
+)
+def test_the_terms_of_a_sum_are_counted(type_: str, inputs: list, attrs: dict, count: int) -> None:
+    rng = np.random.default_rng(1)
+    b = GraphBuilder()
+    arrays = [
+        x.astype(np.int32) if isinstance(x, np.ndarray) else rng.normal(size=x).astype(np.float32)
+        for x in inputs
+    ]
+    b.one(type_, *(b.constant(x) for x in arrays), name="y", **attrs)
+    found = on(Program(b.build(), b.build(), fetches=(TensorRef("y"),)), "emulate:jax")
+    assert nodes(found)["y"].terms == count
+
+
+def test_what_only_moves_values_leaves_nothing_open() -> None:
+    b = GraphBuilder()
+    x = b.placeholder("x", shape=(3,))
+    b.one("Reverse", b.one("Add", x, x), np.array([True]), name="y")
+    values = np.array([1, 2, 3], np.float32)
+    ran = Program(b.build(), b.build(), fetches=(TensorRef("y"),), feeds={TensorRef("x"): values})
+    assert on(ran, "emulate:jax").text == "No node makes a difference."
 
 
 # -- rules of arithmetic -----------------------------------------------------------------------
@@ -228,6 +291,11 @@ def test_tf32_is_named_and_is_close() -> None:
     half = nodes(found)["half"]
     assert (half.created, half.rule) == (0, "")
     assert half.inherited == pytest.approx(node.created, rel=1e-3)
+    assert (half.verdict, half.differs, half.creates) == ("differs", True, False)
+    assert found.first_divergence is None
+    assert found.text.startswith("1 of 5 nodes differs, none by itself: they pass on what y may")
+    assert "TF32" in found.text
+    assert "No node" not in found.text
 
 
 def test_flushed_subnormals_are_named_and_close() -> None:

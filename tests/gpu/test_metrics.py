@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from gpu import metrics
+from gpu import metrics, norms
 from gpu.metrics import (
     distance,
     measure,
@@ -91,6 +92,55 @@ def test_squares_that_would_overflow_or_vanish_do_neither() -> None:
         assert relative_l2(np.array([size, size]), np.array([size, 2 * size])) == pytest.approx(
             math.sqrt(0.5)
         )
+
+
+@st.composite
+def neighbours(draw):
+    """Two tensors, equal but for some elements that are the next number in the other; of every
+    size there is, subnormal and largest numbers among them."""
+    dtype = np.dtype(draw(st.sampled_from((*DTYPES, np.int64, np.uint64))))
+    size = draw(st.integers(1, 6))
+    if dtype.kind != "f":
+        limits = np.iinfo(dtype)
+        numbers = st.integers(int(limits.min), int(limits.max) - 1)
+        a = draw(arrays(dtype, size, elements=numbers))
+        return a, a + draw(arrays(np.bool_, size)).astype(dtype)
+    of = np.finfo(dtype)
+    powers = st.integers(int(of.minexp - of.nmant), int(of.maxexp - 1))
+    mantissas = st.floats(-1.9990234375, 1.9990234375, width=16)
+    drawn = draw(st.lists(st.tuples(mantissas, powers), min_size=size, max_size=size))
+    a = np.array([math.ldexp(m, e) for m, e in drawn]).astype(dtype)
+    up = np.nextafter(a, np.array(np.inf, dtype))
+    return a, np.where(draw(arrays(np.bool_, size)) & np.isfinite(up), up, a)
+
+
+@given(neighbours())
+def test_what_differs_in_one_bit_is_at_a_distance(pair) -> None:
+    """Numbers are subtracted before they are scaled: otherwise the last bit is lost."""
+    a, b = pair
+    same = bool((a == b).all())
+    for x, y in (pair, pair[::-1]):
+        assert (relative_l2(x, y) == 0) == same
+        assert (distance(x, y) == 0) == same
+        assert (measure(x, y)["rel_l2"] == 0) == same
+    size = max(abs(Fraction(x)) for x in (*a.tolist(), *b.tolist()))
+    apart = [abs(Fraction(x) - Fraction(y)) for x, y in zip(a.tolist(), b.tolist(), strict=True)]
+    found = relative_l2(a, b)
+    if max(apart) > size * Fraction(10) ** -290 and (a != 0).any() and math.isfinite(found):
+        exact = sum(x * x for x in apart) / sum(Fraction(x) ** 2 for x in a.tolist())
+        assert abs(Fraction(found) ** 2 / exact - 1) < 1e-12
+
+
+def test_a_last_bit_is_seen_beside_a_larger_number() -> None:
+    a = np.array([3.711753867003392, 7.249719705710385])
+    b = np.array([3.7117538670033925, 7.249719705710385])
+    assert measure(a, b)["rel_l2"] == pytest.approx(5.452e-17, rel=1e-3, abs=0)
+
+
+def test_the_largest_numbers_of_both_signs_are_apart_by_a_finite_share() -> None:
+    most = np.finfo(np.float64).max
+    assert relative_l2(np.array([most, 0]), np.array([-most, 0])) == 2
+    assert relative_l2(np.array([most, 5e-324]), np.array([most, 0])) == 5e-324
 
 
 def test_nan_and_infinities_count_only_as_mismatches() -> None:
@@ -181,7 +231,7 @@ def test_pieces_of_a_large_tensor_make_up_the_whole(monkeypatch: pytest.MonkeyPa
     b = a + rng.normal(size=a.shape).astype(np.float32) * np.float32(1e-3)
     b[49, 3] = math.nan
     whole, place = measure(a, b), worst_index(a, b)
-    monkeypatch.setattr(metrics, "_PIECE", 7)
+    monkeypatch.setattr(norms, "PIECE", 7)
     monkeypatch.setattr(metrics, "_SAMPLE", 100)
     pieces = measure(a, b)
     assert worst_index(a, b) == place == (49, 3)

@@ -7,8 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.autodiff.widen import widen_array, widen_operation
+from core.engine.evaluate import run_op
+from core.engine.numpy_backend import NumpyBackend
 from core.ops.table import all_ops, lookup
 from gpu.tolerances import tolerance, with_inherited
+from tests.support.op_cases import cases
 
 FLOATS = [np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)]
 CLASSES = ["exact", "rounded", "reducing", "product", "library"]
@@ -20,13 +24,20 @@ CLASSES = ["exact", "rounded", "reducing", "product", "library"]
         ("Reshape", "exact"),
         ("GatherV2", "exact"),
         ("Max", "exact"),
+        ("StackPopV2", "exact"),
+        ("QueueDequeueV2", "exact"),
+        ("TensorArrayReadV3", "exact"),
+        ("IterationValue", "exact"),
         ("AddV2", "rounded"),
         ("Sqrt", "rounded"),
         ("BiasAdd", "rounded"),
         ("Sum", "reducing"),
         ("UnsortedSegmentSum", "reducing"),
         ("MatMul", "product"),
+        ("BatchMatMulV3", "product"),
         ("Exp", "library"),
+        ("Atan2", "library"),
+        ("Acosh", "library"),
         ("Softmax", "library"),
         ("ApplyAdam", "library"),
     ],
@@ -37,6 +48,30 @@ def test_ops_declare_their_arithmetic(type_: str, arithmetic: str) -> None:
 
 def test_every_op_of_the_table_has_a_class() -> None:
     assert {definition.arithmetic for definition in all_ops()} == set(CLASSES)
+
+
+# Their results speak of the element type: its bits, its neighbours, its lowest number.
+OF_THE_TYPE = {"Bitcast", "NextAfter", "UnsortedSegmentMax", "UnsortedSegmentMin"}
+EXACT = [
+    definition.type
+    for definition in all_ops()
+    if definition.arithmetic == "exact" and definition.samples and not definition.counter
+]
+
+
+@pytest.mark.parametrize("type_", sorted({*EXACT} - OF_THE_TYPE))
+def test_what_is_exact_gives_the_same_numbers_in_any_precision(type_: str) -> None:
+    """It moves, compares or chooses values, so float64 gives what float32 does, to the bit."""
+    for case in cases(lookup(type_), np.float32):
+        inputs = [np.asarray(x) for x in case.inputs]
+        if any(x.dtype.kind == "c" for x in inputs):
+            continue  # the sign of a complex number is a quotient
+        narrow = run_op(NumpyBackend(), case.operation, inputs)
+        wide = run_op(
+            NumpyBackend(), widen_operation(case.operation), [widen_array(x) for x in inputs]
+        )
+        for a, b in zip(narrow, wide, strict=True):
+            np.testing.assert_array_equal(a, np.asarray(b).astype(np.asarray(a).dtype))
 
 
 @given(st.sampled_from(CLASSES), st.sampled_from(["int32", "int64", "bool", "uint8"]))

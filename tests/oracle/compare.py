@@ -8,15 +8,9 @@ from typing import Any
 
 import numpy as np
 
-# How far apart right results may be, for each element type: relative, and relative to the largest.
-_TOLERANCE = {
-    "float16": (2e-3, 1e-3),
-    "float32": (1e-5, 5e-7),
-    "complex64": (1e-5, 5e-7),
-    "float64": (1e-12, 1e-15),
-    "complex128": (1e-12, 1e-15),
-}
-_NUMBER = 1e-6  # recorded Python numbers were mostly float32
+from tests.support.rounding import Rounding
+
+_NUMBERS = np.float32  # what recorded Python numbers mostly were
 
 
 def is_tensor(recorded: Any) -> bool:
@@ -38,20 +32,21 @@ def as_array(recorded: Mapping[str, Any]) -> np.ndarray:
     return np.array(recorded["data"], object).astype(kind).reshape(recorded["shape"])
 
 
-def difference(ours: Any, theirs: Any, within: float | None = None) -> str:
-    """What differs, "" when nothing does. within: allow this absolute difference instead."""
+def difference(ours: Any, theirs: Any, rounding: Rounding | None = None) -> str:
+    """What differs, "" when nothing does. rounding: how it was computed; None: one sum of a few
+    terms, or one function."""
     if is_outcome(theirs):
-        return difference(ours, theirs["value"], within) if "value" in theirs else ""
+        return difference(ours, theirs["value"], rounding) if "value" in theirs else ""
     if is_tensor(theirs):
-        return _arrays(ours, as_array(theirs), within)
+        return _arrays(ours, as_array(theirs), rounding)
     if isinstance(theirs, dict):
-        return _members(ours, theirs, within)
+        return _members(ours, theirs, rounding)
     if isinstance(theirs, list):
-        return _items(ours, theirs, within)
-    return _plain(ours, theirs, within)
+        return _items(ours, theirs, rounding)
+    return _plain(ours, theirs, rounding)
 
 
-def _arrays(ours: Any, theirs: np.ndarray, within: float | None) -> str:
+def _arrays(ours: Any, theirs: np.ndarray, rounding: Rounding | None) -> str:
     if ours is None:
         return "None here, a tensor in TensorFlow"
     found = np.asarray(ours)
@@ -62,15 +57,12 @@ def _arrays(ours: Any, theirs: np.ndarray, within: float | None) -> str:
         return f"{found.dtype}, in TensorFlow {theirs.dtype}"
     if found.shape != theirs.shape:
         return f"shape {found.shape}, in TensorFlow {theirs.shape}"
-    return _numbers(found, theirs, within)
+    return _numbers(found, theirs, rounding)
 
 
-def _numbers(found: np.ndarray, theirs: np.ndarray, within: float | None) -> str:
-    relative, of_largest = _TOLERANCE.get(str(theirs.dtype), (0.0, 0.0))
-    finite = np.abs(theirs[np.isfinite(theirs)], dtype=None if theirs.dtype != bool else float)
-    largest = float(finite.max()) if finite.size else 0.0
-    absolute = of_largest * largest if within is None else within
-    if np.allclose(found, theirs, rtol=relative, atol=absolute, equal_nan=True):
+def _numbers(found: np.ndarray, theirs: np.ndarray, rounding: Rounding | None) -> str:
+    absolute = (rounding or Rounding()).slack(theirs)
+    if np.allclose(found, theirs, rtol=0, atol=absolute, equal_nan=True):
         return ""
     with np.errstate(all="ignore"):
         apart = np.abs(np.asarray(found, complex) - np.asarray(theirs, complex))
@@ -83,29 +75,30 @@ def _text(value: Any) -> str:
     return value.decode() if isinstance(value, bytes) else str(value)
 
 
-def _members(ours: Any, theirs: Mapping[str, Any], within: float | None) -> str:
+def _members(ours: Any, theirs: Mapping[str, Any], rounding: Rounding | None) -> str:
     if not isinstance(ours, Mapping):
         return f"{ours!r}, in TensorFlow {sorted(theirs)}"
     if set(ours) != set(theirs):
         return f"{sorted(ours)}, in TensorFlow {sorted(theirs)}"
-    parts = ((key, difference(ours[key], theirs[key], within)) for key in theirs)
+    parts = ((key, difference(ours[key], theirs[key], rounding)) for key in theirs)
     return "; ".join(f"{key}: {text}" for key, text in parts if text)
 
 
-def _items(ours: Any, theirs: Sequence[Any], within: float | None) -> str:
+def _items(ours: Any, theirs: Sequence[Any], rounding: Rounding | None) -> str:
     if ours is None or isinstance(ours, str) or not hasattr(ours, "__len__"):
         return f"{ours!r}, in TensorFlow {len(theirs)} items"
     if len(ours) != len(theirs):
         return f"{len(ours)} items, in TensorFlow {len(theirs)}: {list(ours)!r}, {theirs!r}"
-    parts = (difference(a, b, within) for a, b in zip(ours, theirs, strict=True))
+    parts = (difference(a, b, rounding) for a, b in zip(ours, theirs, strict=True))
     return "; ".join(f"[{i}]: {text}" for i, text in enumerate(parts) if text)
 
 
-def _plain(ours: Any, theirs: Any, within: float | None) -> str:
+def _plain(ours: Any, theirs: Any, rounding: Rounding | None) -> str:
     value = ours.item() if hasattr(ours, "item") and getattr(ours, "size", 2) == 1 else ours
     number = isinstance(theirs, int | float) and not isinstance(theirs, bool)
     if number and isinstance(value, int | float):
-        slack = _NUMBER * abs(theirs) if within is None else within
+        near = rounding or Rounding()
+        slack = near.of(dtype=near.dtype or _NUMBERS).slack(float(theirs))
         same = value == theirs or abs(value - theirs) <= slack
     else:
         same = type(value) is type(theirs) and value == theirs

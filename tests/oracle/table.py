@@ -18,6 +18,7 @@ from core.ops.table import lookup
 from tests.oracle import topics
 from tests.oracle.compare import as_array, difference, essential, is_error, is_outcome, is_tensor
 from tests.support import oracle
+from tests.support.rounding import Rounding
 
 Path = tuple[str | int, ...]
 
@@ -69,20 +70,20 @@ class Case:
 
     # -- checking ----------------------------------------------------------------------------
 
-    def value(self, ours: Any, *path: str | int, within: float | None = None) -> None:
+    def value(self, ours: Any, *path: str | int, rounding: Rounding | None = None) -> None:
         """Compare what a run gave; `ours` may be a function that gives it."""
-        self._compare("value", ours, path, within)
+        self._compare("value", ours, path, rounding)
 
     def gradient(
         self,
         ours: Any,
         *path: str | int,
-        within: float | None = None,
+        rounding: Rounding | None = None,
         but: tuple[int, ...] = (),
         why: str = "",
     ) -> None:
         """The same for a gradient. but: elements left out, and the table says why."""
-        self._compare("gradient", ours, path, within, but, why)
+        self._compare("gradient", ours, path, rounding, but, why)
 
     def graph(self, ours: Any, *path: str | int) -> None:
         """Compare what the graph is: types, names, attributes, shapes."""
@@ -145,7 +146,7 @@ class Case:
         kind: str,
         ours: Any,
         path: Path,
-        within: float | None,
+        rounding: Rounding | None,
         but: tuple[int, ...] = (),
         why: str = "",
     ) -> None:
@@ -160,7 +161,7 @@ class Case:
             if but:
                 found = np.array(found)
                 found.flat[list(but)] = as_array(theirs).flat[list(but)]
-            text = difference(found, self._asked(path), within)
+            text = difference(found, self._asked(path), rounding)
         except (GradstepError, AttributeError) as error:
             if missing := _missing(error):
                 self.skip(f"{NO_OP}: {missing}", *path)

@@ -27,9 +27,9 @@ def test_a_script_goes_forward_backward_and_back(cli: Cli) -> None:
     assert result.status == 0
     done = result.json["commands"]
     assert done[1]["value"] is None
-    assert done[3]["value"]["data"] == 0.66369414
+    assert done[3]["value"]["data"] == pytest.approx(0.66369414)
     assert done[4]["stop"]["reason"] == "end"
-    assert done[5]["value"]["data"] == [0.56751364, -0.99436176]
+    assert done[5]["value"]["data"] == pytest.approx([0.56751364, -0.99436176])
     after, back = done[6]["value"]["data"], done[7]["stop"]
     assert after != [0.06, -0.04]
     assert back["phase"] == "update"
@@ -249,6 +249,6 @@ def test_a_wire_from_nowhere_is_a_problem_and_no_traceback(cli: Cli, tmp_path: P
     path = tmp_path / "lost.gradstep"
     store.save(path, Document(graph=Graph.of([x, lost])))
     result = cli("debug", path, "--script", "step; print x", "--json")
-    assert result.status == 1
-    assert "nothing to run" in result.json["error"]["message"]
+    assert result.status == 0, "what it does not concern runs"
+    assert result.json["commands"][1]["value"]["data"] == 1
     assert "input zz:0 does not exist" in cli("check", path).out

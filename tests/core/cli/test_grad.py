@@ -241,11 +241,31 @@ def test_check(cli: Cli) -> None:
     assert good.status == 0
     assert good.json["problems"] == []
     assert all(row["agrees"] for row in good.json["gradcheck"])
-    bad = cli("check", OVERRIDE, "--json")
-    assert bad.status == 1
-    (problem,) = bad.json["problems"]
-    assert (problem["node"], problem["code"]) == ("e", "gradient-check")
-    assert bad.json["supports"] == "native"
+    assert (good.json["passed"], good.json["conclusion"]) == (
+        True,
+        "passed: the gradients agree with finite differences; 4 of 4 expectations hold",
+    )
+
+
+def test_a_wrong_gradient_fails_the_check_unless_the_document_expects_it(
+    cli: Cli, tmp_path: Path
+) -> None:
+    expected = cli("check", OVERRIDE, "--json")
+    bare = tmp_path / "bare.gradstep"
+    store.save(bare, read(OVERRIDE).with_(expectations=()))
+    bad = cli("check", bare, "--json", "--trust")
+    asked = cli("check", OVERRIDE, "--feed", "data=[3,4]", "--json")
+    for found, passed, severity in ((expected, True, "warning"), (bad, False, "error"),
+                                    (asked, False, "error")):  # fmt: skip
+        assert (found.status, found.json["passed"]) == (0 if passed else 1, passed)
+        (problem,) = found.json["problems"]
+        assert (problem["node"], problem["code"]) == ("e", "gradient-check")
+        assert problem["severity"] == severity
+        assert found.json["supports"] == "native"
+        said = "the gradients of c, k differ from finite differences"
+        assert found.json["conclusion"].partition(": ")[2].startswith(said)
+        assert (f"{said}, as the document expects" in found.json["conclusion"]) == passed
+        assert "agree with" not in found.json["text"] + found.json["conclusion"]
 
 
 def test_check_says_how_it_compared_each_node(cli: Cli) -> None:
@@ -277,10 +297,15 @@ def test_check_of_the_second_order(cli: Cli) -> None:
     found = cli("check", TUTORIAL, "--second-order", "--json")
     assert found.status == 0
     assert {row["verdict"] for row in found.json["second_order"]} == {"ok"}
-    wrong = [row for row in found.json["nodes"] if row["verdict"] == "wrong"]
-    assert [(r["node"], r["name"], r["order"]) for r in wrong] == [("loss", "labels", 2)]
-    (problem,) = found.json["problems"]
-    assert (problem["node"], problem["severity"]) == ("loss", "warning")
+    others = [row for row in found.json["nodes"] if row["verdict"] != "ok"]
+    assert [(r["node"], r["name"], r["order"]) for r in others] == [("loss", "labels", 2)]
+    assert others[0]["verdict"] == "TensorFlow's"
+    assert found.json["problems"] == []
+    assert found.json["conclusion"].startswith(
+        "passed: the gradients agree with finite differences, but for a defect of TensorFlow's own"
+    )
+    assert "gives 0 by labels, where -0.67 is right" in found.json["text"]
+    assert "recorded from TensorFlow 2.21" in found.json["text"]
 
 
 def test_a_kink_is_said(cli: Cli, tmp_path: Path) -> None:

@@ -13,14 +13,15 @@ from tests.examples.build import FOLDER
 
 GRAPHS = Path(__file__).parents[2] / "data" / "oracle" / "graphs"
 TUTORIAL = FOLDER / "tutorial.gradstep"
+LOSS = pytest.approx(0.66369414)  # but for the last bits, which are the processor's
 
 
 def test_the_tutorials_values(cli: Cli) -> None:
     result = cli("run", TUTORIAL, "--fetch", "loss", "a", "--json")
     assert result.status == 0
     (run,) = result.json["runs"]
-    assert run["fetches"]["loss"] == {"dtype": "float32", "shape": [], "data": 0.66369414}
-    assert run["fetches"]["a"]["data"] == [0.11659999, 0.17639999]
+    assert run["fetches"]["loss"] == {"dtype": "float32", "shape": [], "data": LOSS}
+    assert run["fetches"]["a"]["data"] == pytest.approx([0.1166, 0.1764])
     assert result.json["device"]["name"] == "cpu"
     assert result.json["device"]["measured"] is True
 
@@ -28,7 +29,7 @@ def test_the_tutorials_values(cli: Cli) -> None:
 def test_without_fetches_the_document_trains(cli: Cli) -> None:
     result = cli("run", TUTORIAL, "--runs", 4, "--json")
     losses = [run["fetches"]["loss"]["data"] for run in result.json["runs"]]
-    assert losses[0] == 0.66369414
+    assert losses[0] == LOSS
     assert sorted(losses, reverse=True) == losses
     assert len(set(losses)) == 4
 
@@ -53,7 +54,7 @@ def test_a_graphdef_with_its_own_adam(cli: Cli) -> None:
         "run", path, "--fetch", "xent/value:0", "d_c:0", "--init", "init", *feeds, "--json"
     )
     fetched = result.json["runs"][0]["fetches"]
-    assert fetched["xent/value:0"]["data"] == pytest.approx(0.66369414)
+    assert fetched["xent/value:0"]["data"] == LOSS
     np.testing.assert_allclose(fetched["d_c:0"]["data"], [0.56751364, -0.99436176], rtol=1e-5)
     trained = cli("run", path, "--fetch", "train", "c/read:0", *feeds, "--runs", 2, "--json")
     last = trained.json["runs"][-1]["fetches"]
@@ -88,7 +89,9 @@ def test_nan_can_be_fed_on_purpose_and_is_written_as_a_string(cli: Cli) -> None:
 
 def test_text_for_people(cli: Cli) -> None:
     result = cli("run", TUTORIAL, "--fetch", "loss", "d")
-    assert result.out.splitlines()[0].split() == ["loss", "float32[]", "0.66369414"]
+    *words, number = result.out.splitlines()[0].split()
+    assert words == ["loss", "float32[]"]
+    assert float(number) == LOSS
     assert "float32[2]" in result.out
 
 

@@ -60,7 +60,8 @@ def test_a_step_is_a_fast_run(cli: Cli) -> None:
     assert steps["shown"][0]["values"]["c"] != steps["shown"][2]["values"]["c"]
     text = cli("train", TUTORIAL, "--steps", 30).out.splitlines()
     assert [line.split()[1] for line in text] == [str(n) for n in (1, *range(3, 31, 3))]
-    assert text[0] == "step  1  loss 0.66369414"
+    assert text[0].startswith("step  1  loss ")
+    assert float(text[0].split()[-1]) == pytest.approx(0.66369414)
 
 
 def test_a_graphdef_trains_by_its_own_operations(cli: Cli, tmp_path: Path) -> None:
@@ -68,7 +69,8 @@ def test_a_graphdef_trains_by_its_own_operations(cli: Cli, tmp_path: Path) -> No
     path, out = GRAPHS / "simple_network_adam.pb", tmp_path / "out.gradstep"
     feeds = ("--feed", "data=[1,2]", "labels:0=[0,1]", "--fetch", "xent/value", "--every", 1)
     whole = cli("train", path, *feeds, "--steps", 5).out.splitlines()
-    assert whole[0] == "step 1  xent/value 0.66369414"
+    assert whole[0].startswith("step 1  xent/value ")
+    assert float(whole[0].split()[-1]) == pytest.approx(0.66369414)
     assert cli("train", path, *feeds, "--steps", 3, "--out", out).status == 0
     rest = cli("train", out, *feeds, "--steps", 2).out.splitlines()
     assert [line.split()[-1] for line in rest] == [line.split()[-1] for line in whole[3:]]

@@ -37,7 +37,7 @@ def test_compare_gather_with_an_emulated_gpu(cli: Cli) -> None:
     assert nodes["params"]["verdict"] == "equal"
     assert {"name", "type", "phase", "verdict", "created", "inherited"} <= set(nodes["b"])
     text = cli("compare", FOLDER / "gather.gradstep", "--against", "emulate:tf-gpu").out
-    assert "first divergence: b" in text
+    assert "First divergence: b (GatherV2). 1 of 7 nodes differs." in text
     assert "emulated" in text
 
 
@@ -211,6 +211,31 @@ def test_running_stays_light() -> None:
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
+
+
+HELP = """
+import io, sys
+from contextlib import redirect_stdout, suppress
+from core.cli.main import VERBS, main
+from main import Gradstep
+
+HEAVY = {"numpy", "PySide6", "msgspec", "core.engine", "core.debug", "core.ops"}
+for words in (["--version"], ["--help"], *([verb, "--help"] for verb in VERBS), ["rn", "x.pb"]):
+    with redirect_stdout(io.StringIO()), suppress(SystemExit):
+        main(words, Gradstep())
+    loaded = sorted(HEAVY & sys.modules.keys())
+    if loaded:
+        sys.exit(f"{words} loads {loaded}")
+print(len(VERBS))
+"""
+
+
+def test_help_loads_nothing_of_what_a_verb_runs() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", HELP], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) == len(cli_main.VERBS)
 
 
 @pytest.mark.parametrize(

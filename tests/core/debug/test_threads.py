@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from core.debug.program import Program
 from core.debug.thread import MAIN, Condition, Thread
@@ -83,11 +83,14 @@ class Machine(RuleBasedStateMachine):
             thread = self.models[self.threads.current]
             self._forward(thread, thread.step + 1)
 
-    @precondition(lambda self: self.models[self.threads.current].here != (0, 0))
     @rule()
     def back(self) -> None:
-        self._command("step_back")
         thread = self.models[self.threads.current]
+        if thread.here == (self.threads.session.timeline.first, 0):
+            with pytest.raises(GradstepError, match="step_back is not possible here"):
+                self.threads.command("step_back")
+            return
+        self._command("step_back")
         thread.waits = -1
         if thread.step:
             thread.step -= 1
@@ -222,6 +225,32 @@ class Machine(RuleBasedStateMachine):
 
 TestThreads = Machine.TestCase
 TestThreads.settings = settings(max_examples=25, stateful_step_count=20, deadline=None)
+
+
+def test_stepping_back_ends_at_the_first_run_that_is_kept() -> None:
+    """At a tiny limit run 0 is let go of when run 1 begins: no way leads back into it, and a way
+    that is refused is no part of the history."""
+    threads = Threads(queue_program(1, 1), limit_bytes=1)
+    for command in ("continue_", "continue_", "step_back", "step_back", "step_back", "step_back"):
+        threads.command(command)
+    assert (threads.stop.run, threads.stop.step) == (threads.session.timeline.first, 0) == (1, 0)
+    for command, target, words in [
+        (
+            "step_back",
+            "",
+            "step_back is not possible here: this is the start of the first run that",
+        ),
+        ("reverse_continue", "", "reverse_continue is not possible here: this is the start of the"),
+        ("run_to", "0:2", "run 0 is not kept any more"),
+    ]:
+        before = threads.stop
+        with pytest.raises(GradstepError, match=words):
+            threads.command(command, target)
+        assert threads.stop is before
+        assert (command in before.legal) == (command == "run_to")
+    again = Threads(queue_program(1, 1), limit_bytes=1)
+    again.repeat([*threads.history, ("step_into", "")])
+    assert (again.stop.run, again.stop.step) == (1, 1)
 
 
 def test_what_a_thread_saw_of_others_takes_no_more_memory_in_the_end() -> None:

@@ -14,6 +14,7 @@ from core.engine.session import Session
 from core.ops import api as tf
 from core.ops.builder import GraphBuilder, Tensor
 from tests.support.layouts import EXACT, Case, check, passes
+from tests.support.rounding import Rounding, assert_rounded_alike
 
 STEPS, BATCH, INPUTS, UNITS = 6, 5, 3, 40
 Cell = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
@@ -92,6 +93,9 @@ def network(make: Callable[[GraphBuilder], Cell], shape: tuple[int | None, ...] 
     return Case(b.build(), fetches, (), {x.ref: X}, initial)
 
 
+OVER_TIME = Rounding(terms=INPUTS + 4, steps=2 * 6)  # six steps of a cell, and back
+
+
 def fast_run(case: Case) -> tuple[Fast, list[np.ndarray]]:
     session = Session(case.graph, initial=case.initial, fast=True)
     values = session.run(case.fetches, case.feeds)
@@ -112,7 +116,7 @@ def test_however_it_is_written(make: Callable[[GraphBuilder], Cell], products: i
     assert counts["MatMul"] == products
     wanted = Session(case.graph, initial=case.initial).run(case.fetches, case.feeds)
     for want, have in zip(wanted, values, strict=True):
-        np.testing.assert_allclose(have, want, rtol=2e-5, atol=1e-7)
+        assert_rounded_alike(have, want, OVER_TIME)
     with passes(EXACT):  # the layouts of all values, not one of them rounded otherwise
         check(case)
 
@@ -124,7 +128,7 @@ def test_a_shape_that_is_known_while_running_only() -> None:
     wanted = Session(case.graph, initial=case.initial).run(case.fetches, case.feeds)
     assert len(recording.plan.steps) < len(case.graph.operations)
     for want, have in zip(wanted, values, strict=True):
-        np.testing.assert_allclose(have, want, rtol=2e-5, atol=1e-7)
+        assert_rounded_alike(have, want, OVER_TIME)
 
 
 def test_a_product_waits_for_no_other() -> None:
@@ -143,7 +147,7 @@ def test_a_product_waits_for_no_other() -> None:
     types = [step.op.type for step in recording.plan.steps]
     assert types.count("MatMul") == 2
     for want, have in zip(Session(case.graph).run(case.fetches, feeds), values, strict=True):
-        np.testing.assert_allclose(have, want, rtol=1e-5, atol=1e-6)
+        assert_rounded_alike(have, want, Rounding(terms=4, steps=2))
 
 
 def test_numbers_for_constants_of_equal_elements() -> None:

@@ -11,6 +11,7 @@ from core.autodiff.request import GradientRequest
 from core.cli.check_text import text as check_text
 from core.errors import GradstepError
 from core.graph.model import Constant, TensorRef
+from core.host.check_conclusion import conclusion
 from core.host.devices import CpuOnly
 from core.host.expectations import check_expectations
 from core.host.messages import CheckedExpectation, CheckExpectations, Expectations, Failed
@@ -109,7 +110,9 @@ def test_whatever_is_wrong_is_caught_with_what_came(document: Document) -> None:
     for checked, (_, came) in zip(found, WRONG, strict=True):
         assert not checked.ok, checked
         assert came in checked.came
-    assert check_text([], None, found).count("NOT OK") == len(WRONG)
+    said = conclusion([], None, found)
+    assert check_text(said, None, found).count("NOT OK") == len(WRONG)
+    assert (said.passed, said.text) == (False, f"failed: 0 of {len(WRONG)} expectations hold")
 
 
 def test_what_is_dead_and_what_a_loop_left_can_be_expected() -> None:

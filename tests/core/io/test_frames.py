@@ -27,6 +27,7 @@ from core.ops.variable import TRAINABLE
 from tests.support import oracle
 from tests.support import tensorflow_graphs as written
 from tests.support.comparable import comparable
+from tests.support.rounding import Rounding, assert_rounded_alike
 
 FORWARD = (oracle.CASES.parent / "graphs" / "while_loop_forward.pbtxt").read_text()
 
@@ -47,6 +48,9 @@ def test_a_graph_of_tensorflow(name: str) -> None:
     assert store.to_bytes(store.from_bytes(kept)) == kept
 
 
+LOOPS = Rounding(terms=12, steps=12)  # cells of some units, over some steps, and back
+
+
 def _check_runs(name: str, session: Session) -> None:
     if init := written.initializer(name):
         session.run([], targets=[init])
@@ -56,7 +60,7 @@ def _check_runs(name: str, session: Session) -> None:
             if expected.dtype == object:
                 assert value.tolist() == expected.tolist(), ref
             else:
-                np.testing.assert_allclose(value, expected, rtol=2e-5, atol=1e-6, err_msg=ref)
+                assert_rounded_alike(value, expected, LOOPS, ref)
 
 
 def _nodes(data: bytes) -> dict[str, Any]:
@@ -90,7 +94,7 @@ def test_stepping_there_and_back(name: str) -> None:
     for _ in range(2):
         session.continue_()
         for ref, expected in step.fetches.items():
-            np.testing.assert_allclose(session.frame().value(ref), expected, rtol=2e-5, atol=1e-6)
+            assert_rounded_alike(session.frame().value(ref), expected, LOOPS, ref)
         session.step_back()
         session.reverse_continue()
         assert (session.stop.run, session.stop.step) == (0, 0)

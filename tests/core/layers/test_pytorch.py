@@ -7,8 +7,14 @@ import pytest
 
 from tests.bench.environments import NotAvailableError, python_of
 from tests.core.layers.pytorch_cases import CASES, RECORDED, Arrays, drawn, grouped, ours, theirs
+from tests.support.rounding import Rounding, assert_rounded_alike
 
 RECORDS = grouped(dict(np.load(RECORDED)))
+
+
+# The longest sums and deepest blocks there are: attention and recurrent cells over a few steps, and
+# back. Of numbers around 1.
+BLOCK = Rounding(terms=64, steps=4, size=1.0)
 
 
 def assert_agree(name: str, arrays: Arrays, expected: Arrays) -> None:
@@ -20,10 +26,7 @@ def assert_agree(name: str, arrays: Arrays, expected: Arrays) -> None:
         theirs_ = expected.get(key)
         mine = found.get(key, np.zeros(()))
         wanted = np.zeros_like(mine) if theirs_ is None else theirs_  # no gradient: all zero
-        largest = np.abs(wanted).max(initial=1.0)
-        np.testing.assert_allclose(
-            mine, wanted, rtol=2e-5, atol=4e-6 * largest, err_msg=f"{name}: {key}"
-        )
+        assert_rounded_alike(mine, wanted, BLOCK, f"{name}: {key}")
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -18,6 +18,7 @@ from core.graph.dtypes import DType, Shape
 from core.graph.model import Graph, Phase, TensorRef
 from core.ops.builder import GraphBuilder
 from core.train.optimizers import Updates, apply_updates
+from tests.support.rounding import Rounding, assert_rounded_alike
 
 ORACLE = Path(__file__).parents[2] / "data" / "oracle"
 CLAIM = json.loads((ORACLE / "cases" / "override_custom_add_claim.json").read_text())
@@ -70,18 +71,18 @@ def test_three_adam_steps_of_the_tutorial(name: str, custom: bool, dtype: str) -
     recorded = CLAIM["results"][f"{name}/{dtype}"]
     graph, gradients, updates = training(dtype, custom)
     session = session_of(graph, updates, dtype)
-    tolerance = {"rtol": 2e-6 if dtype == "float32" else 1e-13}
+    own = Rounding(terms=2, steps=3, dtype=dtype)
     (loss,) = session.run(["loss"], FEEDS)
-    np.testing.assert_allclose(loss, recorded["loss"]["data"], rtol=1e-7)  # reduced in float32
+    assert_rounded_alike(loss, np.float32(recorded["loss"]["data"]))  # reduced in float32
     for variable in ("c", "k"):
         (gradient,) = session.run([gradients[TensorRef(variable)]], FEEDS)
-        np.testing.assert_allclose(gradient, recorded[f"dL_d{variable}"]["data"], **tolerance)
-    for after in recorded["adam_after_step_1_2_3"]:
+        assert_rounded_alike(gradient, recorded[f"dL_d{variable}"]["data"], own)
+    for number, after in enumerate(recorded["adam_after_step_1_2_3"], 1):
         session.run([], FEEDS, updates.targets)
         for variable in ("c", "k"):
             value = session.run([variable])[0]
             assert value.dtype == dtype
-            np.testing.assert_allclose(value, after[variable]["data"], **tolerance)
+            assert_rounded_alike(value, after[variable]["data"], own.of(steps=3 + number))
 
 
 def nodes_of_tensorflow() -> dict[str, tuple[str, list[str]]]:

@@ -12,7 +12,7 @@ from core.graph.dtypes import DType, Shape
 from core.graph.model import Edge, Graph, Operation, TensorRef
 from core.io.document import Document, View
 from gui import commands, theme
-from gui.canvas import export, routing
+from gui.canvas import export
 from gui.canvas.detail import Detail
 
 
@@ -35,6 +35,21 @@ def glows(canvas, name: str) -> bool:
 
 def test_an_empty_canvas_is_background(canvas) -> None:
     assert canvas.color(QPoint(501, 301)) == theme.DARK.background
+
+
+def test_an_empty_graph_says_how_to_begin(canvas) -> None:
+    blank = pixels(canvas.view.grab().toImage())
+    canvas.space.open_document(Document())
+    written = pixels(canvas.view.grab().toImage())
+    rows, columns = np.nonzero((written != blank).any(axis=2))
+    middle = canvas.view.viewport().rect().center()
+    assert abs((rows.min() + rows.max()) / 2 - middle.y()) < 40
+    assert columns.max() - columns.min() > 200
+    assert "Tab: add an operation" in canvas.view.accessibleDescription()
+    commands.place(canvas.space, "Tanh", (9000.0, 9000.0))
+    canvas.space.select([])
+    assert "Tab" not in canvas.view.accessibleDescription()
+    assert np.array_equal(pixels(canvas.view.grab().toImage()), blank)
 
 
 @pytest.mark.parametrize("look", [theme.DARK, theme.LIGHT], ids=lambda t: t.name)
@@ -205,14 +220,3 @@ def test_names_and_values_are_read_from_half_the_distance(canvas) -> None:
     seen = pixels(inside.convertToFormat(QImage.Format.Format_RGB32))
     blue = np.abs(seen[..., 2::-1] - theme.DARK.forward.getRgb()[:3]).sum(axis=2) < 150
     assert blue.any(axis=1).sum() >= 6, "digits are as tall as can be read"
-
-
-def test_dashes_are_of_one_length_and_end_with_their_line() -> None:
-    x = np.linspace(0, 100, 25)
-    lines = np.stack([np.stack([x, 0 * x], 1), np.stack([3 + x / 4, x / 4], 1)])
-    dashes = routing.dashes(lines, 10.0)
-    straight = dashes[dashes[:, 1] == 0][:, ::2][:5]
-    assert np.allclose(straight, [(0, 10), (20, 30), (40, 50), (60, 70), (80, 90)])
-    assert np.hypot(*(dashes[-1, 2:] - dashes[-1, :2])) <= 10
-    assert dashes[:, 2].max() <= 100
-    assert len(routing.dashes(lines[:0], 10.0)) == 0

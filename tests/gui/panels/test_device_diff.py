@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from PySide6.QtCore import Qt
 
+from core.graph.model import Constant, TensorRef
 from core.host.messages import ComparedNode, Comparison, DeviceInfo, SideResult
+from core.io.document import Document
+from core.io.open import read
+from core.ops.builder import GraphBuilder
 from gui.panels.device_diff import DeviceDiffPanel
 from gui.panels.diff_model import DiffModel
+from gui.theme import ASSETS
 
 
 def side(*values: float, text: str = "", status: str = "ok") -> SideResult:
@@ -69,6 +75,45 @@ def test_gather_raises_here_and_gives_zero_there(
     assert bench.space.selection == ("b",)
     bench.space.select(["params"])
     assert panel.table.currentIndex().row() == panel.model.row_of("params")
+
+
+def compared(panel: DeviceDiffPanel, qtbot: Any) -> None:
+    """With tf-gpu, which is what the panel offers."""
+    assert panel.devices.chosen == ["emulate:tf-gpu"]
+    qtbot.mouseClick(panel.run, Qt.MouseButton.LeftButton)
+
+
+def test_what_waits_for_a_feed_is_not_compared_and_no_difference(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    document = read(ASSETS / "examples" / "tutorial.gradstep").with_(feeds={})
+    bench.space.open_document(document)
+    bench.space.debugger.flush()
+    bench.space.debugger.ask_devices()
+    panel = show(DeviceDiffPanel(bench.space), 1100, 260)
+    compared(panel, qtbot)
+    assert panel.summary.text().startswith("tf-gpu: no node differs (")
+    assert "are not compared: they wait for a feed of data" in panel.remarks.text()
+    shown = range(panel.model.rowCount())
+    tones = {panel.model.cell(row, column).tone for row in shown for column in (0, 1, 4, 5)}
+    assert not tones & {"problem"}
+
+
+def test_a_long_sum_says_in_its_row_and_above_that_its_order_is_not_emulated(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    b = GraphBuilder()
+    b.one("Sum", b.placeholder("x", shape=(1000,)), np.array([0], np.int32), name="s")
+    feeds = {"x": Constant(np.ones(1000, np.float32))}
+    bench.space.open_document(Document(b.build(), fetches=(TensorRef("s"),), feeds=feeds))
+    bench.space.debugger.flush()
+    bench.space.debugger.ask_devices()
+    panel = show(DeviceDiffPanel(bench.space), 1100, 260)
+    compared(panel, qtbot)
+    assert panel.summary.text() == "tf-gpu: no node differs (1 emulated in part)"
+    assert "the order of sums in s (1,000 terms)" in panel.remarks.text()
+    cell = panel.model.cell(panel.model.row_of("s"), 5)
+    assert "the order of 1,000 terms is not emulated" in cell.tip
 
 
 def test_without_a_gpu_it_says_what_is_missing(bench: Any, show: Callable[..., Any]) -> None:

@@ -57,7 +57,7 @@ def test_the_window_answers_while_a_function_sleeps(user, examples) -> None:
     assert time.monotonic() - begun >= NAP
     assert user.workspace.stop.reason == "end"
     assert pulse.longest < AWAKE
-    assert user.value("loss").item() == pytest.approx(0.66369414, abs=1e-7)
+    assert user.value("loss").item() == pytest.approx(0.66369414)
 
 
 def test_a_killed_engine_comes_back_at_the_same_step_with_one_click(user, examples) -> None:

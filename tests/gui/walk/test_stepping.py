@@ -113,7 +113,7 @@ def test_stepping_back_restores_every_value(tutorial) -> None:
     while user.workspace.stop.reason != "end":
         seen.append((place(user), shown(user, names)))
         user.key("F10")
-    assert user.value("c")[0] == pytest.approx(0.059847843, abs=1e-8)
+    assert user.value("c")[0] == pytest.approx(0.059847843)
     for where, values in reversed(seen):
         user.key("Shift+F10")
         assert place(user) == where

@@ -18,6 +18,7 @@ from tests.oracle.program import Program
 from tests.oracle.reasons import DEVICES
 from tests.oracle.shorthand import ints, total
 from tests.oracle.table import DOCUMENTATION, STATISTIC, Case, checks
+from tests.support.rounding import Rounding, of_ratio
 
 PYTHON = "lists in the program's Python, not the graph"
 
@@ -94,17 +95,20 @@ def _updated_first(case: Case) -> None:
 def data_parallel(case: Case) -> None:
     for kind, name in (("SGD", "GradientDescent"), ("Adam", "Adam")):
         merged: dict[int, Any] = {}
-        moved: dict[int, np.ndarray] = {}
+        moved: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # from and to
         for entry in case.at(kind):
             if "tower" not in entry:
                 continue
             count = int(entry.split()[0])
             found = _towers(case, name, count)
             merged[count] = found["merged"]["net/w:0"]
-            moved[count] = found["after"]["net/w:0"] - case.given("inputs", "w")
-            case.gradient(found, kind, entry)
+            moved[count] = case.given("inputs", "w"), found["after"]["net/w:0"]
+            rows = Rounding(terms=len(case.at("inputs", "x", "data")), steps=3)
+            case.gradient(found, kind, entry, rounding=rows)
         case.gradient(merged[2] / merged[1], kind, "merged(2)/merged(1)")
-        case.value(moved[2] / moved[1], kind, "step(2)/step(1)", within=1e-9)
+        ratio = np.subtract(*moved[2]) / np.subtract(*moved[1])
+        rounding = of_ratio(moved[2], moved[1])
+        case.value(ratio, kind, "step(2)/step(1)", rounding=rounding)
     _misaligned(case)
     with Program() as p:
         v = p.builder.constant(np.zeros((3, 2)))

@@ -14,6 +14,7 @@ from core.ops.builder import Tensor, call
 from tests.oracle.program import Program
 from tests.oracle.shorthand import vector
 from tests.oracle.table import DOCUMENTATION, STATISTIC, Case, checks
+from tests.support.rounding import Rounding
 
 ADAM = {"learning_rate": 0.001, "beta1": 0.9, "beta2": 0.999, "epsilon": 0.1}
 
@@ -98,8 +99,8 @@ def custom_add(case: Case) -> None:
         for key, value in values.items():
             (case.gradient if key.startswith("dL") else case.value)(value, "results", run, key)
         key = "adam_after_step_1_2_3"
-        within = 3e-8 if dtype == "float32" else None
-        case.value(article.train(3), "results", run, key, within=within)
+        steps = Rounding(steps=3)
+        case.value(article.train(3), "results", run, key, rounding=steps)
     for run in case.at("one_adam_step"):
         name, epsilon = run.split("/eps=")
         article = Article(case, "float64", ADDERS[name])

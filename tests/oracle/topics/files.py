@@ -21,6 +21,7 @@ from tests.oracle.compare import as_array, is_tensor
 from tests.oracle.table import DOCUMENTATION, Case, checks
 from tests.support import oracle
 from tests.support.comparable import comparable
+from tests.support.rounding import Rounding
 from tests.support.summary_messages import decode
 
 NO_FILE = "this file is not among the recorded graphs"
@@ -174,7 +175,7 @@ def cells(case: Case) -> None:
         fed = dict.fromkeys(case.given(*path, "feeds"), x)
         fetches = list(case.at(*path, "fetches"))
         found = dict(zip(fetches, session.run(fetches, fed), strict=True))
-        case.value(found, *path, "fetches", within=5e-7)
+        case.value(found, *path, "fetches", rounding=Rounding(terms=4, steps=8))
         case.given(*path, "same_as_above")
 
 
@@ -205,7 +206,7 @@ def softmax_regression(case: Case) -> None:
     assert isinstance(db, Tensor)
     own = Session(builder.build())
     own.run([], targets=["init"])
-    case.gradient(own.run([db.ref], feeds)[0], "db0", within=1e-8)
+    case.gradient(own.run([db.ref], feeds)[0], "db0", rounding=Rounding(terms=PIXELS))
     for number, step in enumerate(case.at(STEPS)):
         rows = slice(*step["batch rows"])
         case.given(STEPS, number, "batch rows")
@@ -213,10 +214,12 @@ def softmax_regression(case: Case) -> None:
         loss, accuracy, weights, bias = session.run(fetches, feeds)
         found = {"loss_all": loss, "accuracy_all": accuracy, "b": bias}
         found["W_abs_sum"] = np.abs(weights).sum(dtype=np.float64)
+        learnt = Rounding(terms=PIXELS, steps=number + 1, dtype=np.float32)
         for key, value in found.items():
-            case.value(value, STEPS, number, key, within=_SLACK[key])
-        case.value(weights.sum(dtype=np.float64), STEPS, number, "W_sum", within=2e-5)
-    case.value(weights[300:320], "W_final rows 300..320", within=1e-7)
+            case.value(value, STEPS, number, key, rounding=learnt)
+        whole = learnt.of(size=found["W_abs_sum"])
+        case.value(weights.sum(dtype=np.float64), STEPS, number, "W_sum", rounding=whole)
+    case.value(weights[300:320], "W_final rows 300..320", rounding=learnt)
     case.skip("a statistic of the recording itself", "max_diff_numpy_W")
     case.skip(DOCUMENTATION, "graph")
     zeros = {"x": np.zeros((1, 784), np.float32)}
@@ -228,4 +231,4 @@ def softmax_regression(case: Case) -> None:
     )
 
 
-_SLACK = {"loss_all": 1e-6, "accuracy_all": None, "b": 1e-7, "W_abs_sum": 1e-4}
+PIXELS = 784  # that each class sums

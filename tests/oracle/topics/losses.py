@@ -14,6 +14,7 @@ from core.ops.builder import Tensor, call
 from tests.oracle.program import Program
 from tests.oracle.shorthand import ints
 from tests.oracle.table import Case, checks
+from tests.support.rounding import Rounding
 
 MARKS = "names that Python gives to tensors; ours are the ops' own"
 
@@ -111,7 +112,7 @@ LOSSES: dict[str, Build] = {
 def each_loss(case: Case) -> None:
     start = {key: case.given("inputs", key) for key in case.at("inputs")}
     for entry, build in LOSSES.items():
-        case.gradient(lambda build=build: _loss(build, start), entry, within=_within(entry))
+        case.gradient(lambda build=build: _loss(build, start), entry, rounding=_rounding(entry))
     _numpy(case, start)
     with Program() as p:
         empty = p.builder.constant(np.zeros(0))
@@ -140,9 +141,9 @@ def _arguments(case: Case, start: dict[str, np.ndarray]) -> None:
         case.value(len(tf.losses.get_losses()) - before, "collection size")
 
 
-def _within(entry: str) -> float | None:
+def _rounding(entry: str) -> Rounding:
     """tf.losses reduce in float32, so that float64 results have float32's precision."""
-    return 2e-6 if entry.startswith(("losses.", "mse")) else None
+    return Rounding(dtype=np.float32 if entry.startswith(("losses.", "mse")) else None)
 
 
 def _loss(build: Build, start: dict[str, np.ndarray]) -> dict[str, Any]:
@@ -166,7 +167,7 @@ def _numpy(case: Case, start: dict[str, np.ndarray]) -> None:
         ("weighted_mean", "mse reduction weighted_mean weights [1,0,2]"),
     ):
         found = _loss(LOSSES[entry], start)["value"]
-        case.value(float(found), "numpy", key, within=2e-6)
+        case.value(float(found), "numpy", key, rounding=Rounding(dtype=np.float32))
 
 
 @checks("softmax_onehot_label_rows")

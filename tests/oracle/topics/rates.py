@@ -15,6 +15,7 @@ from tests.oracle.program import Program, Variable
 from tests.oracle.reasons import OPTIMIZER_CLASS
 from tests.oracle.stepping import Optimizer
 from tests.oracle.table import Case, checks
+from tests.support.rounding import of_ratio
 
 SCALED: dict[str, tuple[str, dict[str, float]]] = {
     "SGD grad*0.1": ("GradientDescent", {}),
@@ -63,7 +64,8 @@ def _scaled(case: Case, entry: str, kind: str, hyper: dict[str, float]) -> None:
             now = p.value(a), p.value(b)
             ratio = (now[0] - before[0]) / (now[1] - before[1])
             found = {"a": now[0], "b": now[1], "moved_a/moved_b": ratio}
-            case.value(found, entry, "steps", number, within=1e-13)
+            rounding = of_ratio((before[0], now[0]), (before[1], now[1])).of(steps=number + 1)
+            case.value(found, entry, "steps", number, rounding=rounding)
         case.value(p.value(steps), entry, "global_step")
 
 
@@ -79,8 +81,9 @@ def _two_rates(case: Case) -> None:
             p.run([], targets=updates.targets)
         moved = p.value(a) - before[0], p.value(b) - before[1]
         found = {"a": p.value(a), "b": p.value(b), "ratio": moved[0] / moved[1]}
+        rounding = of_ratio((before[0], p.value(a)), (before[1], p.value(b)))
         for key, value in found.items():
-            case.value(value, entry, key, within=1e-11)
+            case.value(value, entry, key, rounding=rounding)
         names = sorted(f"{name}:0" for name in p.initial)
         case.derived(names, sorted(case.at(entry, "variables")), entry, "variables", how="sorted")
 

@@ -13,6 +13,7 @@ from core.ops.builder import Tensor, call
 from core.ops.given import as_written
 from tests.oracle.program import Program
 from tests.oracle.table import DOCUMENTATION, STATISTIC, Case, checks
+from tests.support.rounding import Rounding
 
 FRAMES = "op types of TensorFlow's frames; here a loop is one operation, and a frame in a file"
 
@@ -45,20 +46,22 @@ def _cell(case: Case, name: str, start: np.ndarray, lengths: np.ndarray) -> None
         for full in case.at(name, "weights"):
             p.initial[full.removesuffix(":0")] = case.given(name, "weights", full)
         feeds = {x: start}
-        within = 5e-7
-        case.value(p.run(out, feeds), name, "outputs", within=within)
-        case.value(p.run(state, feeds), name, "final_state", within=within)
+        steps, width = start.shape[1], sum(v.shape[0] for v in p.initial.values() if v.ndim == 2)
+        forward = Rounding(terms=width, steps=steps)
+        back = forward.of(steps=2 * steps)
+        case.value(p.run(out, feeds), name, "outputs", rounding=forward)
+        case.value(p.run(state, feeds), name, "final_state", rounding=forward)
         variables = tf.trainable_variables()
         found = p.run(gradients(_squares(out), variables), feeds)
         named = dict(zip([v.name for v in variables], found, strict=True))
-        case.gradient(named, name, "grads sum(o^2)", within=1e-5)
+        case.gradient(named, name, "grads sum(o^2)", rounding=back)
         with tf.variable_scope(tf.get_variable_scope(), reuse=True):
             cut, state = _made(p, name, x, sequence_length=lengths)
         entry = "with sequence_length [4,2,0]"
         found = p.run({"outputs": cut, "final_state": state}, feeds)
-        case.value(found, name, entry, within=within)
+        case.value(found, name, entry, rounding=forward)
         entry = "grad x with sequence_length"
-        case.gradient(p.run(gradients(_squares(cut), x)[0], feeds), name, entry, within=2e-6)
+        case.gradient(p.run(gradients(_squares(cut), x)[0], feeds), name, entry, rounding=back)
     case.skip(DOCUMENTATION, name, "formula")
     case.skip(STATISTIC, name, "max_diff_numpy")
 

@@ -13,6 +13,7 @@ from core.ops.builder import Tensor, call
 from tests.oracle.program import Program
 from tests.oracle.shorthand import element, ints, total
 from tests.oracle.table import STATISTIC, Case, checks
+from tests.support.rounding import Rounding
 
 COMPUTE_GRADIENT = (
     "tf.test.compute_gradient_error starts from random numbers of NumPy that are not recorded"
@@ -23,6 +24,8 @@ COMPUTE_GRADIENT = (
 def surrogate(case: Case) -> None:
     keys = ("x", "theta", "theta_old", "act", "adv", "logli_old")
     x, start, _, act, adv, old = (case.given("inputs", key) for key in keys)
+    size = float(np.abs(x).max() * np.abs(adv).max())  # of the terms, whose mean is smaller
+    near = Rounding(terms=len(x), steps=3, size=size)
     with Program() as p:
         theta = p.like("theta", start)
         logits = call("LogSoftmax", call("MatMul", p.builder.constant(x), theta))
@@ -42,20 +45,23 @@ def surrogate(case: Case) -> None:
         vanilla = p.run(gradients(-total(logli * adv, "Mean"), theta)[0], feeds)
         equal = bool(np.allclose(found["grad"], vanilla, rtol=1e-12))
         entry = "on-policy (old=current)"
-        case.gradient({**found, "vanilla_pg_grad": vanilla, "equal": equal}, entry, within=1e-15)
+        case.gradient({**found, "vanilla_pg_grad": vanilla, "equal": equal}, entry, rounding=near)
         ratio, off = loss(p.builder.constant(old))
         grad = gradients(off, theta)[0]
         found = p.run({"ratio": ratio, "loss": off, "grad": grad}, feeds)
-        case.gradient(found, "off-policy", within=1e-15)
-        case.gradient(found["grad"], "numpy grad off-policy", within=1e-15)
+        case.gradient(found, "off-policy", rounding=near)
+        case.gradient(found["grad"], "numpy grad off-policy", rounding=near)
         entry = "trap: old logli taken from the same graph tensor"
         for key, before in (
             ("grad", logli),
             ("fix: stop_gradient(logli)", tf.stop_gradient(logli)),
         ):
             found = p.run(gradients(loss(before)[1], theta)[0], feeds)
-            case.gradient(found, entry, key, within=1e-15)
+            case.gradient(found, entry, key, rounding=near)
     case.skip(STATISTIC, "max_diff")
+
+
+STEP = 1e-3  # of numeric derivatives: they are a difference over it
 
 
 @checks("hessian_norm_finite_difference")
@@ -92,15 +98,16 @@ def hessian(case: Case) -> None:
         products = [gradients(total(first * d), a)[0] for d in deltas]
         case.gradient(np.stack(p.run(products, {a: start})), "Hv_autodiff")
         slopes = [(at(start + step * d) - at(start - step * d)) / (2 * step) for d in deltas]
-        case.gradient(np.stack(slopes), "Hv_finite_difference", within=1e-10)
-        case.gradient(slopes[0], "by_moving_the_variable", within=1e-10)
+        near = Rounding(terms=3, size=float(np.max(np.abs(at(start)))) / step)
+        case.gradient(np.stack(slopes), "Hv_finite_difference", rounding=near)
+        case.gradient(slopes[0], "by_moving_the_variable", rounding=near)
         rough = [(at(start + d) - at(start - d)) / (2 * d) for d in deltas]
         entry = "tutorial_formula_elementwise (g(x+d)-g(x-d))/(2d), delta~N(0,I)"
         case.gradient(np.stack(rough), entry)
         case.value(np.sqrt(np.sum(exact**2)), "fro_norm_exact")
         norms = np.sqrt(np.mean(np.sum(np.stack(slopes) ** 2, axis=1)))
         entry = "fro_norm_estimate sqrt(mean |Hv|^2) over 5"
-        case.value(norms, entry, within=1e-6)
+        case.value(norms, entry, rounding=Rounding(dtype=np.float32))
     case.skip(STATISTIC, "max_diff")
 
 
@@ -133,14 +140,15 @@ def compute_gradient(case: Case) -> None:
         x = p.like("x", point)
         y = call("Tanh", x) * total(x)
         exact = analytic(p, y, x, point)
-        numeric = jacobian(lambda v: p.run(y, {x: v}), point, 1e-3)
+        numeric = jacobian(lambda v: p.run(y, {x: v}), point, STEP)
         case.gradient(exact, "theoretical (rows=x, cols=y)")
-        case.value(numeric, "numeric delta=1e-3")
+        over_step = Rounding(size=1 / STEP, dtype=np.float64)
+        case.value(numeric, "numeric delta=1e-3", rounding=over_step)
         worst = np.max(np.abs(exact - numeric))
-        case.value(worst, "error=max|diff|", within=1e-12)
+        case.value(worst, "error=max|diff|", rounding=over_step)
 
 
-STEPS: dict[str, Callable[[Tensor], Tensor]] = {
+WAYS: dict[str, Callable[[Tensor], Tensor]] = {
     "plain": lambda x: tf.floor(x),
     "detour": lambda x: x - (x - tf.floor(x)),
     "override": lambda x: call("Floor", x, _gradient_op_type="Identity"),
@@ -152,14 +160,13 @@ STEPS: dict[str, Callable[[Tensor], Tensor]] = {
 @checks("floor_compute_gradient_error")
 def floors(case: Case) -> None:
     """The error of compute_gradient on floor: 500 or 499 at whole numbers, 0 or 1 beside them."""
-    for way, build in STEPS.items():
+    for way, build in WAYS.items():
         for value, key in ((1.0, "x_init_value=ones"), (0.5, "x_init_value=0.5")):
             if way == "plain":
                 case.skip("an assertion of tf.test, which refuses a gradient of None", way, key)
             else:
                 error = _error(build, value)
-                slack = 1.5e-5 if way == "tanh" else 1e-4  # one rounding of tanh, over the step
-                case.value(error, way, key, within=slack)
+                case.value(error, way, key, rounding=Rounding(size=1 / STEP, dtype=np.float32))
         case.skip(COMPUTE_GRADIENT, way, "x=ones, x_init_value=None (random uniform)")
         with Program() as p:
             x = p.like("x", np.ones((2, 7), np.float32))
@@ -174,5 +181,5 @@ def _error(build: Callable[[Tensor], Tensor], value: float) -> float:
     with Program() as p:
         x = p.like("x", point)
         y = build(x)
-        numeric = jacobian(lambda v: p.run(y, {x: v}), point, 1e-3)
+        numeric = jacobian(lambda v: p.run(y, {x: v}), point, STEP)
         return float(np.max(np.abs(analytic(p, y, x, point) - numeric)))

@@ -37,13 +37,14 @@ def _close(xp: Any, handle: Any, run: RunArrays) -> RunArrays:
 
 op(
     "StackV2",
-    inputs="#max_size",
+    inputs="#max_size:int32",
     outputs="handle",
     attrs={"elem_type": DType, "stack_name": ""},
     infer=lambda ctx: TensorType(DType.RESOURCE, SCALAR),
     kernel=_made,
     per_run=RunArrays,
     differentiable=False,
+    arithmetic="exact",
     doc="A stack for one run; it grows as it has to.",
 )
 op(
@@ -55,6 +56,7 @@ op(
     kernel=_push,
     per_run=RunArrays,
     differentiable=False,
+    arithmetic="exact",
     doc="Puts a tensor on a stack; the same tensor.",
 )
 op(
@@ -66,6 +68,7 @@ op(
     kernel=_pop,
     per_run=RunArrays,
     differentiable=False,
+    arithmetic="exact",
     doc="Takes the tensor from a stack that was put there last.",
 )
 op(
@@ -76,5 +79,6 @@ op(
     kernel=_close,
     per_run=RunArrays,
     differentiable=False,
+    arithmetic="exact",
     doc="Ends the use of a stack; nothing else.",
 )

@@ -187,45 +187,49 @@ def _want_sizes(sizes: tuple[int, ...], shape: tuple[int, ...], places: int, gro
 
 op(
     "TensorArrayGatherV3",
-    inputs="handle #indices flow_in",
+    inputs="handle #indices:int32 flow_in:float32",
     outputs="value",
     attrs={"dtype": DType, "element_shape": UNKNOWN},
     infer=_gathered,
     kernel=_gather,
     gradient=read_gradient("TensorArrayScatterV3"),
     per_run=RunArrays,
+    arithmetic="exact",
     doc="The elements at some indices, stacked along a new first axis.",
 )
 op(
     "TensorArrayScatterV3",
-    inputs="handle #indices value flow_in",
+    inputs="handle #indices:int32 value flow_in:float32",
     outputs="flow_out",
     type_attrs={"T": "value"},
     infer=_scattered,
     kernel=_scatter,
     gradient=write_gradient("TensorArrayGatherV3"),
     per_run=RunArrays,
+    arithmetic="exact",
     doc="Writes the parts of a tensor along its first axis as elements.",
 )
 op(
     "TensorArrayConcatV3",
-    inputs="handle flow_in",
+    inputs="handle flow_in:float32",
     outputs="value lengths",
     attrs={"dtype": DType, "element_shape_except0": UNKNOWN},
     infer=_concatenated,
     kernel=_concat,
     gradient=concat_gradient,
     per_run=RunArrays,
+    arithmetic="exact",
     doc="All elements joined along their first axis, and how long each is.",
 )
 op(
     "TensorArraySplitV3",
-    inputs="handle value #lengths flow_in",
+    inputs="handle value #lengths:int64 flow_in:float32",
     outputs="flow_out",
     type_attrs={"T": "value"},
     infer=flow,
     kernel=_split,
     gradient=split_gradient,
     per_run=RunArrays,
+    arithmetic="exact",
     doc="Writes pieces of a tensor, of the given lengths along its first axis, as elements.",
 )

@@ -42,6 +42,7 @@ op(
     infer=_declared,
     kernel=_value,
     differentiable=False,
+    arithmetic="exact",
     doc="The value that a tensor inside a loop had in an iteration that has run.",
     differs="TensorFlow keeps such values on stacks (StackPushV2, StackPopV2)",
 )

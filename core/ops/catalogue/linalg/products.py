@@ -285,6 +285,6 @@ op(
     kernel=_mixed_matmul,
     gradient=_broadcast_gradients,
     samples=_mixed_samples,
-    arithmetic="exact",
+    arithmetic="product",
     doc="BatchMatMulV2 with an element type of its own for the result: int8 factors give int32.",
 )

@@ -12,7 +12,7 @@ from core.graph.dtypes import TensorType
 from core.ops.builder import OpView, Tensor, call
 from core.ops.host import integer
 from core.ops.shapes import brackets
-from core.ops.table import InferContext, Sample, op
+from core.ops.table import Defect, InferContext, Sample, op
 from core.ops.type_rules import numeric, unref, wrong_type
 
 
@@ -120,7 +120,7 @@ def _finite_where_inclusive(rng: np.random.Generator) -> list[Sample]:
 
 op(
     "Cumsum",
-    inputs="x #axis",
+    inputs="x #axis:int32,int64",
     outputs="out",
     attrs={"exclusive": False, "reverse": False},
     type_attrs={"T": "x", "Tidx": "axis"},
@@ -134,7 +134,7 @@ op(
 )
 op(
     "Cumprod",
-    inputs="x #axis",
+    inputs="x #axis:int32,int64",
     outputs="out",
     attrs={"exclusive": False, "reverse": False},
     type_attrs={"T": "x", "Tidx": "axis"},
@@ -145,11 +145,17 @@ op(
     samples=_samples,
     arithmetic="reducing",
     doc="The running product along an axis; exclusive: without the element itself.",
-    kinks="the gradient is given as 0 where x is 0, as TensorFlow does",
+    defects=[
+        Defect(
+            "x",
+            "where x is 0 the products without it are made by dividing by it, which gives 0 then",
+            "math_grad.py, _CumprodGrad; recorded from TensorFlow 2.21",
+        )
+    ],
 )
 op(
     "CumulativeLogsumexp",
-    inputs="x #axis",
+    inputs="x #axis:int32,int64",
     outputs="out",
     attrs={"exclusive": False, "reverse": False},
     type_attrs={"T": "x", "Tidx": "axis"},

@@ -11,7 +11,7 @@ from core.ops.builder import OpView, Tensor, call, call_many
 from core.ops.catalogue.math.reduction import axes_of, samples
 from core.ops.host import integers
 from core.ops.known import conj, constant_of, reshape_like, shape_of
-from core.ops.table import Sample, op
+from core.ops.table import Defect, Sample, op
 from core.ops.type_rules import numeric
 
 _ZERO = np.array(0, np.int32)
@@ -75,7 +75,7 @@ def _samples(rng: np.random.Generator) -> list[Sample]:
 
 op(
     "Prod",
-    inputs="input #reduction_indices",
+    inputs="input #reduction_indices:int32,int64",
     attrs={"keep_dims": False},
     type_attrs={"T": "input", "Tidx": "reduction_indices"},
     formula="prod(input, axes(reduction_indices), keepdims=keep_dims)",
@@ -87,5 +87,13 @@ op(
     doc="The product over some axes.",
     differs="float16 products are rounded once at the end, so they may stay finite where "
     "TensorFlow's overflow on the way",
-    kinks="the gradient is right at zeros, but not its own gradient, which is Cumprod's",
+    defects=[
+        Defect(
+            "input",
+            "where an element is 0 the gradient is right, but not its own gradient, which is "
+            "Cumprod's",
+            "math_grad.py, _ProdGrad and _CumprodGrad; recorded from TensorFlow 2.21",
+            order=2,
+        )
+    ],
 )

@@ -13,7 +13,7 @@ from core.ops.catalogue.neural.softmax import LAST, largest_calls, shifted, sum_
 from core.ops.indexing import blanked, check
 from core.ops.rules import TF_CPU, OutOfRange, Rules
 from core.ops.shapes import broadcast_shapes, one_dtype
-from core.ops.table import InferContext, Sample, op
+from core.ops.table import Defect, InferContext, Sample, op
 from core.ops.type_rules import real_floating, wrong_type
 from core.ops.ufunc import Calls
 
@@ -131,6 +131,15 @@ op(
     "of the result, and so do not fit what was broadcast",
     differs="takes any rank from 1, TensorFlow's only 2; the derivative to the features assumes "
     "labels that sum to 1, as TensorFlow's does",
+    defects=[
+        Defect(
+            "labels",
+            "what arrives at backprop, softmax(features) - labels, is passed on to the features "
+            "alone",
+            "nn_grad.py, _SoftmaxCrossEntropyWithLogitsGrad; recorded from TensorFlow 2.21",
+            order=2,
+        )
+    ],
 )
 
 

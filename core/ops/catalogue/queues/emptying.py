@@ -108,12 +108,13 @@ op(
     stateful=True,
     writes=(0,),
     differentiable=False,
+    arithmetic="exact",
     doc="Take one element out of a queue; it waits while there is none.",
 )
 op(
     "QueueDequeueManyV2",
     also="QueueDequeueMany",
-    inputs="handle #n",
+    inputs="handle #n:int32",
     outputs="components*",
     attrs=_TAKE,
     infer=_many,
@@ -121,12 +122,13 @@ op(
     stateful=True,
     writes=(0,),
     differentiable=False,
+    arithmetic="exact",
     doc="Take n elements out of a queue, as rows; it waits until there have been as many.",
 )
 op(
     "QueueDequeueUpToV2",
     also="QueueDequeueUpTo",
-    inputs="handle #n",
+    inputs="handle #n:int32",
     outputs="components*",
     attrs=_TAKE,
     infer=_up_to,
@@ -134,6 +136,7 @@ op(
     stateful=True,
     writes=(0,),
     differentiable=False,
+    arithmetic="exact",
     doc="The same, but of a closed queue with fewer elements it takes what there is.",
 )
 op(

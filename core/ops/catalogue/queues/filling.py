@@ -108,6 +108,7 @@ op(
     stateful=True,
     writes=(0,),
     differentiable=False,
+    arithmetic="exact",
     doc="Put one element into a queue; it waits while the queue is full.",
 )
 op(
@@ -122,6 +123,7 @@ op(
     stateful=True,
     writes=(0,),
     differentiable=False,
+    arithmetic="exact",
     doc="Put each row into a queue as one element; it waits for room for what is left.",
 )
 op(

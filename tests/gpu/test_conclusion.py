@@ -1,0 +1,86 @@
+"""What a comparison says as a whole follows from its rows, and never contradicts them."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.host.messages import ComparedNode, SideResult
+from gpu.conclusion import brief, conclusion
+
+OK, RAISED = SideResult(status="ok"), SideResult(status="raised", text="no")
+RULE = "emulate:jax: factors are rounded to TF32 (a manual)"
+
+
+def node(name: str, verdict: str = "equal", **more: object) -> ComparedNode:
+    side = RAISED if verdict == "raises" else OK
+    return ComparedNode(
+        name=name, type="MatMul", phase="forward", verdict=verdict, left=side, right=side, **more
+    )
+
+
+@st.composite
+def nodes(draw) -> list[ComparedNode]:
+    found = []
+    for number in range(draw(st.integers(1, 12))):
+        verdict = draw(st.sampled_from(("equal", "close", "differs", "raises", "unavailable")))
+        differs = verdict == "differs" or (verdict == "raises" and draw(st.booleans()))
+        terms = draw(st.sampled_from((0, 0, 3, 1_000_000)))
+        found.append(
+            node(
+                f"n{number}",
+                verdict,
+                differs=differs,
+                creates=differs and draw(st.booleans()),
+                created=draw(st.sampled_from((None, 0.0, 1e-7))),
+                inherited=draw(st.sampled_from((None, 0.0, 1e-3))),
+                terms=terms,
+                unknown="the order is not emulated" if terms else draw(st.sampled_from(("", "x"))),
+                metrics={"rel_l2": 1e-7} if verdict == "close" else {},
+            )
+        )
+    return found
+
+
+@given(nodes())
+def test_the_words_follow_from_the_rows(rows: list[ComparedNode]) -> None:
+    text, short = conclusion(rows), brief(rows)
+    differing = [row for row in rows if row.differs]
+    assert ("No node" in text) == ("no node" in short) == (not differing)
+    if differing:
+        assert short.startswith(f"{len(differing)} of {len(rows)} node")
+    creators = [row.name for row in rows if row.creates]
+    assert ("First divergence" in text) == bool(creators)
+    if creators:
+        assert text.startswith(f"First divergence: {creators[0]} ")
+    unknown = any(row.unknown for row in rows)
+    missing = any(row.verdict == "unavailable" for row in rows)
+    assert ("Not emulated: " in text) == unknown
+    assert ("are not compared" in text or "is not compared" in text) == missing
+    if unknown or missing:
+        assert "No node makes a difference." not in text
+        assert short != "no node differs"
+    alike = any(row.verdict == "raises" and not row.differs for row in rows)
+    assert ("on both alike" in text) == alike
+
+
+def test_who_differs_though_nobody_does_by_itself_has_it_from_somebody() -> None:
+    rows = [
+        node("m1", "close", created=2.8e-4, rule=RULE, metrics={"rel_l2": 2.8e-4}),
+        node("h", "differs", differs=True, created=0.0, inherited=8.4e-4),
+        node("gx", "differs", differs=True, created=1e-7, inherited=4.4e-3),
+    ]
+    assert conclusion(rows) == (
+        "2 of 3 nodes differ, none by itself: they pass on what m1 and gx may round otherwise, by "
+        "up to 0.00028, which reaches 0.0044 at gx. "
+        "emulate:jax: factors are rounded to TF32 (a manual)."
+    )
+
+
+def test_long_lists_are_counted() -> None:
+    rows = [node(f"s{n}", terms=10**n, unknown="order") for n in range(1, 6)]
+    assert conclusion(rows) == (
+        "No node makes a difference by the rules that are emulated. Not emulated: the order of "
+        "sums in s5 (100,000 terms), s4 (10,000 terms), s3 (1,000 terms) and 2 more. There a real "
+        "device may round otherwise."
+    )
