@@ -9,7 +9,8 @@ from PySide6.QtGui import QKeySequence
 
 from core.autodiff.request import gradient_name, native_name
 from core.graph.model import Operation
-from core.io.requests import requests
+from core.io.asked_code import missing_code
+from core.io.requests import every_request
 from gui.selected import selected_unit
 from gui.workspace import Workspace
 
@@ -124,7 +125,8 @@ def can_save(workspace: Workspace) -> bool:
 
 @needs("the document has no Python functions")
 def has_code(workspace: Workspace) -> bool:
-    return bool(workspace.document.code)
+    """Whether there is Python to edit, or to write because the graph asks for it."""
+    return bool(workspace.document.code or missing_code(workspace.document))
 
 
 @needs("no run is under way")
@@ -230,7 +232,7 @@ def can_stop_gradient(workspace: Workspace) -> bool:
 
 @needs("choose of what to differentiate first (Graph > Differentiate)")
 def has_request(workspace: Workspace) -> bool:
-    return bool(requests(workspace.document))
+    return bool(every_request(workspace.document))
 
 
 def _why_not_measured(workspace: Workspace) -> str:

@@ -11,7 +11,7 @@ from core.autodiff.walking import reached
 from core.graph.model import TensorRef
 from core.host.messages import Explained, Explanation, Failed, Message, Why
 from core.host.wire import Buffer
-from core.io.requests import requests
+from core.io.requests import every_request
 from gui.losses import shown_loss
 from gui.values import TensorValue
 
@@ -114,7 +114,7 @@ def differentiated(workspace: Workspace, ref: TensorRef) -> TensorRef | None:
     """That whose gradient with respect to `ref` is shown: of what is asked for by `ref`, or else at
     all, the first that it leads to; None where nothing is differentiated."""
     document = workspace.document
-    asked = requests(document)
+    asked = every_request(document)
     by_it = [y for request in asked if ref in request.wrt for y in request.of]
     ends = by_it or [y for request in asked for y in request.of]
     shown = shown_loss(workspace.program)

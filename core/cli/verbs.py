@@ -174,6 +174,7 @@ def _train(parser: argparse.ArgumentParser) -> None:
 def _convert(parser: argparse.ArgumentParser) -> None:
     """Write a document in another format, chosen by the suffix of OUT; `-` prints it as Python."""
     parser.add_argument("file", metavar="IN", help=".gradstep, .pb or .pbtxt")
+    arguments.code(parser)
     parser.add_argument("out", metavar="OUT", help=f"{', '.join(WRITTEN)}, or - for the screen")
 
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 from core.autodiff.request import Override, OverrideKind
-from core.autodiff.rules import is_registered, near_gradients
+from core.autodiff.rules import near_gradients
 from core.graph.loop import within
 from core.graph.model import Graph
 from core.graph.near import did_you_mean, near
 from core.graph.problems import Problem
 from core.graph.scopes import parents
+from core.host.missing_code import needed_code, to_write
+from core.io.asked_code import Asked
+from core.io.document import CodeKind, Document
+from core.ops.opened import opened
 
 NOTHING = "this override matches nothing"
 
@@ -42,31 +46,33 @@ def near_miss(graph: Graph, kind: OverrideKind, target: str) -> tuple[str, str]:
     return text, did_you_mean(found) or "correct its target, or switch it off"
 
 
-def unregistered(
-    graph: Graph, overrides: Iterable[Override], functions: Collection[str]
-) -> list[Problem]:
+def unregistered(document: Document, functions: Collection[str]) -> list[Problem]:
     """A problem for each gradient that is asked for and is neither a function of the document nor
     that of an op type: by an override that is on, or by an operation's `_gradient_op_type`."""
-    asked: dict[tuple[str, str], str] = {}
-    there = {kind: _targets(graph, kind) for kind in {override.kind for override in overrides}}
-    for override in overrides:
-        if override.enabled and override.named in there[override.kind]:
-            asked[("", override.gradient)] = f"the override of {override.target}"
-    for op in within(graph):
-        if op.gradient_op_type is not None:
-            asked[(op.name, op.gradient_op_type)] = "its _gradient_op_type"
     return [
         Problem(
             node,
             "unregistered-gradient",
-            f"{who} asks for the gradient '{name}', which is not registered",
-            did_you_mean(near_gradients(name, functions))
-            or f"add a gradient function named '{name}'",
+            f"{who} asks for the gradient '{asked.name}', which is not registered",
+            did_you_mean(near_gradients(asked.name, functions)) or to_write(asked.head),
             severity="warning",
         )
-        for (node, name), who in asked.items()
-        if not is_registered(name, functions)
+        for asked in needed_code(document)
+        if asked.kind is CodeKind.GRADIENT and asked.name not in functions
+        for node, who in _askers(document, asked)
     ]
+
+
+def _askers(document: Document, asked: Asked) -> Iterator[tuple[str, str]]:
+    """Where, and what there, wants a gradient."""
+    graph = opened(document.graph)
+    for override in document.request.overrides:
+        matches = override.enabled and any(override.matches(graph[n]) for n in asked.nodes)
+        if matches and override.gradient == asked.name:
+            yield "", f"the override of {override.target}"
+    for node in asked.nodes:
+        if graph[node].gradient_op_type == asked.name:
+            yield node, "its _gradient_op_type"
 
 
 def _counted(name: str, count: int, kind: OverrideKind) -> str:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from core.autodiff.notation import Notation
 from core.checks.survey import Surveyor
 from core.debug.place import Place
-from core.debug.program import Program, name_of
+from core.debug.program import Program, named
 from core.debug.session import DebugSession
 from core.debug.thread import ThreadState
 from core.debug.threads import Threads
@@ -77,11 +77,10 @@ def _edges(edges: Mapping[Edge, TensorRef], plan: Plan) -> list[EdgeGradient]:
 
 def _losses(program: Program, plan: Plan) -> Iterator[LossInfo]:
     """Those of which runs compute gradients, if there are several."""
-    for one in program.derived if len(program.derived) > 1 else ():
+    for name, one in named(program.derived) if len(program.derived) > 1 else ():
         gradients = _gradients(one.gradients, plan)
         if gradients:
-            edges = _edges(one.edges, plan)
-            yield LossInfo(of=name_of(one.of), gradients=gradients, edges=edges)
+            yield LossInfo(of=name, gradients=gradients, edges=_edges(one.edges, plan))
 
 
 def stopped(threads: Threads) -> Stopped:

@@ -19,6 +19,7 @@ from core.debug.sessions import Sessions
 from core.debug.threads import Threads
 from core.errors import GradstepError
 from core.graph.loop import way_to
+from core.graph.model import TensorRef
 from core.graph.problems import Problem
 from core.graph.repeats import blocks_around
 from core.graph.scopes import parents
@@ -182,14 +183,13 @@ class EngineService:
 
     def _check_gradients(self, request: m.CheckGradients, buffers: Sequence[Buffer]) -> Answer:
         here = self._situation()
+        situations = [*here.each(self._session.program.derived)] or [here]
         if request.node:
             evaluate = self._evaluator()
-            return table_of_node(evaluate, here, request.node, request.second_order), ()
+            return table_of_node(evaluate, situations[0], request.node, request.second_order), ()
         text = "Checking gradients"
-        asked = [d.request for d in self._session.program.derived] or [here.request]
-        all_wrt = [ref for each in asked for ref in each.wrt]
+        all_wrt = [ref for each in situations for ref in each.request.wrt]
         total = 2 * sum(here.given[ref].size for ref in all_wrt if ref in here.given)
-        situations = [replace(here, request=each) for each in asked]
         evaluate = self._evaluator(text, total)
         return gradient_tables(evaluate, situations, request.second_order), ()
 
@@ -212,10 +212,11 @@ class EngineService:
         return m.Notated(operands=operands(self._session.program, request.op)), ()
 
     def _why(self, request: m.Why, buffers: Sequence[Buffer]) -> Answer:
-        session = self._session
+        session, here, of = self._session, self._situation(), (TensorRef.parse(request.of),)
+        asked = [one for one in here.each(session.program.derived) if one.request.of == of]
         functions, before = session.program.functions, self._check_interrupted
         explainer = Explainer(
-            self._situation(),
+            replace(here, imported=asked[0].imported if asked else None),
             functions,
             session.backend,
             session,

@@ -24,6 +24,7 @@ from types import MappingProxyType
 from typing import Any
 
 from core.errors import GradstepError
+from core.graph.near import did_you_mean, near
 from core.ops.arithmetic_class import Arithmetic, arithmetic_of
 from core.ops.definition import (
     Branch,
@@ -241,10 +242,7 @@ def lookup(type: str, node: str | None = None) -> OpDef:
     """The record for an op type. Raises GradstepError (UnknownOpError) when there is none."""
     definition = find(type)
     if definition is None:
-        from difflib import get_close_matches
-
-        near = get_close_matches(type, list(_TABLE), n=3, cutoff=0.6)
-        hint = f"did you mean {' or '.join(near)}?" if near else "docs/ops.md lists those it has"
+        hint = did_you_mean(near(type, _TABLE)) or "docs/ops.md lists those it has"
         raise not_registered(type, node, hint)
     return definition
 

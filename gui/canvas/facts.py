@@ -52,12 +52,16 @@ class Facts:
 
     @cached_property
     def current(self) -> int | None:
-        """The box of the step that is executed next."""
+        """The box of the step that is executed next; of one that is folded away in a scope, that
+        of the forward operation it belongs to."""
         stop = self._workspace.stop
         if stop is None or stop.reason == "end":
             return None
-        number = self._visible.box_of
-        return number.get(stop.op) if stop.op in number else number.get(stop.node)
+        number, boxes = self._visible.box_of, self._visible.boxes
+        own = number.get(stop.op)
+        if own is None or (boxes[own].is_scope and stop.node in number):
+            return number.get(stop.node)
+        return own
 
     @cached_property
     def problems(self) -> dict[int, str]:

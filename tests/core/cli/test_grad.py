@@ -65,6 +65,8 @@ def test_what_the_gradient_starts_with(cli: Cli) -> None:
     plain = _values(cli("grad", TUTORIAL, "--of", "a", "--wrt", "k", "--json"))
     started = cli("grad", TUTORIAL, "--of", "a", "--wrt", "k", "--grad-ys", "data", "--json")
     np.testing.assert_allclose(_values(started)["k"], np.multiply(plain["k"], [1, 2]), rtol=1e-6)
+    checked = cli("grad", TUTORIAL, "--of", "a", "--wrt", "k", "--grad-ys", "data", "--check")
+    assert checked.out.strip().endswith("agrees")
     same = cli("grad", TUTORIAL, "--of", "a", "--wrt", "k", "--grad-ys", "-", "--gate", "--json")
     assert _values(same) == plain
     wrong = cli("grad", TUTORIAL, "--of", "a", "--wrt", "k", "--grad-ys", "data", "data", "--json")
@@ -122,10 +124,10 @@ def test_mistakes(cli: Cli, arguments: list[str], status: int, said: str) -> Non
 @pytest.mark.parametrize(
     ("name", "of", "said"),
     [
-        ("two_path_gradient", [], "write --of NAME; there are o, do_dx"),
-        ("two_path_gradient", ["o"], "write --wrt NAME; there is x"),
-        ("mnist_softmax", [], "write --of NAME; there are cross_entropy, accuracy"),
-        ("mnist_softmax", ["cross_entropy"], "write --wrt NAME; there are W, b"),
+        ("while_loop_forward", [], "write --of NAME; there is y"),
+        ("while_loop_forward", ["y"], "write --wrt NAME; there is x"),
+        ("dynamic_rnn_GRUCell", [], "write --of NAME; there are rnn/rnn/zeros, outputs, final_h"),
+        ("mnist_softmax", ["accuracy"], "write --wrt NAME; there are W, b"),
     ],
 )
 def test_what_is_not_asked_is_suggested(cli: Cli, name: str, of: list[str], said: str) -> None:
@@ -134,6 +136,24 @@ def test_what_is_not_asked_is_suggested(cli: Cli, name: str, of: list[str], said
         result = cli(verb, GRAPHS / f"{name}.pb", *(part for n in of for part in ("--of", n)))
         assert result.status == 2
         assert result.err.splitlines()[1].strip() == said
+
+
+def test_the_gradients_that_a_graph_holds(cli: Cli) -> None:
+    """Nobody has to ask again: of what, by what, and the values are the graph's. What bends
+    gradients has them derived anew, of the same by the same."""
+    graph = (GRAPHS / "two_path_gradient.pb", "--feed", "x=[2,3]")
+    held = cli("grad", *graph)
+    assert held.out.splitlines()[-1] == "as the graph itself makes them, in gradients/"
+    fetched = cli("run", *graph, "--fetch", "do_dx", "--json").json["runs"][0]["fetches"]["do_dx"]
+    assert cli("grad", *graph, "--json").json["gradients"] == {"x": fetched}
+    assert "agrees" in cli("grad", *graph, "--check").out
+    for bent in (["--stop", "g"], ["--gate"], ["--wrt", "x"]):
+        anew = cli("grad", *graph, *bent)
+        assert anew.out.startswith("d o / d x")
+        assert "as the graph itself" not in anew.out
+    assert _values(cli("grad", *graph, "--stop", "g", "--json"))["x"] != fetched["data"]
+    assert cli("why", *graph).out.startswith("d o / d x: it is finite and not zero")
+    assert cli("check", *graph, "--json").json["gradcheck"][0]["verdict"] == "ok"
 
 
 def test_another_loss_of_the_document(cli: Cli) -> None:
