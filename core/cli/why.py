@@ -13,7 +13,7 @@ from core.cli.asking import require_request
 from core.cli.bottleneck_text import bottleneck_text
 from core.cli.loading import Loaded, load
 from core.cli.ports import Answer, Application
-from core.cli.situation import situation
+from core.cli.situation import asking, situation
 from core.debug.session import DebugSession
 from core.debug.stop import Reason
 from core.engine.backend import Backend
@@ -66,6 +66,7 @@ def _explainer(
         return Explainer(situation(loaded, backend), functions, backend)
     session = _run(loaded, backend, of, args.runs)
     here = situation_of(session, loaded.of_kind(CodeKind.GRADIENT))
+    here = asking(here, loaded.document, main_request(loaded.document))
     return Explainer(here, functions, backend, session, session.stop.run)
 
 

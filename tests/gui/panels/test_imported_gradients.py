@@ -42,7 +42,7 @@ def test_the_gradients_of_what_is_trained_are_listed(
     place = panel.values.visualRect(panel.held.index(1, NAME)).center()
     qtbot.mouseClick(panel.values.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert bench.space.selection == (names[1],)
-    assert panel.missing.isVisibleTo(panel)
+    assert panel.bad.isVisibleTo(panel)
     qtbot.mouseClick(
         panel.findChild(Link, "gradients.why.head/temperature"), Qt.MouseButton.LeftButton
     )
