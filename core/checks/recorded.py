@@ -15,8 +15,9 @@ from core.debug.inside import trace_of
 from core.debug.session import DebugSession
 from core.engine.conditions import holds
 from core.engine.finished import Record
+from core.engine.loops.keeping import Keeping
 from core.engine.loops.run import LoopRun
-from core.engine.loops.trace import Keeping, LoopTrace
+from core.engine.loops.trace import LoopTrace
 from core.engine.plan import Plan
 from core.engine.record import Recording
 from core.engine.resolve import Step
@@ -287,7 +288,7 @@ class LoopRan:
         length = len(again.recording.plan.steps)
         with printing_to(nowhere):
             while (error := again.reach(length)) is None and again.number < number:
-                again.advance()
+                again.advance()  # nothing limits what it keeps
         if error is not None:
             raise error
         return again
@@ -295,11 +296,10 @@ class LoopRan:
     def _begun(self) -> LoopRun:
         backend, functions = self.around.session.backend, self.around.session.program.functions
         recording = Recording(self.of.plan, backend, functions)
-        recording.keeping = Keeping(True, frozenset())
         values = [self.around.held(index) for index in self.step.reads]
         count = len(values) - len(self.of.shared)
         shared = zip(self.of.shared, values[count:], strict=True)
-        run = LoopRun(self.of, recording, recording.keeping)
+        run = LoopRun(self.of, recording, Keeping(True, {}))
         run.begin(values[:count], {name: x for name, x in shared if x is not None})
         return run
 

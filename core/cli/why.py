@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import msgspec
 
 from core.autodiff.walking import reached
 from core.cli.asking import require_request
+from core.cli.bottleneck_text import bottleneck_text
 from core.cli.loading import Loaded, load
 from core.cli.ports import Answer, Application
 from core.cli.situation import situation
@@ -19,9 +20,10 @@ from core.engine.backend import Backend
 from core.graph.model import TensorRef
 from core.host.derive import derive
 from core.host.explaining import Explainer
-from core.host.messages import Explanation
+from core.host.messages import Bottlenecks, Explanation
+from core.host.passing import found_bottlenecks
 from core.host.position import begin
-from core.host.situation import situation_of
+from core.host.situation import Situation, situation_of
 from core.io.document import CodeKind
 from core.io.requests import main_request
 
@@ -37,29 +39,43 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     values_only = bool(args.of) and not request.wrt
     if not values_only:
         request = require_request(loaded.document)
-    explainer = _explainer(args, loaded, backend, request.of)
+    explainer, here = _explainer(args, loaded, backend, request.of)
     values: Explanations = {}
     if not args.wrt:
         values = {y.short: explainer.value(str(y)) for y in request.of}
     ends = {ref: reached(loaded.document.graph, ref, request.of) for ref in request.wrt}
     gradients = {x.short: explainer.gradient(str(y), str(x)) for x, y in ends.items()}
-    shown = [e for e in values.values() if args.of or e.state != "ok"]
-    data: dict[str, object] = {"gradients": _objects(gradients)}
+    passing = {x.short: found_bottlenecks(here, str(y), str(x)) for x, y in ends.items()}
+    data, texts = _told(gradients, passing)
     if values:
         data["values"] = _objects(values)
-    return Answer(data, "\n".join(_text(e) for e in (*shown, *gradients.values())))
+    shown = [_text(e) for e in values.values() if args.of or e.state != "ok"]
+    return Answer(data, "\n".join([*shown, *texts]))
+
+
+def _told(
+    gradients: Explanations, passing: Mapping[str, Bottlenecks]
+) -> tuple[dict[str, object], list[str]]:
+    """Of each gradient why it is so, and what all of it passes: for programs, and for people."""
+    objects = _objects(gradients)
+    for name, one in passing.items():
+        objects[name] |= {"passes": one.passes, "cut": one.cut}
+    texts = [_text(e) + bottleneck_text(passing[name], e.path) for name, e in gradients.items()]
+    return {"gradients": objects}, texts
 
 
 def _explainer(
     args: argparse.Namespace, loaded: Loaded, backend: Backend, of: Sequence[TensorRef]
-) -> Explainer:
-    """Of the last run. Where only gradients of the first are asked for, each is run by itself."""
+) -> tuple[Explainer, Situation]:
+    """Of the last run, and where gradients are looked at. Where only gradients of the first run are
+    asked for, each is run by itself."""
     functions = loaded.of_kind(CodeKind.PYFUNC)
     if args.wrt and args.runs == 1:
-        return Explainer(situation(loaded, backend), functions, backend)
+        here = situation(loaded, backend)
+        return Explainer(here, functions, backend), here
     session = _run(loaded, backend, of, args.runs)
     here = situation_of(session, loaded.of_kind(CodeKind.GRADIENT))
-    return Explainer(here, functions, backend, session, session.stop.run)
+    return Explainer(here, functions, backend, session, session.stop.run), here
 
 
 def _run(loaded: Loaded, backend: Backend, of: Sequence[TensorRef], runs: int) -> DebugSession:
@@ -78,7 +94,7 @@ def _run(loaded: Loaded, backend: Backend, of: Sequence[TensorRef], runs: int) -
     return threads.session
 
 
-def _objects(found: Explanations) -> dict[str, object]:
+def _objects(found: Explanations) -> dict[str, dict[str, object]]:
     return {name: msgspec.to_builtins(e) for name, e in found.items()}
 
 

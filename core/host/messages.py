@@ -23,6 +23,7 @@ from core.host.findings import (
     UncheckedNode,
 )
 from core.host.inquiries import (
+    Bottlenecks,
     BrokenNumbers,
     CheckExpectations,
     CheckGradients,
@@ -32,12 +33,15 @@ from core.host.inquiries import (
     Expectations,
     Expected,
     Explained,
+    FindBottlenecks,
     FindBroken,
+    FindRepeats,
     GradientTable,
     Notate,
     Notated,
     Profile,
     Profiled,
+    Repeats,
     Why,
 )
 from core.host.message import Message
@@ -209,6 +213,8 @@ Request = (
     | Notate
     | Why
     | FindBroken
+    | FindBottlenecks
+    | FindRepeats
     | Compare
     | Profile
     | Devices
@@ -225,7 +231,9 @@ Reply = (
     | Expected
     | Notated
     | Explained
+    | Bottlenecks
     | BrokenNumbers
+    | Repeats
     | Compared
     | Profiled
     | DeviceList
@@ -234,6 +242,7 @@ Event = Output | Progress
 
 __all__ = [
     "BlockedEdge",
+    "Bottlenecks",
     "BreakpointSpec",
     "BrokenNumbers",
     "CauseLink",
@@ -259,7 +268,9 @@ __all__ = [
     "Explained",
     "Explanation",
     "Failed",
+    "FindBottlenecks",
     "FindBroken",
+    "FindRepeats",
     "GradientRow",
     "GradientTable",
     "LoopInfo",
@@ -281,6 +292,7 @@ __all__ = [
     "ProgramInfo",
     "Progress",
     "Read",
+    "Repeats",
     "Reply",
     "Request",
     "SessionInfo",

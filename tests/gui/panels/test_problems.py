@@ -14,12 +14,14 @@ from core.graph.model import Constant, TensorRef
 from core.graph.problems import Problem
 from core.host.messages import ErrorInfo, Why
 from core.io.document import Document, Optimizer
+from core.io.graphdef import from_pb
 from core.ops import api as tf
 from core.ops.builder import GraphBuilder
 from gui import commands
 from gui.panels.problem_rows import problem_rows
 from gui.panels.problems import ProblemsPanel
 from gui.whys import PAUSE
+from tests.support import tensorflow_graphs
 from tests.support.whys import graph_of
 
 
@@ -270,3 +272,22 @@ def test_what_a_run_began_with_leads_to_the_run_that_made_it(
     assert bench.space.selection == ("log",)
     qtbot.waitUntil(lambda: "of run 2" in panel.model.rows[0].text)
     assert panel.model.rows[0].text.startswith("NaN in log, first at step")
+
+
+def test_a_race_is_a_warning_at_what_reads(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    """It names both ends, and is gone once one waits for the other."""
+    document = from_pb(tensorflow_graphs.graph_bytes("program_estimator"))
+    bench.space.open_document(document)
+    bench.space.debugger.flush()
+    panel = show(ProblemsPanel(bench.space))
+    (row,) = [row for row in panel.model.rows if "no path orders" in row.text]
+    assert (row.node, row.severity) == ("ExponentialDecay/Cast_2", "warning")
+    assert "'train', which writes it" in row.text
+    place = panel.list.visualRect(panel.model.index(panel.model.rows.index(row))).center()
+    qtbot.mouseClick(panel.list.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert bench.space.selection == ("ExponentialDecay/Cast_2",)
+    commands.add_control(bench.space, "train", "ExponentialDecay/Cast_2")
+    bench.space.debugger.flush()
+    assert not [row for row in panel.model.rows if "no path orders" in row.text]
