@@ -288,7 +288,7 @@ class LoopRan:
         length = len(again.recording.plan.steps)
         with printing_to(nowhere):
             while (error := again.reach(length)) is None and again.number < number:
-                again.advance()
+                again.advance()  # nothing limits what it keeps
         if error is not None:
             raise error
         return again
