@@ -47,7 +47,7 @@ class GradientValues(CellModel):
     def cell(self, row: int, column: int) -> Cell:
         ref = self.refs[row]
         if column == NAME:
-            return Cell(ref.short, code=True)
+            return Cell(ref.short, code=True, name=True)
         found = self._workspace.gradient(str(ref))
         if found is None or found.state != "known":
             word = "waiting" if found is None else found.state
@@ -67,7 +67,7 @@ def _norm(found: TensorValue) -> Cell:
 
 def gradient_values(workspace: Workspace, model: GradientValues) -> FlatTable:
     """The table of them; a click selects what a gradient belongs to."""
-    widths = (120, 120, 64)
+    widths = (112, 120, 60)
     table = FlatTable(lambda: workspace.theme, model, "gradients.values", widths, VALUE)
     table.setAccessibleName("Gradients at this step")
     table.chosen.connect(lambda row: workspace.select([model.refs[row].op]))

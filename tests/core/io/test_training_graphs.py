@@ -127,6 +127,20 @@ def test_they_outlast_edits_of_something_else() -> None:
     assert edits.remove_operations(document, ["loss"]).imported == ()
 
 
+@pytest.mark.parametrize("scope", ["head", "stem_bn", "gradients", "gradients_1"])
+def test_they_outlast_a_renamed_scope(scope: str) -> None:
+    """Of what they are of, and their own, which the document knows by its name."""
+    document = facts.document("residual_network")
+    renamed = edits.rename_scope(document, scope, "elsewhere")
+    scopes = [one.scope for one in document.imported]
+    assert [one.scope for one in renamed.imported] == [
+        "elsewhere" if name == scope else name for name in scopes
+    ]
+    for before, after in zip(derive(document).derived, derive(renamed).derived, strict=True):
+        assert len(after.gradients) == len(before.gradients) > 60
+        assert len(after.edges) == len(before.edges)
+
+
 def test_requests() -> None:
     """Nothing is derived for them, and everything that shows gradients knows them."""
     document = facts.document("gan")

@@ -50,6 +50,24 @@ def test_the_gradients_of_what_is_trained_are_listed(
     assert "the gradient ends at head/frozen_t" in reason
 
 
+def test_names_that_differ_at_their_end_look_different(
+    bench: Any, show: Callable[..., Any]
+) -> None:
+    """In a narrow panel, too: a layer's gamma is not its beta."""
+    bench.space.open_document(facts.fed("residual_network"))
+    bench.space.debugger.flush()
+    panel = show(GradientsPanel(bench.space))
+    panel.resize(240, 600)
+    names = [panel.held.cell(row, NAME).text for row in range(panel.held.count())]
+    picture = panel.values.viewport().grab().toImage()
+    painted = [
+        picture.copy(panel.values.visualRect(panel.held.index(names.index(name), NAME)))
+        for name in ("block0/a_bn/gamma", "block0/a_bn/beta")
+    ]
+    assert painted[0].width() < 120
+    assert painted[0] != painted[1]
+
+
 def test_a_check_of_them_takes_the_place_of_the_list(
     bench: Any, show: Callable[..., Any], qtbot: Any
 ) -> None:
