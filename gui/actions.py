@@ -89,6 +89,12 @@ EDIT = (
     Action("edit.select_inputs", "Select what it depends on", commands.select_inputs,
            "Add everything upstream to the selection", ("U",), "", when.any_selected, "Edit", 2,
            canvas=True),
+    Action("edit.select_repeats", "Select blocks like this", commands.select_repeats,
+           "Select every block that is wired like the one around the selected nodes; once more, "
+           "the blocks around those", (), "", when.scope_selected, "Edit", 2),
+    Action("edit.select_passes", "Select what all its gradient passes", commands.select_passes,
+           "Select the operations that every way back to the selected node goes through, and say "
+           "which stops would end its gradient", (), "", when.one_differentiated, "Edit", 2),
     Action("edit.note", "Note…", window("note"),
            "Write what the document is about, and what to look at", ("Ctrl+Shift+N",), "",
            when.is_open, "Edit", 3),

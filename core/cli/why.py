@@ -8,12 +8,14 @@ import msgspec
 
 from core.autodiff.walking import reached
 from core.cli.asking import require_request
+from core.cli.bottleneck_text import bottleneck_text
 from core.cli.loading import load
 from core.cli.ports import Answer, Application
 from core.cli.situation import situation
 from core.host.evaluator import Evaluator
 from core.host.explaining import explanation
 from core.host.messages import Explanation
+from core.host.passing import found_bottlenecks
 from core.io.document import CodeKind
 
 
@@ -26,7 +28,11 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     ends = {ref: reached(loaded.document.graph, ref, request.of) for ref in request.wrt}
     found = {x.short: explanation(evaluate, here, str(y), str(x)) for x, y in ends.items()}
     objects = {name: msgspec.to_builtins(e) for name, e in found.items()}
-    return Answer({"gradients": objects}, "\n".join(_text(e) for e in found.values()))
+    passing = {x.short: found_bottlenecks(here, str(y), str(x)) for x, y in ends.items()}
+    for name, one in passing.items():
+        objects[name] |= {"passes": one.passes, "cut": one.cut}
+    texts = [_text(e) + bottleneck_text(passing[name], e.path) for name, e in found.items()]
+    return Answer({"gradients": objects}, "\n".join(texts))
 
 
 def _text(found: Explanation) -> str:

@@ -88,6 +88,39 @@ class Explained(Message, frozen=True, kw_only=True):
     explanation: Explanation
 
 
+class FindBottlenecks(Message, frozen=True, kw_only=True):
+    """What does all of d(of)/d(wrt) pass? of: "" for the first thing that is differentiated of
+    which `wrt` has a gradient. Replied to with Bottlenecks."""
+
+    wrt: str
+    of: str = ""
+
+
+class Bottlenecks(Message, frozen=True, kw_only=True):
+    """passes: operations that all of the gradient goes through, from `of` on, without the ends;
+    cut: the fewest wires ("a<0") with a stop at each of which it does not arrive. Nothing where
+    there is no gradient."""
+
+    of: str
+    wrt: str
+    passes: list[str]
+    cut: list[str]
+
+
+class FindRepeats(Message, frozen=True, kw_only=True):
+    """Which blocks are like the one around these operations? Replied to with Repeats."""
+
+    names: list[str]
+
+
+class Repeats(Message, frozen=True, kw_only=True):
+    """scopes: those that are alike, in order of creation; names: the operations in all of them.
+    Nothing where the blocks around what was asked for are not repeated."""
+
+    scopes: list[str]
+    names: list[str]
+
+
 class Compare(Message, frozen=True, kw_only=True):
     """Run on `left` and on each device of `against`, node by node. Replied to with Compared."""
 

@@ -22,6 +22,7 @@ from core.host.findings import (
     UncheckedNode,
 )
 from core.host.inquiries import (
+    Bottlenecks,
     CheckExpectations,
     CheckGradients,
     Compare,
@@ -30,11 +31,14 @@ from core.host.inquiries import (
     Expectations,
     Expected,
     Explained,
+    FindBottlenecks,
+    FindRepeats,
     GradientTable,
     Notate,
     Notated,
     Profile,
     Profiled,
+    Repeats,
     Why,
 )
 from core.host.message import Message
@@ -205,6 +209,8 @@ Request = (
     | Expect
     | Notate
     | Why
+    | FindBottlenecks
+    | FindRepeats
     | Compare
     | Profile
     | Devices
@@ -221,6 +227,8 @@ Reply = (
     | Expected
     | Notated
     | Explained
+    | Bottlenecks
+    | Repeats
     | Compared
     | Profiled
     | DeviceList
@@ -229,6 +237,7 @@ Event = Output | Progress
 
 __all__ = [
     "BlockedEdge",
+    "Bottlenecks",
     "BreakpointSpec",
     "CheckExpectations",
     "CheckGradients",
@@ -252,6 +261,8 @@ __all__ = [
     "Explained",
     "Explanation",
     "Failed",
+    "FindBottlenecks",
+    "FindRepeats",
     "GradientRow",
     "GradientTable",
     "LoopInfo",
@@ -273,6 +284,7 @@ __all__ = [
     "ProgramInfo",
     "Progress",
     "Read",
+    "Repeats",
     "Reply",
     "Request",
     "SessionInfo",

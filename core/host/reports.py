@@ -29,6 +29,7 @@ from core.host.messages import (
     Stopped,
     ThreadInfo,
 )
+from core.host.racing import problems_of
 from core.ops.opened import opened
 from core.ops.table import find
 
@@ -51,7 +52,7 @@ def program_info(session: DebugSession) -> ProgramInfo:
         ],
         custom=dict(program.custom),
         slots={name: list(slots) for name, slots in program.slots.items()},
-        problems=[info_of_problem(p) for p in (*program.problems, *telling.problems)],
+        problems=[info_of_problem(p) for p in (*problems_of(session), *telling.problems)],
         device=backend.name,
         measured=backend.measured,
         source=backend.source,

@@ -20,6 +20,8 @@ from core.errors import GradstepError
 from core.graph.loop import way_to
 from core.graph.model import TensorRef
 from core.graph.problems import Problem
+from core.graph.repeats import blocks_around
+from core.graph.scopes import parents
 from core.host import messages as m
 from core.host.checking import gradient_tables, table_of_node
 from core.host.derive import compiled, derive, of_kind
@@ -29,6 +31,7 @@ from core.host.expectations import check_expectations
 from core.host.expecting import expected, with_expected
 from core.host.explaining import explanation
 from core.host.failures import info_of, info_of_problem
+from core.host.passing import found_bottlenecks, loss_for
 from core.host.position import begin, begin_all, go_back_to_all
 from core.host.profiling import Wish, profiled
 from core.host.reading import read
@@ -40,6 +43,7 @@ from core.host.user_code import Function
 from core.host.wire import Buffer
 from core.io import store
 from core.io.document import CodeKind, Document
+from core.ops.opened import opened
 from core.ops.output import printing_to, say
 from core.ops.variable import VARIABLES
 
@@ -89,6 +93,8 @@ class EngineService:
             m.Expect: self._expect,
             m.Notate: self._notate,
             m.Why: self._why,
+            m.FindBottlenecks: self._find_bottlenecks,
+            m.FindRepeats: self._find_repeats,
             m.Compare: self._compare,
             m.Profile: self._profile,
             m.Devices: self._list_devices,
@@ -209,6 +215,18 @@ class EngineService:
         here = replace(here, imported=asked[0].imported if asked else None)
         found = explanation(self._evaluator(), here, request.of, request.wrt)
         return m.Explained(explanation=found), ()
+
+    def _find_bottlenecks(self, request: m.FindBottlenecks, buffers: Sequence[Buffer]) -> Answer:
+        here, derived = self._situation(), self._session.program.derived
+        losses = [y for one in derived for y in one.of] or [*here.request.of]
+        of = request.of or loss_for(here, request.wrt, losses)
+        return found_bottlenecks(here, of, request.wrt), ()
+
+    def _find_repeats(self, request: m.FindRepeats, buffers: Sequence[Buffer]) -> Answer:
+        graph = opened(self._session.program.forward)
+        scopes = {*(found := blocks_around(graph, request.names))}
+        names = [name for name in graph.operations if not scopes.isdisjoint(parents(name))]
+        return m.Repeats(scopes=[*found], names=names), ()
 
     def _compare(self, request: m.Compare, buffers: Sequence[Buffer]) -> Answer:
         program = self._session.program

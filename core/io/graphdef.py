@@ -6,6 +6,7 @@ from pathlib import PurePath
 from typing import Any
 
 from core.autodiff.recognition.names import gradient_scopes
+from core.collector import collector_paused
 from core.errors import GradstepError
 from core.graph.model import Graph, Operation, TensorRef, predecessors
 from core.io.document import Document
@@ -65,6 +66,7 @@ def from_pbtxt(data: bytes, name: str = "") -> Document:
     return to_document(proto, name)
 
 
+@collector_paused()
 def to_document(proto: Any, name: str = "") -> Document:
     """The document of a GraphDef message; see `from_pb`."""
     graph = to_graph(proto, name)

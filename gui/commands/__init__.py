@@ -77,6 +77,7 @@ from gui.commands.sessions import (
     new_session,
     switch_session,
 )
+from gui.commands.structure import select_passes, select_repeats
 
 __all__ = [
     "add_block",
@@ -127,6 +128,8 @@ __all__ = [
     "run_to",
     "select_all",
     "select_inputs",
+    "select_passes",
+    "select_repeats",
     "select_scope",
     "set_attr",
     "set_breakpoints",

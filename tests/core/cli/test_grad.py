@@ -205,6 +205,20 @@ def test_why_nothing_is_wrong(cli: Cli) -> None:
     assert found["state"] == "ok"
 
 
+def test_why_says_what_all_of_it_passes_and_which_stops_end_it(cli: Cli) -> None:
+    """Two ways lead from c to a = d * e, and one from k."""
+    found = cli("why", TUTORIAL, "--of", "a", "--json").json["gradients"]
+    assert (found["c"]["passes"], found["c"]["cut"]) == ([], ["d<1", "e<0"])
+    assert (found["k"]["passes"], found["k"]["cut"]) == (["e"], ["e<1"])
+    said = cli("why", TUTORIAL).out
+    assert "path: loss → a → d → c\n  passes: a\n  ends:   with a stop at 1 wire: loss<0" in said
+    assert "path: loss → a → e → k\n  passes: all of it takes this path" in said
+    stops = [f"--stop={wire}" for wire in found["c"]["cut"]]
+    stopped = cli("why", TUTORIAL, "--of", "a", "--wrt", "c", *stops)
+    assert "is None" in stopped.out
+    assert "ends:" not in stopped.out
+
+
 def test_an_override_of_a_type_nearly_called_so_is_refused_with_what_was_meant(cli: Cli) -> None:
     error = cli("grad", TUTORIAL, "--override", "Addv2=Identity", "--json").json["error"]
     assert error["message"] == "this override matches nothing: no op of type Addv2 here"

@@ -232,6 +232,28 @@ def test_why_uses_the_values_of_the_run(ask: Ask) -> None:
     assert (found.state, found.node, found.index) == ("nan", "log", [0])
 
 
+def test_what_all_of_a_gradient_passes(ask: Ask, opened: m.Opened) -> None:
+    """Of what the document differentiates, unless something is named."""
+    reply = ask(m.FindBottlenecks(wrt="k"))
+    assert isinstance(reply, m.Bottlenecks)
+    assert (reply.of, reply.passes, reply.cut) == ("loss", ["a", "e"], ["e<1"])
+    reply = ask(m.FindBottlenecks(wrt="c", of="a"))
+    assert isinstance(reply, m.Bottlenecks)
+    assert (reply.passes, reply.cut) == ([], ["d<1", "e<0"])
+    assert failure(ask(m.FindBottlenecks(wrt="kk"))).hint == "did you mean k?"
+
+
+def test_no_gradient_passes_anything_where_none_is_asked_for(
+    ask: Ask, example: Callable[[str], bytes]
+) -> None:
+    build = GraphBuilder()
+    build.placeholder("x", shape=())
+    ask(m.Open(), store.to_bytes(Document(build.build())))
+    said = failure(ask(m.FindBottlenecks(wrt="x")))
+    assert said.message == "no gradient is asked for"
+    assert said.hint == "choose what to differentiate, and with respect to what"
+
+
 def test_why_of_tensors_that_no_request_names(ask: Ask, opened: m.Opened) -> None:
     reply = ask(m.Why(of="a", wrt="data"))
     assert isinstance(reply, m.Explained)

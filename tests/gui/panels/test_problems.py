@@ -11,9 +11,11 @@ from core.autodiff.request import Override
 from core.graph.dtypes import Shape
 from core.graph.problems import Problem
 from core.host.messages import ErrorInfo
+from core.io.graphdef import from_pb
 from gui import commands
 from gui.panels.problem_rows import problem_rows
 from gui.panels.problems import ProblemsPanel
+from tests.support import tensorflow_graphs
 
 
 def test_the_same_problem_is_said_once() -> None:
@@ -83,3 +85,22 @@ def test_a_wrong_gradient_is_listed_once_it_was_checked(
     commands.use_native_gradient(bench.space, "e")
     bench.space.debugger.flush()
     assert panel.model.rows == []
+
+
+def test_a_race_is_a_warning_at_what_reads(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    """It names both ends, and is gone once one waits for the other."""
+    document = from_pb(tensorflow_graphs.graph_bytes("program_estimator"))
+    bench.space.open_document(document)
+    bench.space.debugger.flush()
+    panel = show(ProblemsPanel(bench.space))
+    (row,) = [row for row in panel.model.rows if "no path orders" in row.text]
+    assert (row.node, row.severity) == ("ExponentialDecay/Cast_2", "warning")
+    assert "'train', which writes it" in row.text
+    place = panel.list.visualRect(panel.model.index(panel.model.rows.index(row))).center()
+    qtbot.mouseClick(panel.list.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert bench.space.selection == ("ExponentialDecay/Cast_2",)
+    commands.add_control(bench.space, "train", "ExponentialDecay/Cast_2")
+    bench.space.debugger.flush()
+    assert not [row for row in panel.model.rows if "no path orders" in row.text]
