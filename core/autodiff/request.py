@@ -102,6 +102,15 @@ class OverrideTable:
         found = found or self._by[OverrideKind.TYPE].get(op.type)
         return native_name(op) if found is None else found[2]
 
+    def named_for(self, op: Operation) -> list[str]:
+        """The gradients of all overrides that match `op`, in force there or not."""
+        kinds = OverrideKind
+        places = [(kinds.TYPE, op.type), (kinds.OP, op.name)]
+        if self._by[kinds.SCOPE]:
+            places += [(kinds.SCOPE, scope) for scope in parents(op.name)]
+        found = (self._by[kind].get(name) for kind, name in places)
+        return [ranked[2] for ranked in found if ranked is not None]
+
     def _of_scope(self, name: str) -> _Ranked | None:
         scopes = self._by[OverrideKind.SCOPE]
         if not scopes:

@@ -66,9 +66,10 @@ def unregistered(document: Document, functions: Collection[str]) -> list[Problem
 def _askers(document: Document, asked: Asked) -> Iterator[tuple[str, str]]:
     """Where, and what there, wants a gradient."""
     graph = opened(document.graph)
-    for override in document.request.overrides:
-        matches = override.enabled and any(override.matches(graph[n]) for n in asked.nodes)
-        if matches and override.gradient == asked.name:
+    wanting = [o for o in document.request.overrides if o.enabled and o.gradient == asked.name]
+    there = {kind: _targets(graph, kind) for kind in {override.kind for override in wanting}}
+    for override in wanting:
+        if override.named in there[override.kind]:
             yield "", f"the override of {override.target}"
     for node in asked.nodes:
         if graph[node].gradient_op_type == asked.name:

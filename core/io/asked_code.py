@@ -5,9 +5,11 @@ A GraphDef has the names of Python functions and of gradients, never the functio
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from core.autodiff.request import Override, OverrideTable
 from core.autodiff.rules import is_registered
 from core.graph.dtypes import TensorType
 from core.graph.model import PYTHON_OPS, Graph, Operation, TensorRef
@@ -19,8 +21,9 @@ from core.ops.tensor_types import outputs_of
 from core.ops.variable import variable_read_by
 
 _Types = Sequence[TensorType | None]
+_Askers = Mapping[tuple[str, CodeKind], Sequence[Operation]]
 
-_NAMING = "naming"  # kept with the graph
+_ASKERS = "askers"  # kept with the graph
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +82,7 @@ class Asked:
 def asked_code(document: Document) -> list[Asked]:
     """Every function that the document's graph or overrides ask for and the program does not
     come with: Python functions by their token, gradients by their name."""
-    askers: dict[tuple[str, CodeKind], list[Operation]] = {}
-    overridden = any(override.enabled for override in document.request.overrides)
-    graph = opened(document.graph)
-    for op in graph if overridden else _naming(graph):
-        for asked in _asked_by(op, document):
-            askers.setdefault(asked, []).append(op)
-    return [_with_types(document, *asked, ops) for asked, ops in askers.items()]
+    return [_with_types(document, *asked, ops) for asked, ops in _askers(document).items()]
 
 
 def missing_code(document: Document, at: Collection[str] = ()) -> list[Asked]:
@@ -98,21 +95,25 @@ def _is_there(asked: Asked, item: CodeItem | None) -> bool:
     return item is not None and item.kind in (asked.kind, CodeKind.NUMPY_GRADIENT)
 
 
-def _naming(graph: Graph) -> tuple[Operation, ...]:
-    """Operations with the name of a function in them; found once for a graph, which most have
-    none of and which is asked after every step."""
-    if _NAMING not in graph.__dict__:
-        found = (op for op in graph if op.type in PYTHON_OPS or op.gradient_op_type)
-        graph.__dict__[_NAMING] = tuple(found)
-    operations: tuple[Operation, ...] = graph.__dict__[_NAMING]
-    return operations
+def _askers(document: Document) -> _Askers:
+    """What is asked for, and by which operations; found once for a graph and its overrides, as it
+    is asked after every step."""
+    graph = opened(document.graph)
+    overrides = tuple(one for one in document.request.overrides if one.enabled)
+    known: tuple[tuple[Override, ...], _Askers] | None = graph.__dict__.get(_ASKERS)
+    if known is None or known[0] != overrides:
+        table, askers = OverrideTable(overrides), defaultdict(list)
+        for op in graph:
+            for asked in _asked_by(op, table):
+                askers[asked].append(op)
+        known = graph.__dict__[_ASKERS] = (overrides, askers)
+    return known[1]
 
 
-def _asked_by(op: Operation, document: Document) -> Iterator[tuple[str, CodeKind]]:
+def _asked_by(op: Operation, overrides: OverrideTable) -> Iterator[tuple[str, CodeKind]]:
     if op.type in PYTHON_OPS:
         yield str(op.attrs.get("token", "")), CodeKind.PYFUNC
-    overrides = [o.gradient for o in document.request.overrides if o.enabled and o.matches(op)]
-    for name in dict.fromkeys((*overrides, op.gradient_op_type)):
+    for name in dict.fromkeys((*overrides.named_for(op), op.gradient_op_type)):
         if name and not is_registered(name, ()):
             yield name, CodeKind.GRADIENT
 
