@@ -56,7 +56,7 @@ def _measured(area: Area, python: Path, options: argparse.Namespace) -> Measured
         tree.copy(root, options.at)
         drawn = _drawn(python, root, area.files(root), options)
         mutants = [Mutant(**each) for each in drawn["mutants"]]
-        with Bench(root, area.test_files(root)) as bench:
+        with Bench(root, area.files(root), area.test_files(root)) as bench:
             _say(f"{area.name}: {len(mutants)} mutants; first the tests on the tree as it is")
             failing, seconds = bench.prepare()
             _say(f"{area.name}: the tests take {seconds:.0f} s of CPU time")

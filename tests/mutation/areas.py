@@ -24,11 +24,6 @@ class Area:
         return sorted({path.relative_to(root).as_posix() for path in found})
 
 
-def near(module: str, tests: list[str]) -> list[str]:
-    """Of `tests`, those that bear the module's name."""
-    return [test for test in tests if Path(test).stem == f"test_{Path(module).stem}"]
-
-
 def _files(path: Path, pattern: str = "*.py") -> list[Path]:
     if path.is_dir():
         return [p for p in path.rglob(pattern) if p.stat().st_size > 200]

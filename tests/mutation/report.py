@@ -55,7 +55,7 @@ class Measured:
 def _as_json(outcome: Outcome) -> dict[str, Any]:
     mutant = outcome.mutant
     names = ("file", "line", "operator", "before", "after")
-    return {name: getattr(mutant, name) for name in names}
+    return {**{name: getattr(mutant, name) for name in names}, "tests": outcome.tests}
 
 
 def readable(measured: Measured) -> str:
@@ -63,7 +63,8 @@ def readable(measured: Measured) -> str:
     lines = []
     for each in measured.survivors:
         mutant = each.mutant
-        lines.append(f"{mutant.file}:{mutant.line}  {mutant.operator}")
+        alone = "" if each.tests else ", and no test comes there"
+        lines.append(f"{mutant.file}:{mutant.line}  {mutant.operator}{alone}")
         lines += [f"  - {line}" for line in mutant.before.split("\n")]
         lines += [f"  + {line}" for line in mutant.after.split("\n")]
     lines += [f"fails anyway, and counts for nothing: {name}" for name in measured.failing]

@@ -10,7 +10,18 @@ import pytest
 from tests.mutation.report import Measured, readable
 from tests.mutation.trial import Bench, BrokenError, Mutant
 
-PROGRAM = "def count(n):\n    while n > 3:\n        n -= 1\n    return n\n"
+PROGRAM = """LIMIT = 3
+
+
+def count(n):
+    while n > LIMIT:
+        n -= 1
+    return n
+
+
+def nobody():
+    return 1
+"""
 TESTS = """
 import pytest
 
@@ -38,7 +49,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def bench(root: Path) -> Iterator[Bench]:
-    with Bench(root, ["test_program.py"], patience=0) as bench:
+    with Bench(root, ["program.py"], ["test_program.py"], patience=0) as bench:
         failing, _ = bench.prepare()
         assert failing == ["test_program.py::test_what_never_held"]
         yield bench
@@ -52,9 +63,11 @@ def mutant(before: str, after: str) -> Mutant:
 @pytest.mark.parametrize(
     ("before", "after", "killed_by"),
     [
-        ("n > 3", "n > 4", "test_program.py::test_a_large_one[4]"),
+        ("n > LIMIT", "n > 4", "test_program.py::test_a_large_one[4]"),
         ("return n", "return max(n, 3)", "test_program.py::test_a_small_number"),
-        ("n > 3", "n > 3.5", ""),
+        ("n > LIMIT", "n > 3.5", ""),
+        ("return 1", "return 2", ""),
+        ("LIMIT = 3", "LIMIT = 4", "test_program.py::test_a_large_one[4]"),
         ("n -= 1", "pass", "time"),
         ("def count", "def counted", "test_program.py"),
         ("return n", "import os; os._exit(9)", "pytest's status 9"),
@@ -70,26 +83,27 @@ def test_the_first_test_that_fails_kills(
 
 def test_what_killed_before_is_tried_first(bench: Bench) -> None:
     for _ in range(2):
-        bench.outcome(mutant("n > 3", "n > 4"))
+        bench.outcome(mutant("n > LIMIT", "n > 4"))
     both = mutant("return n", "return None")
     assert bench.outcome(both).killed_by == "test_program.py::test_a_large_one[4]"
 
 
 def test_the_report_names_what_survived(bench: Bench) -> None:
-    pairs = [("n > 3", "n > 4"), ("n > 3", "n > 3.5")]
+    pairs = [("n > LIMIT", "n > 4"), ("n > LIMIT", "n > 3.5"), ("return 1", "return 2")]
     outcomes = [bench.outcome(mutant(*pair)) for pair in pairs]
     measured = Measured("small", "0000000", 1, 9, {"an annotation": 2}, [], outcomes)
     text = readable(measured)
-    assert "program.py:2  By hand\n  - n > 3\n  + n > 3.5\n" in text
-    assert "1 of 2 mutants killed (0 by time), 50.0%" in text
+    assert "program.py:5  By hand\n  - n > LIMIT\n  + n > 3.5\n" in text
+    assert "program.py:11  By hand, and no test comes there\n" in text
+    assert "1 of 3 mutants killed (0 by time), 33.3%" in text
     assert "of 9 places; left out: 2 an annotation" in text
-    assert measured.as_json()["survivors"][0]["line"] == 2
+    assert measured.as_json()["survivors"][0]["line"] == 5
 
 
 def test_tests_that_do_not_run_are_no_measurement(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text("import nothing_of_that_name\n")
     with (
-        Bench(tmp_path, ["test_it.py"]) as bench,
+        Bench(tmp_path, [], ["test_it.py"]) as bench,
         pytest.raises(BrokenError, match="do not run"),
     ):
         bench.prepare()

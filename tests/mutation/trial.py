@@ -1,7 +1,13 @@
-"""Trying mutants: which tests fail with each, the nearest tests first."""
+"""Trying mutants: of the tests that call what was changed, which one fails first.
+
+Those come first that have found mistakes in the same module already, then the quick ones. A test
+that gets at a function through another process, or at a value that a cache kept, is not among its
+callers; it might have noticed what is said to have survived.
+"""
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
@@ -11,11 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from tests.mutation.areas import near
 from tests.mutation.tree import mutated
 
 _ZYGOTE = Path(__file__).with_name("zygote.py")
-_PASSED, _FAILED, _INTERRUPTED, _NONE_LEFT = 0, 1, 2, 5  # pytest's exit codes
+_PASSED, _FAILED = 0, 1  # pytest's exit codes
 _OUT_OF_TIME = -9, -24  # by the clock, of CPU time
 
 
@@ -35,10 +40,12 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Outcome:
-    """killed_by: the first test that failed, "time" for none in time; empty: it survived."""
+    """killed_by: the first test that failed, "time" for none in time; empty: it survived. tests:
+    how many could have failed, having called the function that was changed."""
 
     mutant: Mutant
     killed_by: str
+    tests: int
 
 
 class Bench:
@@ -46,12 +53,16 @@ class Bench:
 
     patience: seconds of CPU time for a mutant, over three times what the tests take."""
 
-    def __init__(self, root: Path, tests: Sequence[str], patience: float = 10) -> None:
+    def __init__(
+        self, root: Path, modules: Sequence[str], tests: Sequence[str], patience: float = 10
+    ) -> None:
         self._root = root
-        self._tests = list(tests)
+        self._modules = list(modules)
+        self._files = list(tests)
         self._patience = patience
-        self._skipped: list[str] = []  # those that fail on the tree as it is
         self._limits = {"cpu": 1200, "wall": 1800}
+        self._tests: list[str] = []  # those that pass, the quickest first
+        self._callers: dict[tuple[str, int], set[str]] = {}  # of a module's function, by its line
         self._killers: dict[str, Counter[str]] = {}  # of each module
 
     def __enter__(self) -> Self:
@@ -67,46 +78,54 @@ class Bench:
     def prepare(self) -> tuple[list[str], float]:
         """Run all tests on the tree as it is: those that fail, which count for nothing from here
         on, and CPU seconds. Raises BrokenError where they do not run."""
-        answer = self._ask(self._tests, (), stop_at_first=False)
+        answer = self._ask(self._files)
         if answer["code"] not in (_PASSED, _FAILED):
             log = (self._root / "mutate.log").read_text("utf-8", "replace")
             raise BrokenError(f"the tests do not run (pytest: {answer['code']})\n{log[-2000:]}")
-        self._skipped = answer["failed"]
-        seconds = answer["seconds"]
+        failing = _failed(answer)
+        took: dict[str, float] = {}
+        for said in answer["said"]:
+            if "test" in said and said["test"] not in failing:
+                took[said["test"]] = said["took"]
+                for file, line in said["called"]:
+                    self._callers.setdefault((file, line), set()).add(said["test"])
+        self._tests = sorted(took, key=took.__getitem__)
+        seconds = float(answer["seconds"])
         allowed = self._patience + 3 * seconds
         self._limits = {"cpu": 1 + int(allowed), "wall": 60 + int(4 * allowed)}
-        return self._skipped, seconds
+        return failing, seconds
 
     def outcome(self, mutant: Mutant) -> Outcome:
+        path = self._root / mutant.file
+        line = function_at(path.read_text("utf-8"), mutant.line)
+        callers = self._callers.get((mutant.file, line), ())
+        tests = [test for test in self._tests if line == 0 or test in callers]
+        if not tests:
+            return Outcome(mutant, "", 0)
         killers = self._killers.setdefault(mutant.file, Counter())
-        first = [name for name, _ in killers.most_common(20)]
-        files = {name.partition("::")[0] for name in first[:5]}
-        nearest = [t for t in self._tests if t in files or t in near(mutant.file, self._tests)]
-        with mutated(self._root / mutant.file, mutant.source):
-            for tests in (nearest, [t for t in self._tests if t not in nearest]):
-                killer = self._killer(tests, first) if tests else ""
-                if killer:
-                    killers[killer] += 1
-                    return Outcome(mutant, killer)
-        return Outcome(mutant, "")
+        tests.sort(key=lambda test: -killers[test])
+        with mutated(path, mutant.source):
+            killer = self._killer(tests)
+        killers.update([killer] if killer in tests else [])
+        return Outcome(mutant, killer, len(tests))
 
-    def _killer(self, tests: list[str], first: Sequence[str]) -> str:
-        answer = self._ask(tests, first, stop_at_first=True)
-        code, failed = answer["code"], answer["failed"]
+    def _killer(self, tests: Sequence[str]) -> str:
+        files = dict.fromkeys(test.partition("::")[0] for test in tests)
+        answer = self._ask(list(files), tests)
+        code, failed = answer["code"], _failed(answer)
         if failed:
-            return str(failed[0])
+            return failed[0]
         if code in _OUT_OF_TIME:
             return "time"
-        if code in (_PASSED, _NONE_LEFT):
+        if code == _PASSED:
             return ""
-        return f"pytest's status {code}"  # Python itself fell, or pytest did
+        return f"pytest's status {code}"  # what the tests share does not load, or Python fell
 
-    def _ask(self, tests: list[str], first: Sequence[str], stop_at_first: bool) -> dict[str, Any]:
+    def _ask(self, files: list[str], only: Sequence[str] = ()) -> dict[str, Any]:
         request = {
-            "tests": tests,
-            "first": list(first),
-            "skipped": self._skipped,
-            "stop_at_first": stop_at_first,
+            "tests": files,
+            "only": list(only),
+            "watched": [] if only else self._modules,
             **self._limits,
         }
         assert self._zygote.stdin is not None
@@ -118,3 +137,19 @@ class Bench:
             raise BrokenError("the Python that runs the tests has ended")
         answer: dict[str, Any] = json.loads(line)
         return answer
+
+
+def _failed(answer: dict[str, Any]) -> list[str]:
+    return [said["failed"] for said in answer["said"] if "failed" in said]
+
+
+def function_at(source: str, line: int) -> int:
+    """The first line of the function whose body `line` is in; 0 where it is in none: then it is
+    run when the module is loaded."""
+    found = 0
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef) and node.body[0].lineno <= line <= (
+            node.end_lineno or 0
+        ):
+            found = max(found, min([node.lineno, *(each.lineno for each in node.decorator_list)]))
+    return found

@@ -14,6 +14,10 @@ import resource
 import signal
 import sys
 import threading
+import time
+from collections.abc import Generator
+from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -38,13 +42,14 @@ _GRACE = 5  # seconds of CPU time from the signal to the end
 
 
 class Trial:
-    """What pytest is told, and what it tells: a failed test is a line in `pipe`.
+    """What pytest is told, and what it tells: a JSON object a line in `pipe`.
 
-    first: tests to begin with; skipped: tests that fail anyway."""
+    only: the tests to run, in this order; empty for all. watched: modules; of each test it is said
+    which of their functions it has called, and how long it took."""
 
-    def __init__(self, first: list[str], skipped: list[str], pipe: int) -> None:
-        self._first = {name: number for number, name in enumerate(first)}
-        self._skipped = frozenset(skipped)
+    def __init__(self, only: list[str], watched: list[str], pipe: int) -> None:
+        self._only = {name: number for number, name in enumerate(only)}
+        self._watched = {str(Path(name).resolve()): name for name in watched}
         self._pipe = pipe
 
     @pytest.hookimpl(trylast=True)
@@ -64,19 +69,42 @@ class Trial:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        items[:] = [item for item in items if item.nodeid not in self._skipped]
-        items.sort(key=lambda item: self._first.get(item.nodeid, len(self._first)))
+        if self._only:
+            items[:] = [item for item in items if item.nodeid in self._only]
+            items.sort(key=lambda item: self._only[item.nodeid])
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        if not self._watched:
+            return (yield)
+        called: set[tuple[str, int]] = set()
+
+        def note(frame: FrameType, event: str, argument: object) -> None:
+            code = frame.f_code
+            if code.co_filename in self._watched:
+                called.add((self._watched[code.co_filename], code.co_firstlineno))
+
+        start = time.process_time()
+        threading.settrace(note)
+        sys.settrace(note)
+        try:
+            return (yield)
+        finally:
+            sys.settrace(None)
+            threading.settrace(None)
+            took = time.process_time() - start
+            self._say(test=item.nodeid, took=took, called=sorted(called))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
-            self._say(report.nodeid)
+            self._say(failed=report.nodeid)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
-            self._say(report.nodeid)
+            self._say(failed=report.nodeid)
 
-    def _say(self, name: str) -> None:
-        os.write(self._pipe, f"{name}\n".encode())
+    def _say(self, **said: Any) -> None:
+        os.write(self._pipe, f"{json.dumps(said)}\n".encode())
 
 
 def main() -> None:
@@ -89,7 +117,8 @@ def main() -> None:
 
 
 def _answer(request: dict[str, Any]) -> dict[str, Any]:
-    """{"code": pytest's exit code, negative for a signal; "failed": tests; "seconds": CPU time}."""
+    """{"code": pytest's exit code, negative for a signal; "said": what Trial says; "seconds": CPU
+    time}."""
     read, write = os.pipe()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     child = os.fork()
@@ -100,13 +129,13 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
     late = threading.Timer(request["wall"], _kill, [child])
     late.start()
     with os.fdopen(read) as pipe:
-        failed = pipe.read().split("\n")[:-1]
+        said = [json.loads(line) for line in pipe]
     _, status = os.waitpid(child, 0)
     late.cancel()
     _kill(child)  # processes that it has left
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return {"code": os.waitstatus_to_exitcode(status), "failed": failed, "seconds": seconds}
+    return {"code": os.waitstatus_to_exitcode(status), "said": said, "seconds": seconds}
 
 
 def _kill(group: int) -> None:
@@ -122,9 +151,9 @@ def _test(request: dict[str, Any], pipe: int) -> None:
     for stream in (1, 2):
         os.dup2(log, stream)
     resource.setrlimit(resource.RLIMIT_CPU, (request["cpu"], request["cpu"] + _GRACE))
-    sys.dont_write_bytecode = request["stop_at_first"]
-    options = [*_OPTIONS, *(["-x"] if request["stop_at_first"] else [])]
-    trial = Trial(request["first"], request["skipped"], pipe)
+    sys.dont_write_bytecode = bool(request["only"])
+    options = [*_OPTIONS, *(["-x"] if request["only"] else [])]
+    trial = Trial(request["only"], request["watched"], pipe)
     code = 70
     try:
         code = int(pytest.main([*options, *request["tests"]], plugins=[trial]))
