@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.cli.main import main
-from core.host.devices import DeviceServices
-from core.io.document import Document
+
+if TYPE_CHECKING:
+    from core.host.devices import DeviceServices
+    from core.io.document import Document
 
 
 class Gradstep:

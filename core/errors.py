@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+
+_LOG = logging.getLogger("gradstep")
+_LOG.addHandler(logging.NullHandler())  # who wants to read it gives it another one
+_logged: set[tuple[str, str]] = set()
+
 
 class GradstepError(Exception):
     """A failure in the user's graph, input or file; never a bug in Gradstep itself.
@@ -45,6 +51,22 @@ class GradstepError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (self.message, self.kind, self.node, self.index, self.hint)
+
+
+def unforeseen(what: str, error: BaseException, node: str | None = None) -> GradstepError:
+    """The error that users see where Python raised what nobody foresaw: `what` could not be done,
+    in our words. Python's own go to the log, once."""
+    key = what, repr(error)
+    if key not in _logged:
+        _logged.add(key)
+        _LOG.error("%s (at %s)", what, node, exc_info=error)
+    return GradstepError(
+        what,
+        kind="InternalError",
+        node=node,
+        hint="look at its inputs and attributes; where they are right, Gradstep is not: please "
+        "report it with this document",
+    )
 
 
 def _rebuild(

@@ -44,8 +44,16 @@ class Devices:
         listed = [
             DeviceInfo(name="cpu", kind="cpu", available=True, text=cpu),
             DeviceInfo(name="cpu:native", kind="cpu", available=True, text=NUMPY_NATIVE.source),
-            DeviceInfo(name="gpu", kind="gpu", available=gpu.available, text=gpu.text),
-            DeviceInfo(name="gpu:native", kind="gpu", available=gpu.available, text=gpu.text),
+        ]
+        listed += [
+            DeviceInfo(
+                name=name,
+                kind="gpu",
+                available=gpu.available,
+                text=gpu.text,
+                commands=list(gpu.commands),
+            )
+            for name in ("gpu", "gpu:native")
         ]
         for rules in PROFILES.values():
             text = f"documented rules of {rules.name}, on NumPy; never measured"

@@ -11,8 +11,26 @@ from functools import lru_cache
 
 _TIMEOUT_S = 60.0  # a first context and four kernel compilations, on a slow machine
 
+_EXTRAS = ("uv sync --extra cuda13", "uv sync --extra cuda12")
 _LIBRARIES = "CUDA libraries are missing: uv sync --extra cuda13 (or cuda12) brings them"
+_LOOK = ("nvidia-smi",)
 _RESTART = "check `nvidia-smi`, and restart the machine if that hangs or fails, too"
+
+# What is in the error's kind or text -> what that means and what to do; what to type for it.
+_REMEDIES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "cudaErrorInsufficientDriver": (
+        "no NVIDIA driver, or one too old: install driver 580 or later (CUDA 13), or 525 or later "
+        "(CUDA 12)",
+        (),
+    ),
+    "cudaErrorNoDevice": (
+        "the driver sees no NVIDIA GPU: check `nvidia-smi`, and the variable CUDA_VISIBLE_DEVICES",
+        _LOOK,
+    ),
+    "DynamicLibNotFoundError": (_LIBRARIES, _EXTRAS),
+    "ImportError": (_LIBRARIES, _EXTRAS),
+    "out of memory": ("the GPU has no free memory: close other programs that use it", _LOOK),
+}
 
 _CANARY = """
 import json, sys
@@ -35,11 +53,13 @@ except BaseException as error:
 @dataclass(frozen=True, slots=True)
 class GpuStatus:
     """available: a kernel was compiled, run and gave the right numbers. name: the card's.
-    text: what is there, or what is missing and how to get it."""
+    text: what is there, or what is missing and how to get it. commands: what to type for that, one
+    of them where there are several."""
 
     available: bool
     name: str = ""
     text: str = ""
+    commands: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=1)
@@ -50,6 +70,7 @@ def probe() -> GpuStatus:
             False,
             text="CuPy is not installed. With an NVIDIA GPU: uv sync --extra cuda13 "
             "(driver 580 or later) or --extra cuda12 (driver 525 or later).",
+            commands=_EXTRAS,
         )
     return ask(_CANARY, _TIMEOUT_S)
 
@@ -66,7 +87,7 @@ def ask(canary: str, timeout_s: float) -> GpuStatus:
         )
     except subprocess.TimeoutExpired:
         text = f"CuPy is installed, but the GPU did not answer within {timeout_s:g} s: {_RESTART}."
-        return GpuStatus(False, text=text)
+        return GpuStatus(False, text=text, commands=_LOOK)
     return read_canary(done.stdout, done.returncode)
 
 
@@ -77,24 +98,16 @@ def read_canary(output: str, status: int) -> GpuStatus:
         said = dict(json.loads(lines[-1]))
     except (IndexError, TypeError, ValueError):
         text = f"CuPy ended the process that tried it (exit status {status}): {_RESTART}."
-        return GpuStatus(False, text=text)
+        return GpuStatus(False, text=text, commands=_LOOK)
     if "error" in said:
-        return GpuStatus(False, text=_remedy(said["error"], said["text"]))
+        return _remedy(said["error"], said["text"])
     return GpuStatus(True, said["name"], f"{said['name']}, CuPy {said['version']}")
 
 
-def _remedy(kind: str, text: str) -> str:
-    first = text.splitlines()[0] if text else ""
-    remedies = {
-        "cudaErrorInsufficientDriver": "no NVIDIA driver, or one too old: install driver 580 or "
-        "later (CUDA 13), or 525 or later (CUDA 12)",
-        "cudaErrorNoDevice": "the driver sees no NVIDIA GPU: check `nvidia-smi`, and the "
-        "variable CUDA_VISIBLE_DEVICES",
-        "DynamicLibNotFoundError": _LIBRARIES,
-        "ImportError": _LIBRARIES,
-        "out of memory": "the GPU has no free memory: close other programs that use it",
-    }
-    for sign, remedy in remedies.items():
+def _remedy(kind: str, text: str) -> GpuStatus:
+    for sign, (remedy, commands) in _REMEDIES.items():
         if sign in f"{kind} {text}":
-            return f"CuPy is installed, but {remedy}."
-    return f"CuPy is installed, but a first computation failed: {kind}: {first}"
+            return GpuStatus(False, text=f"CuPy is installed, but {remedy}.", commands=commands)
+    first = text.splitlines()[0] if text else ""
+    failed = f"CuPy is installed, but a first computation failed: {kind}: {first}"
+    return GpuStatus(False, text=failed)

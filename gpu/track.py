@@ -72,7 +72,7 @@ class Track:
             try:
                 self.device[index] = put(self.backend, self.host[index])
             except Exception as error:
-                raise located(error, self._owner(index)) from error
+                raise located(error, self._owner(index), self.backend) from error
 
     def inputs(self, step: Step) -> tuple[np.ndarray | None, ...]:
         return tuple(self.host.get(index) for index in step.reads)
@@ -109,7 +109,7 @@ class Track:
         try:
             arrays = [None if x is None else put(self.backend, x) for x in inputs]
         except Exception as error:
-            return Outcome(error=located(error, step.op))
+            return Outcome(error=located(error, step.op, self.backend, inputs))
         return self._compute(step, arrays)[1]
 
     def forget(self, step: Step) -> None:
@@ -166,7 +166,7 @@ class Track:
                 results = run_alone(self.backend, of, inputs, self.functions)
             return results, Outcome(tuple(get(self.backend, x) for x in results))
         except Exception as error:  # a device's error may surface as late as in `get`
-            return (), Outcome(error=located(error, op))
+            return (), Outcome(error=located(error, op, self.backend, inputs))
 
     def _standing(self, step: Step) -> Outcome:
         """A variable's declaration, or an alias of one: the value at this place in the order."""

@@ -54,7 +54,9 @@ class ActionSet(QObject):
     def refresh(self) -> None:
         """Bring enabled, checked and the undo texts up to date with the workspace."""
         for row, action in self:
-            action.setEnabled(row.enabled(self.workspace))
+            need = row.enabled.obstacle(self.workspace)
+            action.setEnabled(not need)
+            action.setToolTip(tool_tip(row, need))
             if row.checked is not None:
                 action.setChecked(row.checked(self.workspace))
         stack = self.workspace.undo_stack
@@ -67,12 +69,9 @@ class ActionSet(QObject):
         action.setObjectName(row.id)
         action.setCheckable(row.checked is not None)
         action.setShortcuts([QKeySequence(key) for key in row.keys])
-        key = f"  ({row.shortcut})" if row.keys else ""
-        action.setToolTip(f"{row.title.rstrip('…')}{key}\n{row.tip}")
         action.setStatusTip(row.tip)
-        scope = Qt.ShortcutContext.WidgetWithChildrenShortcut if row.canvas else None
-        if scope is not None:
-            action.setShortcutContext(scope)
+        if row.canvas:  # which minds its keys itself; here they are only shown
+            action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         action.triggered.connect(lambda: self._triggered(row))
         return action
 
@@ -84,3 +83,10 @@ class ActionSet(QObject):
         for row, action in self:
             if row.icon:
                 action.setIcon(icons.icon(row.icon, self.workspace.theme))
+
+
+def tool_tip(row: Action, need: str = "") -> str:
+    """Title and key, what it does, and what it needs where it cannot be done."""
+    key = f"  ({row.shortcut})" if row.keys else ""
+    lines = [f"{row.title.rstrip('…')}{key}", row.tip]
+    return "\n".join([*lines, *([f"Not now: {need}"] if need else [])])

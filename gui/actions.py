@@ -12,8 +12,6 @@ from gui.action import Action, Run, Test, controls, legal, window
 from gui.settings import settings
 from gui.workspace import Workspace
 
-MENUS = ("File", "Edit", "View", "Graph", "Run", "Devices", "Help")
-
 
 def _theme_is(choice: str) -> Test:
     return lambda workspace: settings().theme == choice
@@ -75,13 +73,14 @@ EDIT = (
     Action("edit.copy", "Copy", commands.copy_selection,
            "Put the selected nodes on the clipboard, for this or another window", ("Ctrl+C",), "",
            when.any_selected, "Edit", 1, canvas=True),
-    Action("edit.paste", "Paste", commands.paste, "Add the nodes on the clipboard", ("Ctrl+V",),
+    Action("edit.paste", "Paste", window("paste"), "Add the nodes on the clipboard", ("Ctrl+V",),
            "", when.is_open, "Edit", 1, canvas=True),
-    Action("edit.duplicate", "Duplicate", commands.duplicate_selection,
-           "Copy the selected nodes beside themselves", ("Ctrl+D", "Shift+D"), "duplicate",
-           when.any_selected, "Edit", 1, canvas=True),
-    Action("edit.rename", "Rename…", window("rename"), "Give the selected node another name",
-           ("F2",), "", when.one_selected, "Edit", 1),
+    Action("edit.duplicate", "Duplicate", window("duplicate"),
+           "Copy the selected nodes; the copies hang on the pointer until a click",
+           ("Ctrl+D", "Shift+D"), "duplicate", when.any_selected, "Edit", 1, canvas=True),
+    Action("edit.rename", "Rename", window("rename"),
+           "Edit the name of the selected node or scope where it stands", ("F2",), "",
+           when.unit_selected, "Edit", 1),
     Action("edit.delete", "Delete", commands.delete_selection,
            "Delete the selected nodes, or the selected wire", ("Del", "Backspace", "X"), "delete",
            when.wire_or_node_selected, "Edit", 1, canvas=True),
@@ -106,8 +105,13 @@ VIEW = (
            "Fit the selected nodes into the canvas", ("F",), "", when.any_selected, "View", 1,
            canvas=True),
     Action("view.current", "Show current step", window("current"),
-           "Bring the node of the current step into view", ("C",), "", lambda w: w.stop is not None,
+           "Bring the node of the current step into view", ("C",), "", when.has_next_step,
            "View", 1, canvas=True),
+    Action("view.outline", "Show in the outline", window("show", "outline"),
+           "Bring the outline to the front, at what is selected", (), "", when.any_selected, "View",
+           1),
+    Action("view.tensor", "Show the tensor", window("show", "tensor"),
+           "Bring the selected node's numbers to the front", (), "", when.one_selected, "View", 1),
     Action("view.zoom_in", "Zoom in", window("zoom_in"), "Make the graph larger",
            ("Ctrl++", "Ctrl+="), "", when.is_open, "View", 2),
     Action("view.zoom_out", "Zoom out", window("zoom_out"), "Make the graph smaller",
@@ -118,7 +122,7 @@ VIEW = (
            ("L", "Ctrl+L"), "", when.is_open, "View", 3, canvas=True),
     Action("view.toggle_scope", "Collapse or open scope", window("toggle_scope"),
            "Show the scope of the selected node as one box, or open it", ("H",), "",
-           when.any_selected, "View", 3, canvas=True),
+           when.scope_selected, "View", 3, canvas=True),
     Action("view.open_scopes", "Open every scope", window("open_scopes"),
            "Show every operation in its own box", (), "", when.has_scopes, "View", 3),
     Action("view.collapse_scopes", "Collapse every scope", window("collapse_scopes"),
@@ -158,6 +162,12 @@ GRAPH = (
     Action("graph.next_wire", "Next wire", window("next_wire"),
            "Select the wires into the selected node, one after the other", ("E",), "",
            when.wire_or_node_selected, "Graph", 0, canvas=True),
+    Action("graph.wire_start", "Go to where the wire comes from", commands.reveal_start,
+           "Select the node that gives what the selected wire carries", (), "", when.wire_selected,
+           "Graph", 0),
+    Action("graph.wire_end", "Go to where the wire leads", commands.reveal_end,
+           "Select the node that takes what the selected wire carries", (), "", when.wire_selected,
+           "Graph", 0),
     Action("graph.value", "Edit value…", window("value"),
            "Set what is fed, or what a variable starts with", ("Ctrl+E",), "",
            when.one_with_value, "Graph", 0),
@@ -178,7 +188,7 @@ GRAPH = (
            "code", when.has_code, "Graph", 2),
     Action("graph.trust", "Review and trust…", window("trust"),
            "Read the document's Python, and decide whether it may run", (), "trust",
-           lambda w: not w.trusted, "Graph", 2),
+           when.is_untrusted, "Graph", 2),
     Action("graph.request", "Differentiate…", window("request"),
            "Choose of what, and with respect to what, gradients are derived", (), "",
            when.is_open, "Graph", 3),
@@ -200,8 +210,6 @@ GRAPH = (
 )  # fmt: skip
 
 RUN = (
-    Action("run.restart", "Restart run", controls("restart"), "Back to the first step of the run",
-           ("Ctrl+Shift+F5",), "restart", legal("restart"), "Run", 0, toolbar=True),
     Action("run.reverse_continue", "Continue backwards", controls("reverse_continue"),
            "Back to the last breakpoint, or to the start", ("Ctrl+Shift+F10",), "reverse_continue",
            legal("reverse_continue"), "Run", 0, toolbar=True),
@@ -218,11 +226,13 @@ RUN = (
     Action("run.continue", "Continue", controls("continue_"),
            "To the next breakpoint, or to the end", ("F5",), "continue", legal("continue_"), "Run",
            0, toolbar=True),
+    Action("run.restart", "Restart run", controls("restart"), "Back to the first step of the run",
+           ("Ctrl+Shift+F5",), "restart", legal("restart"), "Run", 0, toolbar=True),
     Action("run.pause", "Pause", commands.pause, "Stop a long run at its next step", ("F6",),
            "pause", when.is_busy, "Run", 1),
     Action("run.run_to", "Run to selected node", _run_to_selected,
            "Continue until the selected node is next", ("Ctrl+F10",), "",
-           lambda w: when.any_selected(w) and legal("run_to")(w), "Run", 1),
+           when.both(when.any_selected, legal("run_to")), "Run", 1),
     Action("run.breakpoint", "Toggle breakpoint", commands.toggle_breakpoint,
            "Stop before the selected node, and before its gradient", ("F9",), "breakpoint",
            when.any_selected, "Run", 2),
@@ -233,6 +243,9 @@ RUN = (
            lambda w: commands.check_node(w, w.selection[0]),
            "Compare the selected node's gradient with finite differences of it alone",
            ("Ctrl+Shift+K",), "check", when.one_with_inputs, "Run", 3),
+    Action("run.why", "Why this gradient?", commands.why_selected,
+           "Say what makes the gradient at the selected node what it is, and go there", (), "help",
+           when.one_differentiated, "Run", 3),
     Action("run.expect", "Expect what this run gives", commands.expect_run,
            "Write down in the document what the selected nodes, or all that is asked for, hold at "
            "the end of this run, for later runs to be held to", (), "", when.is_open, "Run", 3),
@@ -243,8 +256,8 @@ RUN = (
            "Several sessions of this graph, each with its own variables and runs", (), "",
            when.is_open, "Run", 4),
     Action("run.restart_engine", "Restart engine", commands.restart_engine,
-           "End the engine process, and come back to the same step in a new one", (),
-           "restart_engine", when.always, "Run", 4, toolbar=True),
+           "End the engine process, and come back to the same step in a new one", (), "",
+           when.always, "Run", 4),
 )  # fmt: skip
 
 DEVICES = (
@@ -256,6 +269,9 @@ DEVICES = (
 HELP = (
     Action("help.shortcuts", "Keyboard shortcuts", window("shortcuts"), "Every key there is",
            ("F1",), "help", when.always, "Help", 0),
+    Action("help.doctor", "What this machine has…", window("doctor"),
+           "Versions, devices and libraries, and how to get what is missing: gradstep doctor", (),
+           "", when.always, "Help", 1),
     Action("help.log", "Open the log", window("log"), "What went wrong, in full", (), "",
            when.always, "Help", 1),
     Action("help.about", "About Gradstep", window("about"), "Version and licences", (), "info",

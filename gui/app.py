@@ -11,7 +11,6 @@ from typing import Any
 os.environ.setdefault("QT_API", "pyside6")
 os.environ.setdefault("PYQTGRAPH_QT_LIB", "PySide6")
 
-from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 from core.errors import GradstepError
@@ -20,7 +19,7 @@ from gui.collector import Collector
 from gui.errors import Reporter, start_log
 from gui.main_window import MainWindow
 from gui.settings import settings, state_folder
-from gui.workspace import Workspace
+from gui.start import Start, furnish
 
 
 def application(windowless: bool = False) -> QApplication:
@@ -65,10 +64,8 @@ def new_window(
     app = application()
     chosen = look or theme.named(settings().theme)
     theme.apply(app, chosen)
-    workspace = Workspace(engine, chosen)
-    window = MainWindow(workspace, remember)
-    workspace.setParent(window)
-    QTimer.singleShot(0, workspace.start)
+    window = MainWindow(None, remember, chosen)
+    furnish(window, engine)
     return window
 
 
@@ -76,14 +73,17 @@ def run_window(path: str | Path | None = None, engine: Sequence[str] | None = No
     """Show the window until it is closed; the exit status."""
     start_log(state_folder())
     app = application()
-    window = new_window(engine=engine)
-    Reporter(lambda text: window.workspace.message.emit("error", text), window).install()
+    look = theme.named(settings().theme)
+    theme.apply(app, look)
+    window = MainWindow(look=look)
     Collector(window)
-    window.show()
-    if path is not None:
-        QTimer.singleShot(0, lambda: window.files.open(Path(path)))
-    QTimer.singleShot(200, window.offer_recovery)
-    return app.exec()
+    Reporter(window.report, window).install()
+    start = Start(window, engine, None if path is None else Path(path))
+    start.begin()
+    status = app.exec()
+    if start.error is not None:
+        raise start.error
+    return status
 
 
 def shot(document: str | Path | None, picture: str | Path, **choices: Any) -> None:

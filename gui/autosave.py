@@ -13,7 +13,6 @@ from PySide6.QtCore import QLockFile, QObject, QTimer
 
 from core.errors import GradstepError
 from core.io import atomic, store
-from gui.action import is_dirty
 from gui.settings import state_folder
 from gui.workspace import Workspace
 
@@ -62,12 +61,12 @@ class Autosave(QObject):
         workspace.file_changed.connect(self._forget_when_saved)
         workspace.document_opened.connect(self._forget_when_saved)
 
-    def save_now(self) -> None:
-        """Write the copy if there is anything unsaved. A disk that cannot take it is not worth an
-        interruption: the next attempt follows."""
+    def save_now(self) -> bool:
+        """Write the copy if there is anything unsaved; whether all is kept now. A disk that cannot
+        take it is not worth an interruption: the next attempt follows."""
         self._edits = 0
-        if not is_dirty(self._workspace) or not self._workspace.document.graph.operations:
-            return
+        if not self._workspace.is_changed:
+            return True
         try:
             self._copy.parent.mkdir(parents=True, exist_ok=True)
             if not self._lock.isLocked():
@@ -82,6 +81,8 @@ class Autosave(QObject):
             import logging
 
             logging.getLogger(__name__).warning("unsaved work could not be copied", exc_info=True)
+            return False
+        return True
 
     def close(self) -> None:
         """The window ends well: nothing is left behind."""
@@ -94,7 +95,7 @@ class Autosave(QObject):
             self.save_now()
 
     def _forget_when_saved(self) -> None:
-        if not is_dirty(self._workspace):
+        if not self._workspace.is_changed:
             self._forget()
 
     def _forget(self) -> None:

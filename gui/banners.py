@@ -10,13 +10,20 @@ from PySide6.QtCore import QObject, QTimer
 from gui import commands
 from gui.autosave import Recovered
 from gui.banner import Banner
+from gui.bridge import PREPARING, WORKING
 from gui.workspace import Workspace
 
-LEVELS = {"error": ("problem", "problem"), "warning": ("current", "warning")}
+LEVELS = {
+    "error": ("problem", "problem"),
+    "warning": ("current", "warning"),
+    "note": ("selection", "info"),
+}
 
 PATIENCE = 3000  # milliseconds that a command may take until the way out of it is shown
-SLOW = "This takes long. F6 stops at the next step; a function that never returns is ended by \
-restarting the engine, which comes back to the step before it."
+LONG = "This takes long."
+PAUSE = "F6 stops at the next step."
+ENDLESS = "A function that never returns is ended by restarting the engine, which comes back to \
+the step before it."
 STOPPED = "The engine process has stopped. Nothing in the document is lost; restarting comes back \
 to the same step."
 
@@ -54,12 +61,12 @@ class Banners(QObject):
         for signal in (workspace.stopped, workspace.document_opened, workspace.document_changed):
             signal.connect(self.message.hide)
         self._patience = QTimer(self, singleShot=True, interval=PATIENCE)
-        self._patience.timeout.connect(lambda: self.engine.say(SLOW, "current", "warning"))
+        self._patience.timeout.connect(self._show_way_out)
         self._engine(workspace.engine_state)
         self._trust()
 
     def say(self, level: str, text: str) -> None:
-        """A warning or an error, until the next thing that works."""
+        """A note, a warning or an error, until the next thing that works."""
         self.message.say(text, *LEVELS.get(level, LEVELS["error"]))
 
     def offer(
@@ -83,6 +90,17 @@ class Banners(QObject):
             self._patience.start()
         else:
             self._patience.stop()
+
+    def _show_way_out(self) -> None:
+        """What can be done about work that takes long, where there is something: preparing a graph
+        ends by itself, unless a function of the document's is called for it."""
+        ways = []
+        if self._workspace.engine_doing not in (PREPARING, WORKING):
+            ways.append(PAUSE)
+        if self._workspace.document.code and self._workspace.trusted:
+            ways.append(ENDLESS)
+        if ways:
+            self.engine.say(" ".join((LONG, *ways)), "current", "warning")
 
     def _trust(self) -> None:
         if self._workspace.trusted:

@@ -3,19 +3,40 @@
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from core.errors import GradstepError
 from core.host.client import EngineClient
-from core.host.messages import Message, Read
+from core.host.messages import (
+    CheckExpectations,
+    CheckGradients,
+    Compare,
+    Control,
+    Expect,
+    Message,
+    Notate,
+    Open,
+    Profile,
+    Read,
+    Why,
+)
 from core.host.wire import Buffer
 
 BUSY_AFTER = 150  # milliseconds; shorter work does not show
-COMMAND, READ = "command", "read"
+PREPARING, WORKING = "Preparing", "Working"  # neither is stopped by a pause
+DOING = {  # what is asked of the engine, as the status bar says it
+    Open: PREPARING,
+    Control: "Running",
+    Expect: "Running",
+    Compare: "Comparing",
+    CheckGradients: "Checking gradients",
+    CheckExpectations: "Checking",
+    Why: "Explaining",
+    Profile: "Measuring",
+}
 
 Answer = Callable[[Message, tuple[Buffer, ...]], None]
 
@@ -39,7 +60,7 @@ class EngineBridge(QObject):
         super().__init__(parent)
         self.state = "starting"
         self._closed = False
-        self._waiting = Counter[str]()  # requests without a reply yet: commands and reads
+        self._waiting: list[Message] = []  # requests without a reply yet, in their order
         self._life = 0
         self._client = EngineClient(argv, self._on_event, self._on_death)
         self._arrived.connect(self._call, Qt.ConnectionType.QueuedConnection)
@@ -51,9 +72,25 @@ class EngineBridge(QObject):
         return self._client.pid
 
     @property
+    def command(self) -> Sequence[str]:
+        """What starts the process."""
+        return self._client.argv
+
+    @property
     def is_idle(self) -> bool:
         """Whether nothing is on its way to the engine or back."""
-        return self.state in ("ready", "dead") and not self._waiting.total()
+        return self.state in ("ready", "dead") and not self._waiting
+
+    @property
+    def doing(self) -> str:
+        """What the engine is at, in a word; "" where nothing is asked of it."""
+        command = next(self._commands, None)
+        return DOING.get(type(command), WORKING) if command is not None else ""
+
+    @property
+    def _commands(self) -> Iterator[Message]:
+        """What was asked beside values, which are there at once."""
+        return (message for message in self._waiting if not isinstance(message, Read | Notate))
 
     def start(self) -> None:
         """Start the process; state follows."""
@@ -68,13 +105,12 @@ class EngineBridge(QObject):
         """Ask without waiting; `then(reply, buffers)` is called on the main thread, also with
         Failed."""
         life = self._life
-        kind = READ if isinstance(message, Read) else COMMAND
-        self._waiting[kind] += 1
-        if self._waiting[COMMAND] and not self._blink.isActive():
+        self._waiting.append(message)
+        if self.doing and not self._blink.isActive():
             self._blink.start()
 
         def answer(reply: Message, received: tuple[Buffer, ...]) -> None:
-            self._post(self._answered, (life, kind, then, reply, received))
+            self._post(self._answered, (life, message, then, reply, received))
 
         try:
             self._client.send(message, buffers, answer)
@@ -89,7 +125,7 @@ class EngineBridge(QObject):
         life = self._life
 
         def answer(reply: Message, received: tuple[Buffer, ...]) -> None:
-            self._post(self._answered, (life, "", then, reply, received))
+            self._post(self._answered, (life, None, then, reply, received))
 
         try:
             self._client.restart(answer)
@@ -107,22 +143,29 @@ class EngineBridge(QObject):
         self._client.close()
 
     def _answered(
-        self, life: int, kind: str, then: Answer, reply: Message, received: tuple[Buffer, ...]
+        self,
+        life: int,
+        asked: Message | None,
+        then: Answer,
+        reply: Message,
+        received: tuple[Buffer, ...],
     ) -> None:
         if life != self._life:
             return  # asked of a process that has been replaced
-        if kind:
-            self._waiting[kind] -= 1
+        before = self.doing
+        self._waiting = [message for message in self._waiting if message is not asked]
         if self.state != "dead":
-            if not self._waiting[COMMAND]:
+            if not self.doing:
                 self._blink.stop()
                 self._set_state("ready")
             elif self.state == "starting":
                 self._set_state("busy")
+            elif self.state == "busy" and self.doing != before:
+                self.state_changed.emit(self.state)
         then(reply, received)
 
     def _show_busy(self) -> None:
-        if self.state == "ready" and self._waiting[COMMAND]:
+        if self.state == "ready" and self.doing:
             self._set_state("busy")
 
     def _bury(self, error: GradstepError) -> None:

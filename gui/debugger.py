@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -32,6 +32,7 @@ from core.io.document import Document
 from gui.bridge import EngineBridge
 from gui.checks import should_check, with_nodes
 from gui.losses import foremost, shown_loss
+from gui.operand_names import OperandNames
 from gui.run_by import breakpoints_of, same_but_breakpoints, same_run
 from gui.settings import settings
 from gui.values import TensorValue, ValueCache, tensors_of
@@ -72,6 +73,7 @@ class Debugger(QObject):
         self._values = ValueCache(
             bridge.send, self.values_changed.emit, lambda call: QTimer.singleShot(0, self, call)
         )
+        self._operands = OperandNames(bridge.send, self.values_changed.emit)
         self._settle = QTimer(self, singleShot=True)
         self._settle.timeout.connect(self.flush)
 
@@ -219,7 +221,20 @@ class Debugger(QObject):
             return None
         name = str(TensorRef.parse(ref))
         holder = self.program.gradients.get(name)
-        return TensorValue(name, "none") if holder is None else self.value(holder)
+        if holder is not None:
+            return self.value(holder)
+        held_up = self.held_up
+        return TensorValue(name, "waiting" if held_up else "none", why=held_up)
+
+    @property
+    def held_up(self) -> str:
+        """What gradients wait for that are not there yet; "" where they wait for nothing."""
+        problems = [] if self.program is None else self.program.problems
+        return next((p.message for p in problems if p.type == "waiting"), "")
+
+    def operands(self, op: str) -> Mapping[str, str] | None:
+        """Which tensors the text of an operation's step is about; None while that is unknown."""
+        return None if self.program is None else self._operands.of(op)
 
     def _read_all(self) -> None:
         if self.program is None or self._shown is None:
@@ -246,6 +261,7 @@ class Debugger(QObject):
 
     def _show_program(self, program: ProgramInfo) -> None:
         self.program, self.failure = foremost(program, shown_loss(self.program)), None
+        self._operands.clear()
         if self._shown is not None:
             self._tensors = tensors_of(self.program, self._shown)
         self.program_changed.emit()

@@ -28,7 +28,8 @@ STATE_VERSION = 2  # of the saved layout; another one is not restored
 PLACES = {LEFT: "left", RIGHT: "right", BOTTOM: "bottom"}
 
 
-SIZES = {LEFT: (220, 400), RIGHT: (344, 400), BOTTOM: (600, 224)}  # at first, in pixels
+SIZES = {LEFT: (220, 400), RIGHT: (344, 400), BOTTOM: (600, 224)}  # at most at first, in pixels
+SHARES = {LEFT: 0.14, RIGHT: 0.225, BOTTOM: 0.25}  # of the window at first, so that most is canvas
 LEAST = {LEFT: 168, RIGHT: 240, BOTTOM: 120}  # pixels; narrower, and nothing can be read
 HEIGHTS = (384, 520)  # at first, of a dock that stands apart and of the tabs below
 
@@ -148,7 +149,6 @@ class Docks(QObject):
         self.layout: QByteArray | None = None  # to come back to when the docks show again
         self._shown = False
         self._withdrawn: set[str] = set()  # hidden for want of content, not by the user
-        self._place()
         for dock in self.by_id.values():
             dock.hide()
 
@@ -214,13 +214,23 @@ class Docks(QObject):
         first = self._fill_areas()
         for dock in first.values():
             dock.raise_()
+        width, height = self._room()
         self._window.resizeDocks(
             [first[LEFT], first[RIGHT]],
-            [SIZES[LEFT][0], SIZES[RIGHT][0]],
+            [_share(LEFT, width, SIZES[LEFT][0]), _share(RIGHT, width, SIZES[RIGHT][0])],
             Qt.Orientation.Horizontal,
         )
-        self._window.resizeDocks([first[BOTTOM]], [SIZES[BOTTOM][1]], Qt.Orientation.Vertical)
+        bottom = _share(BOTTOM, height, SIZES[BOTTOM][1])
+        self._window.resizeDocks([first[BOTTOM]], [bottom], Qt.Orientation.Vertical)
         self.tidy()
+
+    def _room(self) -> tuple[int, int]:
+        """Pixels of the window, as it will be where it does not show yet."""
+        window = self._window
+        size = window.size()
+        if window.isMaximized() and not window.isVisible():
+            size = window.screen().availableSize()
+        return size.width(), size.height()
 
     def _fill_areas(self) -> dict[Qt.DockWidgetArea, Dock]:
         """Every dock into its area; the first tab of each."""
@@ -293,3 +303,9 @@ class Docks(QObject):
             self._window.tabifyDockWidget(others[0], dock)
         dock.raise_()
         self.tidy()
+
+
+def _share(area: Qt.DockWidgetArea, whole: int, most: int) -> int:
+    """Pixels that the docks of an area take at first, of a window that is `whole` pixels wide or
+    high."""
+    return min(most, max(LEAST[area], round(SHARES[area] * whole)))

@@ -41,8 +41,8 @@ class Reporter(QObject):
             return
         logging.getLogger("gradstep").error("unexpected error", exc_info=(kind, error, trace))
         self._happened.emit(
-            f"Something went wrong inside Gradstep ({kind.__name__}: {error}). Your document is "
-            "not affected; Help ▸ Open the log has the details."
+            "Something went wrong inside Gradstep. Your document is not affected; Help ▸ Open the "
+            "log has the details."
         )
 
     def _say(self, text: str) -> None:

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from core.errors import GradstepError
-from core.host.trust import EXAMPLES
 from core.io.document import Document
-from gui.action import is_dirty
+from core.io.example_index import EXAMPLES
 from gui.autosave import Recovered
 from gui.dialogs import unsaved
+from gui.dialogs.file_choice import ask_open, ask_save, remember_folder
 from gui.settings import settings
 from gui.workspace import Workspace
 
@@ -43,11 +43,9 @@ class Files(QObject):
         if not self.may_leave():
             return False
         if path is None:
-            start = str(settings().recent[0].parent) if settings().recent else ""
-            text, _ = QFileDialog.getOpenFileName(self._window, "Open", start, FILTER)
-            if not text:
+            path = ask_open(self._window, "open", "Open", FILTER)
+            if path is None:
                 return False
-            path = Path(text)
         if not path.exists():
             settings().drop_recent(path)
         chosen = path.absolute()
@@ -55,24 +53,24 @@ class Files(QObject):
         def opened() -> None:
             if EXAMPLES not in chosen.parents:
                 settings().add_recent(chosen)
+                remember_folder("open", chosen)
             then()
 
         self._workspace.open_path(chosen, opened)
         return True
 
-    def recover(self, found: Recovered) -> None:
-        """Show unsaved work again, as unsaved work of its own file."""
+    def recover(self, found: Recovered, keep: Callable[[], bool]) -> bool:
+        """Show unsaved work again, as unsaved work of its own file. Its copy goes when `keep` has
+        made another, so that it is there at every moment."""
         if not self.may_leave():
-            return
+            return False
 
         def opened() -> None:
-            self._workspace.path = found.path
-            self._workspace.name = found.path.name if found.path else "untitled.gradstep"
-            self._workspace.undo_stack.resetClean()
-            self._workspace.file_changed.emit()
-            found.discard()
+            if keep():
+                found.discard()
 
-        self._workspace.open_path(found.copy, opened)
+        self._workspace.recover(found.copy, found.path, opened)
+        return True
 
     def save(self) -> bool:
         """Write the document to its file, or to a new one."""
@@ -82,12 +80,9 @@ class Files(QObject):
     def save_as(self) -> bool:
         """Write the document to a file that the user names."""
         start = self._workspace.path or Path(self._workspace.name).with_suffix(".gradstep")
-        text, _ = QFileDialog.getSaveFileName(
-            self._window, "Save as", str(start), "Gradstep documents (*.gradstep)"
-        )
-        if not text:
+        path = ask_save(self._window, "save", "Save as", start, "Gradstep documents (*.gradstep)")
+        if path is None:
             return False
-        path = Path(text)
         own = path.suffix == ".gradstep"
         return self._write(path if own else path.with_name(f"{path.name}.gradstep"))
 
@@ -95,20 +90,20 @@ class Files(QObject):
         """Write the graph in another format, or as a picture: `picture(suffix)` is its file."""
         from core.io import atomic, export
 
-        start = str(Path(self._workspace.name).with_suffix(".png"))
-        text, _ = QFileDialog.getSaveFileName(self._window, "Export", start, _EXPORTS)
-        if not text:
+        start = Path(self._workspace.name).with_suffix(".png")
+        path = ask_save(self._window, "export", "Export", start, _EXPORTS)
+        if path is None:
             return False
-        suffix = Path(text).suffix.lower()
+        suffix = path.suffix.lower()
         try:
             pixels = suffix in (".png", ".svg")
             document = self._workspace.document
             data = picture(suffix) if pixels else export.to_bytes(document, suffix)
-            atomic.replace_file(text, data)
+            atomic.replace_file(path, data)
         except GradstepError as error:
             self._workspace.complain(error)
             return False
-        self._workspace.message.emit("info", f"Exported to {text}")
+        self._workspace.message.emit("info", f"Exported to {path}")
         return True
 
     def close(self) -> bool:
@@ -121,7 +116,7 @@ class Files(QObject):
     def may_leave(self) -> bool:
         """Whether the document may be given up: it is saved, or the user says so."""
         workspace = self._workspace
-        if not is_dirty(workspace) or not workspace.document.graph.operations:
+        if not workspace.is_changed:
             return True
         answer = unsaved.ask(self._window, workspace.name)
         if answer is unsaved.Answer.SAVE:

@@ -2,67 +2,127 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
     QDropEvent,
     QGuiApplication,
+    QKeyEvent,
+    QPaintEvent,
     QShowEvent,
 )
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
-from gui import icons, theme, windows
-from gui.action_set import ActionSet
-from gui.autosave import Autosave, Recovered, left_behind
-from gui.banners import Banners
-from gui.docks import Docks
-from gui.files import Files
+from core.errors import GradstepError
+from gui import icons, theme
 from gui.menus import MenuBar
-from gui.panels.problem_rows import current_problems
+from gui.panels.opening import OpeningPage
 from gui.panels.welcome import WelcomePage
+from gui.placing import WANTED, place_first
 from gui.settings import settings
 from gui.status_bar import StatusBar
-from gui.toolbar import ToolBar
-from gui.views import Views
-from gui.workspace import Workspace
 
 if TYPE_CHECKING:
+    from gui.action_set import ActionSet
+    from gui.autosave import Autosave, Recovered
+    from gui.banners import Banners
     from gui.canvas.view import GraphView
+    from gui.docks import Docks
+    from gui.files import Files
+    from gui.toolbar import ToolBar
+    from gui.views import Views
+    from gui.workspace import Workspace
 
-SIZE = (1600, 1000)
+BLINK = 300  # milliseconds that a file may take to be read before the window says so
 AHEAD = 60  # milliseconds between the panels that are made while the start page is looked at
 
 
 class MainWindow(QMainWindow):
-    """One workspace, shown. The canvas is made with the first document."""
+    """One workspace, shown. The canvas is made with the first document.
 
-    def __init__(self, workspace: Workspace, remember: bool = True) -> None:
-        """`remember`: take size and layout from the last time, and leave them for the next."""
+    The window can be seen before its workspace is there, with the start page, the titles of the
+    menus and the status bar: all that this module imports needs neither NumPy nor the engine's
+    packages. `furnish` adds the rest; what the user asked for until then is done after it.
+    """
+
+    painted = Signal()  # for the first time
+
+    workspace: Workspace
+    files: Files
+    actions_: ActionSet
+    autosave: Autosave
+    banners: Banners
+    docks: Docks
+    toolbar: ToolBar
+    views: Views
+
+    def __init__(
+        self,
+        workspace: Workspace | None = None,
+        remember: bool = True,
+        look: theme.Theme = theme.DARK,
+    ) -> None:
+        """remember: take size and layout from the last time, and leave them for the next. look: the
+        theme, which is the workspace's from then on."""
         super().__init__()
         self.setObjectName("main_window")
-        self.workspace = workspace
-        windows.add(self)
         self._remember = remember
+        self.look = look
+        self._painted = False
+        self._wishes: list[Callable[[], object]] | None = []  # until it is furnished
         self.setWindowIcon(icons.application_icon())
         self.setDockOptions(
             QMainWindow.DockOption.AllowTabbedDocks | QMainWindow.DockOption.AllowNestedDocks
         )
         self.setAcceptDrops(True)
         self._canvas: GraphView | None = None
+        self._build()
+        self._blink = QTimer(self, singleShot=True, interval=BLINK)
+        self._blink.timeout.connect(self._show_opening)
+        self._prepare = QTimer(self, interval=AHEAD)
+        self._prepare.timeout.connect(self._prepare_next)
+        self._restore()
+        if workspace is not None:
+            self.furnish(workspace)
+
+    def furnish(self, workspace: Workspace) -> None:
+        """Give the window its workspace, and all that shows it."""
+        from gui import windows
+        from gui.action_set import ActionSet
+        from gui.autosave import Autosave
+        from gui.files import Files
+        from gui.views import Views
+
+        self.workspace, self.look = workspace, workspace.theme
+        windows.add(self)
         self.files = Files(workspace, self)
         self.actions_ = ActionSet(workspace, self)
         self.autosave = Autosave(workspace, self)
-        self._build_center()
-        self._build_frame()
+        self._add_banners()
+        self._add_frame()
+        self.views = Views(self)
         self._connect()
-        self._restore()
         self._show_document()
-        self._prepare = QTimer(self, interval=AHEAD)
-        self._prepare.timeout.connect(self._prepare_next)
+        wishes, self._wishes = self._wishes, None
+        for wish in wishes or ():
+            wish()
+
+    @property
+    def is_furnished(self) -> bool:
+        """Whether there is a workspace."""
+        return self._wishes is None
+
+    def when_furnished(self, wish: Callable[[], object]) -> None:
+        """Do it now, or as soon as the workspace is there."""
+        if self._wishes is None:
+            wish()
+        else:
+            self._wishes.append(wish)
 
     # -- parts --------------------------------------------------------------------------------
 
@@ -71,12 +131,11 @@ class MainWindow(QMainWindow):
         """The node editor, made now if it was not yet."""
         if self._canvas is None:
             from gui.canvas.view import GraphView
+            from gui.pointer_keys import PointerKeys
 
             self._canvas = GraphView(self.workspace)
             self._pages.addWidget(self._canvas)
-            for row, action in self.actions_:
-                if row.canvas:
-                    self._canvas.addAction(action)
+            self._keys = PointerKeys(self, self._canvas)
             self._canvas.zoom_changed.connect(self.status.show_zoom)
         return self._canvas
 
@@ -85,37 +144,58 @@ class MainWindow(QMainWindow):
         """Whether nothing is left to be drawn later."""
         return self.workspace.is_open or self.welcome.is_drawn
 
-    def _build_center(self) -> None:
+    def _build(self) -> None:
+        """What needs no workspace."""
         center = QWidget()
-        column = QVBoxLayout(center)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        self.banners = Banners(self.workspace)
-        for banner in self.banners.all:
-            column.addWidget(banner)
+        self._column = QVBoxLayout(center)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(0)
         self._pages = QStackedWidget()
-        self.welcome = WelcomePage(self.workspace)
+        self.welcome = WelcomePage(lambda: self.look)
+        self.welcome.opened.connect(self._open)
+        self.welcome.asked.connect(lambda id: self.when_furnished(lambda: self.actions_.run(id)))
+        self.welcome.failed.connect(self._complain)
         self._pages.addWidget(self.welcome)
-        column.addWidget(self._pages, 1)
+        self._opening = OpeningPage(lambda: self.look)
+        self._opening.canceled.connect(lambda: self.workspace.reader.stop())
+        self._pages.addWidget(self._opening)
+        self._column.addWidget(self._pages, 1)
         self.setCentralWidget(center)
+        self.menu = MenuBar()
+        self.setMenuBar(self.menu)
+        self.status = StatusBar()
+        self.setStatusBar(self.status)
 
-    def _build_frame(self) -> None:
+    def _add_banners(self) -> None:
+        from gui.banners import Banners
+
+        self.banners = Banners(self.workspace)
+        for place, banner in enumerate(self.banners.all):
+            self._column.insertWidget(place, banner)
+
+    def _add_frame(self) -> None:
+        from gui.docks import Docks
+        from gui.late_menus import LateMenus
+        from gui.toolbar import ToolBar
+
         self.docks = Docks(self.workspace, self)
+        self.docks.layout = settings().window("state") if self._remember else None
         self.toolbar = ToolBar(self.workspace, self.actions_)
         self.addToolBar(self.toolbar)
-        self.menu = MenuBar(self.workspace, self.actions_, self.docks)
-        self.setMenuBar(self.menu)
-        self.status = StatusBar(self.workspace)
-        self.setStatusBar(self.status)
+        self.menu.fill(self.actions_)
+        self._late_menus = LateMenus(self.menu, self.workspace, self.docks)
+        self.status.follow(self.workspace)
+        self.welcome.explain_buttons(self.actions_)
         for row, action in self.actions_:
             if not row.canvas:
                 self.addAction(action)
 
     def _connect(self) -> None:
-        workspace, self.views = self.workspace, Views(self)
+        workspace = self.workspace
         workspace.view_requested.connect(self.views.run)
         workspace.block_requested.connect(self.views.ask_block)
         workspace.document_opened.connect(self._show_document)
+        workspace.reader.changed.connect(self._wait_for_reading)
         workspace.file_changed.connect(self._show_name)
         workspace.theme_changed.connect(self._dress)
         workspace.message.connect(self._say)
@@ -136,6 +216,22 @@ class MainWindow(QMainWindow):
 
     # -- what is shown ------------------------------------------------------------------------
 
+    def _wait_for_reading(self) -> None:
+        """Something else is shown once a file takes longer than a blink, so that nothing of the old
+        document can be taken for the new one, or edited in vain."""
+        if self.workspace.reader.name:
+            self._opening.say(self.workspace.reader.name)
+            self._blink.start()
+        else:
+            self._blink.stop()
+            if self._pages.currentWidget() is self._opening:  # there is no other document
+                self._show_document()
+
+    def _show_opening(self) -> None:
+        self._pages.setCurrentWidget(self._opening)
+        self.docks.set_shown(False)
+        self.toolbar.hide()
+
     def _show_document(self) -> None:
         is_open = self.workspace.is_open
         self._pages.setCurrentWidget(self.canvas if is_open else self.welcome)
@@ -144,8 +240,6 @@ class MainWindow(QMainWindow):
         self.toolbar.setVisible(is_open)
         if is_open:
             self.canvas.setFocus()
-            # Once the docks around it have their sizes.
-            QTimer.singleShot(0, self.canvas.first_look)
         else:
             self.status.zoom.setText("")
         self._tidy_soon.start()
@@ -158,13 +252,15 @@ class MainWindow(QMainWindow):
             self.setWindowModified(False)
             self.menu.show_name("")
             return
-        modified = not workspace.undo_stack.isClean()
+        modified = workspace.is_changed
         self.setWindowTitle(f"{workspace.name}[*] · Gradstep")
         self.setWindowModified(modified)
         self.menu.show_name(f"{workspace.name}{' •' if modified else ''}")
 
     def _count_problems(self) -> None:
-        count = len(current_problems(self.workspace))
+        from gui.panels.problem_rows import current_problems
+
+        count = sum(row.severity != "info" for row in current_problems(self.workspace))
         self.docks.by_id["problems"].say(f"Problems {count}" if count else "Problems")
 
     def _offer_note(self) -> None:
@@ -180,14 +276,21 @@ class MainWindow(QMainWindow):
     def _dress(self) -> None:
         app = QApplication.instance()
         assert isinstance(app, QApplication)
-        theme.apply(app, self.workspace.theme)
+        self.look = self.workspace.theme
+        theme.apply(app, self.look)
+        self.welcome.restyle()
 
     def _follow_desktop(self) -> None:
         if settings().theme == "system":
             self.workspace.set_theme(theme.system())
 
+    def prepare(self) -> None:
+        """Make what the first document will need while nothing else is to do."""
+        if self._canvas is None:
+            self._prepare.start()
+
     def _prepare_next(self) -> None:
-        """Make what the first document will need, a piece at a time, so that it opens at once."""
+        """One piece of it, so that the window answers in between."""
         if not self.welcome.is_drawn:
             return
         if not self.docks.prepare_one():
@@ -196,14 +299,27 @@ class MainWindow(QMainWindow):
 
     # -- from start to end ----------------------------------------------------------------------
 
+    def report(self, text: str) -> None:
+        """Say that something went wrong inside."""
+        self.when_furnished(lambda: self.workspace.message.emit("error", text))
+
+    def _open(self, path: Path) -> None:
+        self.when_furnished(lambda: self.files.open(path))
+
+    def _complain(self, error: GradstepError) -> None:
+        self.when_furnished(lambda: self.workspace.complain(error))
+
     def offer_recovery(self) -> None:
         """Offer what another window did not get to save."""
+        from gui.autosave import left_behind
+
         found = next(left_behind(), None)
         if found is not None:
-            self.banners.offer(found, lambda: self._recover(found), found.discard)
+            self.banners.offer(found, lambda: self.recover(found), found.discard)
 
-    def _recover(self, found: Recovered) -> None:
-        self.files.recover(found)
+    def recover(self, found: Recovered) -> None:
+        """Show unsaved work that another window left behind."""
+        self.files.recover(found, self.autosave.save_now)
 
     def reset_layout(self) -> None:
         """Every panel where it was at first."""
@@ -212,27 +328,33 @@ class MainWindow(QMainWindow):
         self._tidy_soon.start()
 
     def _restore(self) -> None:
-        self.resize(*SIZE)
-        self._tidy_soon.start()
         if not self._remember:
+            self.resize(WANTED)
             return
-        geometry, state = settings().window("geometry"), settings().window("state")
-        if geometry is not None:
-            self.restoreGeometry(geometry)
-        if state is not None:
-            self.docks.layout = state
+        geometry = settings().window("geometry")
+        if geometry is None or not self.restoreGeometry(geometry):
+            place_first(self)
 
     def discard(self) -> None:
         """Close without asking; unsaved edits are lost."""
-        self.workspace.undo_stack.setClean()
+        self.workspace.give_up_changes()
         self.close()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        if self._canvas is None:
-            self._prepare.start()
+        if self.is_furnished:
+            self.prepare()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if not self._painted:
+            self._painted = True
+            self.painted.emit()
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        if not self.is_furnished:
+            event.accept()
+            return
         if not self.files.may_leave():
             event.ignore()
             return
@@ -243,6 +365,11 @@ class MainWindow(QMainWindow):
         self.workspace.close()
         event.accept()
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """A key that nobody took."""
+        if self._canvas is None or not self._keys.take(event):
+            super().keyPressEvent(event)
+
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if _dropped(event) is not None:
             event.acceptProposedAction()
@@ -251,7 +378,7 @@ class MainWindow(QMainWindow):
         path = _dropped(event)
         if path is not None:
             event.acceptProposedAction()
-            self.files.open(path)
+            self._open(path)
 
 
 def _dropped(event: QDropEvent) -> Path | None:

@@ -62,6 +62,12 @@ def _written(values: Array, decimals: int) -> list[str]:
     return [not_finite(v) or _trim(f"{v:.{decimals}{style}}") for v in values.tolist()]
 
 
+def exponent(number: float, digits: int = 2) -> int:
+    """The decimal exponent of a positive number that is rounded to so many digits: of 0.0009999 it
+    is -3."""
+    return int(f"{number:.{digits - 1}e}".partition("e")[2])
+
+
 def _trim(text: str) -> str:
     """1.200e-05 as 1.200e-5."""
     mantissa, e, exponent = text.partition("e")
@@ -75,12 +81,15 @@ def brief(value: TensorValue, room: int = 20) -> str:
         return scalar(value.head.item()) if value.head.size else ""
     if value.size == 0:
         return f"{dims(value.shape)} empty"
-    if len(value.shape) == 1:
-        for decimals in (DECIMALS, 2):
-            text = f"[ {' '.join(elements(value.head, decimals))} ]"
-            if value.size == value.head.size and len(text) <= room:
-                return text
-    return summary(value)
+    return whole(value, room) or summary(value)
+
+
+def whole(value: TensorValue, room: int) -> str:
+    """All elements of a known vector in `room` characters; nothing where they do not fit."""
+    if len(value.shape) != 1 or value.size != value.head.size:
+        return ""
+    forms = (f"[ {' '.join(elements(value.head, d))} ]" for d in (DECIMALS, 2))
+    return next((text for text in forms if len(text) <= room), "")
 
 
 def dims(shape: tuple[int, ...]) -> str:

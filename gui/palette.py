@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QWidget
 
+from core.graph.scopes import parents
+from gui import commands
 from gui.action import Action
 from gui.action_set import ActionSet
 from gui.dialogs.finder import Entry, Finder
@@ -38,15 +40,13 @@ def command_palette(workspace: Workspace, actions: ActionSet, window: QWidget) -
 
 
 def node_finder(workspace: Workspace, window: QWidget) -> Finder:
-    """All nodes by name and type; choosing one selects it and brings it into view."""
-
-    def show(name: str) -> None:
-        workspace.select([name])
-        workspace.view_requested.emit("fit_selection", "")
-
+    """All nodes and scopes by name and type; choosing one goes there."""
+    scopes = dict.fromkeys(scope for op in workspace.shown for scope in parents(op.name))
+    things = [(op.name, op.type) for op in workspace.shown]
+    things += [(scope, "scope") for scope in scopes if scope not in workspace.shown]
     entries = [
-        Entry(op.name, lambda name=op.name: show(name), op.type)  # type: ignore[misc]
-        for op in workspace.shown
+        Entry(name, lambda name=name: commands.reveal(workspace, name), kind)  # type: ignore[misc]
+        for name, kind in things
     ]
     return Finder(workspace.theme, entries, "Find a node", "node_finder", window)
 

@@ -75,6 +75,15 @@ class Settings:
         """Forget a file that is not there any more."""
         self._store.setValue("files/recent", [str(p) for p in self.recent if p != path])
 
+    def folders(self, kind: str) -> list[str]:
+        """Where the user was last with a kind of file, and with any."""
+        return [text for text in (self._text(f"folders/{k}", "") for k in (kind, "last")) if text]
+
+    def add_folder(self, kind: str, folder: str) -> None:
+        """The user is there with a file of this kind."""
+        for key in (kind, "last"):
+            self._store.setValue(f"folders/{key}", folder)
+
     @property
     def used_actions(self) -> list[str]:
         """Ids of actions run from the command palette, the last one first."""

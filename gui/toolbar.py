@@ -14,6 +14,7 @@ from gui.action import shown_key
 from gui.action_set import ActionSet
 from gui.pill import Pill
 from gui.settings import settings
+from gui.status_bar import device_words
 from gui.theme import GRID
 from gui.workspace import Workspace
 
@@ -175,11 +176,3 @@ class ToolBar(QToolBar):
         pill.clicked.connect(lambda: commands.toggle_override(self._workspace, index))
         self._override_slots.append(self.insertWidget(self._after_overrides, pill))
         return pill
-
-
-def device_words(device: str) -> str:
-    """A device as the toolbar names it: "CPU", "GPU", "tf-gpu (emulated)"."""
-    kind, _, profile = device.partition(":")
-    if kind == "emulate":
-        return f"{profile} (emulated)"
-    return f"{kind.upper()} ({profile})" if profile else kind.upper()

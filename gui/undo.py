@@ -14,6 +14,7 @@ class Edit(QUndoCommand):
 
     show:      puts a document in force.
     merge_key: consecutive edits with the same key that is not empty become one.
+    fleeting:  once taken back it is as if it had never been made.
     """
 
     def __init__(
@@ -28,6 +29,7 @@ class Edit(QUndoCommand):
         self.before = before
         self.after = after
         self.merge_key = merge_key
+        self.fleeting = False
         self._show = show
 
     def id(self) -> int:
@@ -47,3 +49,4 @@ class Edit(QUndoCommand):
 
     def undo(self) -> None:
         self._show(self.before)
+        self.setObsolete(self.fleeting)

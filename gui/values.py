@@ -12,7 +12,7 @@ import numpy as np
 from core.graph.dtypes import DType
 from core.graph.model import TensorRef
 from core.host.messages import Failed, Message, ProgramInfo, Read, Stats, TensorPart, Values
-from core.host.tensor_bytes import unpack
+from core.host.tensor_bytes import unpack, unpack_before
 from core.host.wire import Buffer
 from core.io.document import Document
 
@@ -31,10 +31,37 @@ class Words(str):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Update:
+    """The last write to a variable in a run. step: the plan step that wrote; before: the elements
+    that the head has, until then; None where there were none, or of another shape; delta: of the
+    differences of all elements; changed: how many differ."""
+
+    step: int
+    before: np.ndarray[Any, Any] | None
+    delta: Stats | None
+    changed: int
+
+    @classmethod
+    def of(cls, part: TensorPart, buffers: tuple[Buffer, ...]) -> Update | None:
+        """That of a part of the engine's reply, if it has one."""
+        if (told := part.update) is None:
+            return None
+        return cls(told.step, unpack_before(part, buffers), told.delta, told.changed)
+
+    def says_the_same_as(self, other: Update | None) -> bool:
+        """Whether nobody can tell the two apart."""
+        if other is None or (self.step, self.changed) != (other.step, other.changed):
+            return False
+        mine, theirs = (None if u.before is None else u.before.tobytes() for u in (self, other))
+        return mine == theirs and repr(self.delta) == repr(other.delta)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class TensorValue:
     """state: "known", "waiting" (not computed at this step), "none" (a gradient that does not
-    exist) or "dead" (in a branch that was not taken: why); shape and stats: of the whole tensor;
-    head: its first elements, flat, row-major."""
+    exist) or "dead" (in a branch that was not taken); why: it is not there, where there is more to
+    say; shape and stats: of the whole tensor; head: its first elements, flat, row-major; update: of
+    a variable that the run has written."""
 
     ref: str
     state: str
@@ -43,6 +70,7 @@ class TensorValue:
     head: np.ndarray[Any, Any] = field(default_factory=lambda: np.empty(0, np.float32))
     stats: Stats | None = None
     why: str = ""
+    update: Update | None = None
 
     @property
     def size(self) -> int:
@@ -63,14 +91,19 @@ class TensorValue:
         if part.dtype == DType.RESOURCE:
             head = np.array([Words(text.decode()) for text in head], object)
         shape = tuple(part.shape)
-        return cls(part.ref, part.state, part.dtype, shape, head, part.stats, part.why)
+        update = Update.of(part, buffers)
+        return cls(part.ref, part.state, part.dtype, shape, head, part.stats, part.why, update)
 
     def says_the_same_as(self, other: TensorValue) -> bool:
         """Whether nobody can tell the two apart."""
         mine = (self.ref, self.state, self.why, self.dtype, self.shape, self.head.tobytes())
         theirs = (other.ref, other.state, other.why)
         theirs += (other.dtype, other.shape, other.head.tobytes())
-        return mine == theirs and repr(self.stats) == repr(other.stats)
+        if mine != theirs or repr(self.stats) != repr(other.stats):
+            return False
+        if self.update is None:
+            return other.update is None
+        return self.update.says_the_same_as(other.update)
 
 
 def tensors_of(program: ProgramInfo, document: Document) -> list[str]:

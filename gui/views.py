@@ -14,7 +14,7 @@ from core.graph.model import Operation, TensorRef
 from core.layers.block import Block
 from gui import commands, windows
 from gui.action import selected_operation
-from gui.canvas import keyboard, looking
+from gui.canvas.answers import ANSWERS
 from gui.settings import state_folder
 
 if TYPE_CHECKING:
@@ -40,26 +40,10 @@ class Views:
             "quit": lambda _: window.close(),
             "show": window.docks.show,
             "reset_layout": lambda _: window.reset_layout(),
-            "fit": lambda _: window.canvas.fit(),
-            "fit_selection": lambda _: window.canvas.fit_selection(),
-            "show_selected": lambda _: looking.show_selected(window.canvas),
-            "current": lambda _: window.canvas.show_current(),
-            "zoom_in": lambda _: window.canvas.zoom_in(),
-            "zoom_out": lambda _: window.canvas.zoom_out(),
-            "zoom_100": lambda _: window.canvas.zoom_100(),
-            "arrange": lambda _: window.canvas.arrange(),
-            "add": lambda type: window.canvas.add(type),
-            "wire": lambda _: window.canvas.wire_by_name(),
-            "run_after": lambda _: keyboard.run_after(window.canvas),
-            "next_wire": lambda _: window.canvas.next_wire(),
-            "toggle_scope": lambda _: window.canvas.toggle_scope(),
-            "open_scopes": lambda _: window.canvas.stage.open_scopes(),
-            "collapse_scopes": lambda _: window.canvas.stage.collapse_scopes(),
-            "minimap": lambda _: window.canvas.toggle_minimap(),
             "palette": lambda _: self._palette(),
             "find": lambda _: self._find(),
-            "rename": lambda _: self._with_operation(self._rename),
             "value": lambda _: self._with_operation(self._value),
+            "edit_value": lambda _: self._edit_value(),
             "override": lambda _: self._with_operation(self._override),
             "gradient": lambda _: self._with_operation(self._gradient),
             "pyfunc": lambda _: self._with_operation(self._pyfunc),
@@ -70,12 +54,14 @@ class Views:
             "copy_values": lambda _: self._copy_values(),
             "trust": lambda _: self._trust(),
             "shortcuts": lambda _: self._shortcuts(),
+            "doctor": lambda _: self._doctor(),
             "log": lambda _: self._log(),
             "about": lambda _: self._about(),
         }
 
     def run(self, what: str, target: str) -> None:
-        self.by_name[what](target)
+        if what not in ANSWERS:  # which are the canvas's
+            self.by_name[what](target)
 
     def ask_block(self, block: Block, at: tuple[float, float], source: TensorRef | None) -> QDialog:
         """Ask for the settings of a block, and add it."""
@@ -99,19 +85,19 @@ class Views:
 
         node_finder(self._workspace, self._window).show_over(self._window)
 
-    def _rename(self, op: Operation) -> None:
-        from PySide6.QtWidgets import QInputDialog, QLineEdit
-
-        name, given = QInputDialog.getText(
-            self._window, "Rename", "Name", QLineEdit.EchoMode.Normal, op.name
-        )
-        if given:
-            commands.rename(self._workspace, op.name, name.strip())
-
     def _value(self, op: Operation) -> QDialog:
         from gui.dialogs.value import ValueDialog
 
         return _opened(ValueDialog(self._workspace, op, self._window))
+
+    def _edit_value(self) -> None:
+        """Put the cursor into the value of the selected node; from there Enter leads back."""
+        self._window.docks.show("inspector")
+        field = self._window.docks.by_id["inspector"].panel.value_field()
+        if field is not None:
+            field.setFocus()
+            field.selectAll()
+            field.returnPressed.connect(self._window.canvas.setFocus)
 
     def _override(self, op: Operation) -> QDialog:
         from gui.dialogs.override import OverrideDialog
@@ -185,6 +171,11 @@ class Views:
         from gui.dialogs.shortcuts import ShortcutsDialog
 
         return _opened(ShortcutsDialog(self._workspace, self._window))
+
+    def _doctor(self) -> QDialog:
+        from gui.dialogs.doctor import DoctorDialog
+
+        return _opened(DoctorDialog(self._workspace, self._window))
 
     def _about(self) -> QDialog:
         from gui.dialogs.about import AboutDialog, version

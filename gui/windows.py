@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import Qt
 from shiboken6 import isValid
+
+from gui.placing import place_beside
 
 if TYPE_CHECKING:
     from gui.main_window import MainWindow
     from gui.workspace import Workspace
-
-ASIDE = QPoint(32, 32)  # pixels from one window to the next
 
 _known: WeakSet[MainWindow] = WeakSet()
 _kept: dict[int, MainWindow] = {}  # what was opened from another window, which may close first
@@ -39,7 +39,6 @@ def open_beside(window: MainWindow) -> MainWindow:
     number = id(new)
     _kept[number] = new
     new.destroyed.connect(lambda: _kept.pop(number, None))
-    new.resize(window.size())
-    new.move(window.pos() + ASIDE)
+    place_beside(new, window)
     new.show()
     return new

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from PySide6.QtGui import QUndoStack
 
 from core.errors import GradstepError
 from core.graph.changes import Changes, diff
-from core.graph.model import Edge
+from core.graph.model import Edge, TensorRef
 from core.host import trust
 from core.host.messages import (
     Comparison,
@@ -23,29 +23,35 @@ from core.host.messages import (
     Stopped,
 )
 from core.host.wire import Buffer
+from core.io.changed import has_work
 from core.io.document import Document
+from core.io.example_index import EXAMPLES
 from core.io.fed import with_placeholders
-from core.ops.infer import Inference, infer
+from core.ops.infer import Inference
 from core.ops.opened import opened, opened_types
 from core.ops.tensor_types import TensorTypes
-from gui.background import Background
+from core.ops.unfinished import Waiting, waiting
 from gui.bridge import EngineBridge
 from gui.debugger import Debugger
 from gui.expected import Expected
-from gui.first_view import folded
 from gui.printed import Printed
 from gui.profiler import Profiler
+from gui.reader import Reader, inferred
 from gui.sessions import SessionModel
 from gui.theme import DARK, Theme
 from gui.undo import Edit
 from gui.values import TensorValue
 
+UNTITLED = "untitled.gradstep"
 NOTHING = Inference(TensorTypes({}), {}, ())
 
 
-def _inferred(document: Document) -> Inference:
-    """Types and problems of the document's graph, as it is fed."""
-    return infer(with_placeholders(document).graph)
+def _waiting(document: Document) -> dict[str, Waiting]:
+    fed = {TensorRef.parse(name) for name in document.feeds}
+    try:
+        return waiting(with_placeholders(document).graph, fed)
+    except GradstepError:  # a cycle, which is said
+        return {}
 
 
 def _ignore(*args: object) -> None:
@@ -64,7 +70,10 @@ class Workspace(QObject):
     document, path: the document and its file; path is None until it is saved, and for what was
                     imported or came with the program, which saving must not overwrite.
     name:           what the document is called, by its file.
+    on_disk:        the document as a file holds it; None for work that was recovered.
+    is_changed:     whether the document holds work that would be lost with it.
     is_open:        whether there is a document; without one, `document` is an empty one.
+    reader:         reads files, and says which one it is reading.
     shown:          the graph that is looked at: the document's, and what is in its loops.
     inference:      static types of `shown`, and problems of `document.graph`.
     selection:      names of the selected operations; selected_edge: the selected wire, or None.
@@ -73,7 +82,7 @@ class Workspace(QObject):
     profiler:       what was measured of it, and how that is looked at.
     expected:       what it expects of its runs, and what came.
     sessions:       its sessions, and which of them is shown.
-    undo_stack:     Qt's stack of edits; its clean state is the saved one.
+    undo_stack:     Qt's stack of edits. Whether it is clean says nothing: a breakpoint is an edit.
     """
 
     document_opened = Signal()  # another document, or none; document_changed was sent before
@@ -88,7 +97,7 @@ class Workspace(QObject):
     compared = Signal()
     devices_changed = Signal()
     theme_changed = Signal()
-    message = Signal(str, str)  # level ("info", "warning" or "error"), one line of text
+    message = Signal(str, str)  # level ("info", "note", "warning" or "error"), one line of text
     view_requested = Signal(str, str)  # something only the window can do, to what
     block_requested = Signal(object, object, object)  # Block to be added, point, source or None
 
@@ -100,6 +109,8 @@ class Workspace(QObject):
         self.document = Document()
         self.path: Path | None = None
         self.name = ""
+        self.on_disk: Document | None = self.document
+        self.is_changed = False
         self.is_open = False
         self.shown = self.document.graph
         self.inference = NOTHING
@@ -114,7 +125,8 @@ class Workspace(QObject):
         self.profiler = Profiler(self)
         self.expected = Expected(self)
         self.sessions = SessionModel(self)
-        self._background = Background(self)
+        self.reader = Reader(self)
+        self._waits: tuple[object, dict[str, Waiting]] | None = None
         self._round = 0  # edits are merged only within one round; see `edit`
         self._forward_signals()
 
@@ -130,13 +142,33 @@ class Workspace(QObject):
     device: str = _known("device", "name of the device that runs are made on")
 
     @property
+    def waits(self) -> dict[str, Waiting]:
+        """Operation -> what it waits for, of what is not drawn to its end yet."""
+        document = self.document
+        key = document.graph, document.feeds
+        if self._waits is None or self._waits[0] != key:
+            self._waits = key, _waiting(document)
+        return self._waits[1]
+
+    @property
+    def gradients_wait(self) -> bool:
+        """Whether there will be gradients once something is finished: that there are none yet says
+        nothing."""
+        return bool(self.debugger.held_up)
+
+    @property
     def is_idle(self) -> bool:
         """Whether all that was asked of the engine is answered and shown."""
-        return self.debugger.is_idle
+        return self.debugger.is_idle and not self.reader.name
 
     @property
     def engine_state(self) -> str:
         return self.bridge.state
+
+    @property
+    def engine_doing(self) -> str:
+        """What the engine is at, in a word; "" where nothing is asked of it."""
+        return self.bridge.doing
 
     def value(self, ref: str) -> TensorValue | None:
         """The tensor `ref` ("a" or "a:0") as of the current stop. None while it is on its way:
@@ -147,6 +179,11 @@ class Workspace(QObject):
         """The gradient that reaches the forward tensor `ref`; its state is "none" when there is
         none. None as in `value`."""
         return self.debugger.gradient(ref)
+
+    def operands(self, op: str) -> Mapping[str, str] | None:
+        """What stands for a tensor in the text of an operation's step -> that tensor. None as in
+        `value`."""
+        return self.debugger.operands(op)
 
     def control(self, command: str, target: str = "") -> None:
         """Give the debugger a command of messages.Control; `stopped` follows."""
@@ -174,42 +211,71 @@ class Workspace(QObject):
         key = merge_key and f"{merge_key}#{self._round}"
         self.undo_stack.push(Edit(label, self.document, document, self._show, key))
 
+    def amend(self, document: Document) -> None:
+        """Let the last edit lead to `document`: the user is still making it. It is an edit of its
+        own where the last one is saved already, or another."""
+        last = self._last_edit()
+        if last is None or last.after is not self.document or self.document is self.on_disk:
+            self.edit("Move", document)
+        else:
+            last.after = document
+            self._show(document)
+
+    def retract(self) -> None:
+        """Take the last edit back as if it had never been made: there is nothing to redo."""
+        last = self._last_edit()
+        if last is not None and last.after is self.document:
+            last.fleeting = True
+            self.undo_stack.undo()
+
     def open_path(self, path: Path, then: Callable[[], None] = _ignore) -> None:
         """Read a file of any supported format beside the main thread, then show it."""
-        from core.io.open import read
+        own = path.suffix == ".gradstep" and EXAMPLES not in path.parents
 
-        def work() -> tuple[Document, Inference]:
-            document = folded(read(path))
-            return document, _inferred(document)
-
-        def loaded(result: tuple[Document, Inference]) -> None:
-            own = path.suffix == ".gradstep" and trust.EXAMPLES not in path.parents
-            self.open_document(result[0], path if own else None, result[1], path.name)
+        def loaded(document: Document, inference: Inference) -> None:
+            self.open_document(document, path if own else None, inference, path.name)
             then()
 
-        self._background.run(work, loaded, self.complain)
+        self.reader.read(path, loaded, self.complain)
+
+    def recover(self, copy: Path, path: Path | None, then: Callable[[], None] = _ignore) -> None:
+        """Show the document in `copy` as unsaved work on `path`, or on no file yet."""
+
+        def loaded(document: Document, inference: Inference) -> None:
+            self.open_document(document, path, inference, recovered=True)
+            then()
+
+        self.reader.read(copy, loaded, self.complain)
 
     def open_document(
         self,
         document: Document,
         path: Path | None = None,
         inference: Inference | None = None,
-        name: str = "untitled.gradstep",
+        name: str = UNTITLED,
+        recovered: bool = False,
     ) -> None:
-        """Show a document in place of the one that is open, whose edits are forgotten."""
+        """Show a document in place of the one that is open, whose edits are forgotten. recovered:
+        no file holds it."""
         self.name = path.name if path is not None else name
-        self._replace(document, path, inference or _inferred(document), is_open=True)
+        self.on_disk = None if recovered else document
+        self._replace(document, path, inference or inferred(document), is_open=True)
 
     def close_document(self) -> None:
         """Show none. Unsaved edits are the caller's business."""
+        self.on_disk = None
         self._replace(Document(), None, NOTHING, is_open=False)
 
     def saved(self, path: Path) -> None:
         """The document as it is now is in `path`."""
         self._round += 1
         self.path, self.name = path, path.name
-        self.undo_stack.setClean()
+        self.give_up_changes()
         self.file_changed.emit()
+
+    def give_up_changes(self) -> None:
+        """From here on the document as it is now counts as saved."""
+        self.on_disk, self.is_changed = self.document, False
 
     def trust(self) -> None:
         """The user trusts the document's Python as it is now."""
@@ -234,12 +300,12 @@ class Workspace(QObject):
             self.theme = theme
             self.theme_changed.emit()
 
-    def complain(self, error: GradstepError | ErrorInfo) -> None:
-        """Show a failure, in one line, with what to do."""
+    def complain(self, error: GradstepError | ErrorInfo, level: str = "error") -> None:
+        """Show a failure, in one line, with what to do. level: see `message`."""
         text, hint = error.message, error.hint
         if hint:
             text = f"{text.rstrip('.')}. {hint[0].upper()}{hint[1:]}"
-        self.message.emit("error", text)
+        self.message.emit(level, text)
 
     def start(self) -> None:
         """Start the engine process; engine_changed follows."""
@@ -252,12 +318,18 @@ class Workspace(QObject):
 
     # -- inside ---------------------------------------------------------------------------------
 
+    def _last_edit(self) -> Edit | None:
+        index = self.undo_stack.index()
+        last = self.undo_stack.command(index - 1) if index else None
+        return last if isinstance(last, Edit) else None
+
     def _replace(
         self, document: Document, path: Path | None, inference: Inference, is_open: bool
     ) -> None:
         gone, came = frozenset(self.document.graph.operations), frozenset(document.graph.operations)
         self.undo_stack.clear()
         self.document, self.path, self.is_open = document, path, is_open
+        self.is_changed = is_open and self._has_work()
         self._read_graph(inference)
         self.trusted = trust.is_trusted(document)
         self.selection, self.selected_edge = (), None
@@ -266,18 +338,25 @@ class Workspace(QObject):
         self.selection_changed.emit()
         self.file_changed.emit()
         self.document_opened.emit()
+        self.reader.stop()
 
     def _show(self, document: Document) -> None:
         """An edit, its undo or its redo."""
         before, self.document = self.document, document
         if with_placeholders(document).graph is not with_placeholders(before).graph:
-            self._read_graph(_inferred(document))
+            self._read_graph(inferred(document))
         if document.code_hash != before.code_hash:
             self.trusted = trust.is_trusted(document)
             self.file_changed.emit()
         self._drop_selection_of_removed()
         self.debugger.show(document, self.trusted)
+        was_changed, self.is_changed = self.is_changed, self._has_work()
         self.document_changed.emit(diff(before.graph, document.graph))
+        if was_changed != self.is_changed:
+            self.file_changed.emit()
+
+    def _has_work(self) -> bool:
+        return self.on_disk is None or has_work(self.document, self.on_disk)
 
     def _read_graph(self, inference: Inference) -> None:
         graph = self.document.graph
@@ -303,4 +382,3 @@ class Workspace(QObject):
             getattr(self.debugger, name).connect(getattr(self, name))
         self.debugger.failed.connect(self.complain)
         self.bridge.state_changed.connect(self.engine_changed)
-        self.undo_stack.cleanChanged.connect(self.file_changed)

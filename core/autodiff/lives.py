@@ -19,19 +19,27 @@ def lives(graph: Graph) -> dict[str, tuple[Life, ...]]:
     types = declared(graph).types.of
     for name in graph.order:
         op = graph[name]
-        needs = [found[ref.op][ref.index] for ref in op.inputs if ref is not None]
+        needs = [_life(found, ref) for ref in op.inputs if ref is not None]
         branch = branch_of(op.type)
         if branch == "merge":
             common = frozenset.intersection(*needs) if needs else frozenset()
             found[name] = common, common
             continue
-        whole = Life().union(*needs, *(running(found[other]) for other in op.control_inputs))
+        whole = Life().union(
+            *needs, *(running(found[other]) for other in op.control_inputs if other in found)
+        )
         if branch == "switch" and op.inputs[1] is not None:
             predicate = _same(graph, op.inputs[1])
             found[name] = whole | {(predicate, 0)}, whole | {(predicate, 1)}
         else:
-            found[name] = (whole,) * max(len(types[name]), 1)
+            found[name] = (whole,) * max(len(types.get(name, ())), 1)
     return found
+
+
+def _life(found: dict[str, tuple[Life, ...]], ref: TensorRef) -> Life:
+    """Of a tensor; of one that nothing makes, as if it were always alive."""
+    outputs = found.get(ref.op, ())
+    return outputs[ref.index] if ref.index < len(outputs) else Life()
 
 
 def running(outputs: tuple[Life, ...]) -> Life:

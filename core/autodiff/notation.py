@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
 from core.autodiff.differentiate import Differentiation
 from core.autodiff.rendering import render
+from core.graph.dtypes import DType
 from core.graph.model import Constant, Edge, Graph, Operation, Phase, TensorRef
 from core.ops.infer import declared
 from core.ops.table import OpDef, find
@@ -17,6 +19,13 @@ from core.ops.table import OpDef, find
 _PASSED = frozenset({"_Arg", "LoopCond"})  # known by their own names, wherever they come from
 _Gradients = Mapping[TensorRef, TensorRef]
 _DEPTH = 4  # levels of inlined operations before a name is used instead
+
+
+class Sentence(NamedTuple):
+    """A step in words. operands: what stands in it for a tensor, letter by letter -> the tensor."""
+
+    text: str
+    operands: Mapping[str, TensorRef]
 
 
 class Notation:
@@ -42,6 +51,10 @@ class Notation:
         self._names = names
         self._depth = depth
         self.numerator = self._loss(of) if others else "∂L" if len(of) == 1 else "∂ΣL"
+        # Of the sentence that is being written: operands, what names are used, and for several.
+        self._said: dict[str, TensorRef] = {}
+        self._named: dict[str, TensorRef] = {}
+        self._alike: set[str] = set()
         self._of: dict[TensorRef, tuple[TensorRef, str]] = {}  # gradient -> of what, numerator
         self._flows: dict[TensorRef, tuple[TensorRef, str]] = {}
         self._take(self.numerator, gradients, edges)
@@ -63,8 +76,20 @@ class Notation:
         """`∂L/∂x`."""
         return f"{loss or self.numerator}/∂{self._last(tensor)}"
 
+    def _derivative(self, gradient: TensorRef, tensor: TensorRef, loss: str) -> str:
+        """The same where the tensor that holds the gradient is an operand."""
+        return self._say(f"{loss}/∂{self._name(tensor)}", gradient)
+
+    def sentence(self, op: Operation) -> Sentence:
+        """What executing `op` does, and what it says of which tensors. Those that would have one
+        name have their scopes before it."""
+        return self._sentence(lambda: self._step(op))
+
     def step(self, op: Operation) -> str:
         """What executing `op` does: `d = data + c`, `∂L/∂d += e ⊙ ∂L/∂a`, `c ← Adam(…)`."""
+        return self.sentence(op).text
+
+    def _step(self, op: Operation) -> str:
         if not op.inputs:
             return self._source(op)
         if _writes(op):
@@ -72,25 +97,36 @@ class Notation:
         right = self._formula(op, self._depth)
         if op.phase is Phase.BACKWARD:
             return self._backward(op, right)
-        return f"{self._last(op.output())} = {right}"
+        return f"{self._tensor(op.output())} = {right}"
 
     def gradient_of(self, tensor: TensorRef, gradient: TensorRef) -> str:
         """`∂L/∂e = d ⊙ ∂L/∂a`: how the gradient of `tensor` is made."""
-        return f"{self.derivative(tensor)} = {self._made(gradient, self._depth)}"
+        left = self.derivative(tensor)
+        return self._sentence(lambda: f"{left} = {self._made(gradient, self._depth)}").text
+
+    def _sentence(self, write: Callable[[], str]) -> Sentence:
+        """Written a second time if there are tensors in it whose names end alike."""
+        self._said, self._named, self._alike = {}, {}, set()
+        text = write()
+        if self._alike:
+            self._said = {}
+            text = write()
+        return Sentence(text, self._said)
 
     def _backward(self, op: Operation, right: str) -> str:
         result = op.output()
         target = self._flows.get(result)
         if target is not None:
             sign = "+=" if self._contributions[target] > 1 else "="
-            return f"{self.derivative(*target)} {sign} {right}"
+            return f"{self._derivative(result, *target)} {sign} {right}"
         if result in self._of:
-            return f"{self.derivative(*self._of[result])} = {right}"
-        return f"{self._last(result)} = {right}"
+            return f"{self._derivative(result, *self._of[result])} = {right}"
+        return f"{self._tensor(result)} = {right}"
 
     def _source(self, op: Operation) -> str:
         if op.type == "Const":
-            return f"{self._last(op.output())} = {self._constant(op)}"
+            value = self._constant(op) or _type_of(op)
+            return f"{self._last(op.output())} = {value}"
         after = ", ".join(name.rpartition("/")[2] for name in op.control_inputs)
         return f"{op.type} {op.name}" + (f", after {after}" if after else "")
 
@@ -111,23 +147,24 @@ class Notation:
 
     def _operand(self, ref: TensorRef, depth: int) -> str:
         if ref in self._of:
-            return self.derivative(*self._of[ref])
+            return self._derivative(ref, *self._of[ref])
         if ref in self._names:
             return self._names[ref]
         if ref.op not in self.graph:
             return self._last(ref)  # a wire from nowhere: the step will fail, and may be shown
         op = self.graph[ref.op]
         if op.type == "Const":
-            return self._constant(op)
+            return self._constant(op) or self._tensor(ref)
         if op.type in _PASSED:
-            return self._last(ref)
-        if op.type == "IterationValue":
-            return self._last(TensorRef.parse(op.attrs["tensor"]))
+            return self._tensor(ref)
+        if op.type == "IterationValue" and "tensor" in op.attrs:
+            return self._tensor(TensorRef.parse(op.attrs["tensor"]), ref)
         if not op.inputs:
-            return op.name  # a variable, or a slot of one: `c/Adam` says whose
+            self._name(ref)
+            return self._say(op.name, ref)  # a variable, or a slot of one: `c/Adam` says whose
         if op.phase is Phase.FORWARD:
-            return self._last(ref)
-        return self._made(ref, depth - 1) if depth > 1 else self._last(ref)
+            return self._tensor(ref)
+        return self._made(ref, depth - 1) if depth > 1 else self._tensor(ref)
 
     def _made(self, ref: TensorRef, depth: int) -> str:
         """How a tensor is made. A formula gives its operation's output 0; another one is told by
@@ -151,8 +188,27 @@ class Notation:
         return render(definition.formula, names, attrs, real)
 
     def _is_real(self, op: Operation) -> bool:
+        """Whether none of its inputs is known to be complex."""
         types = declared(self.graph).types
-        return not any(types[ref].dtype.is_complex for ref in op.inputs if ref is not None)
+        kinds = [types.get(ref) for ref in op.inputs if ref is not None]
+        return not any(kind is not None and kind.dtype.is_complex for kind in kinds)
+
+    def _tensor(self, ref: TensorRef, held: TensorRef | None = None) -> str:
+        """What an operand is called. held: the tensor with its value, if that is another one."""
+        return self._say(self._name(ref), held or ref)
+
+    def _say(self, text: str, held: TensorRef) -> str:
+        """`text`, which stands for a tensor."""
+        self._said[text] = held
+        return text
+
+    def _name(self, ref: TensorRef) -> str:
+        """The last part of a tensor's name, or all of it where the sentence has another tensor
+        whose name ends alike."""
+        text = self._last(ref)
+        if self._named.setdefault(text, ref) != ref:
+            self._alike.add(text)
+        return ref.short if text in self._alike and ref not in self._names else text
 
     def _last(self, ref: TensorRef) -> str:
         """What the tensor is called, or the last part of its name: `gradients/a_grad/Mul_1` is
@@ -160,14 +216,24 @@ class Notation:
         short = ref.op.rpartition("/")[2]
         return self._names.get(ref, short if ref.index == 0 else f"{short}:{ref.index}")
 
-    def _constant(self, op: Operation) -> str:
+    @staticmethod
+    def _constant(op: Operation) -> str:
+        """A small one's value; nothing of a larger one."""
         value = op.attrs.get("value")
         if isinstance(value, Constant) and value.array.size <= 4:
             text = np.array2string(
                 value.array, separator=", ", formatter={"float_kind": "{:.6g}".format}
             )
             return " ".join(text.split())
-        return self._last(op.output())
+        return ""
+
+
+def _type_of(op: Operation) -> str:
+    """`float32[40, 64]`, of a constant."""
+    value = op.attrs.get("value")
+    if not isinstance(value, Constant):
+        return op.type
+    return f"{DType.of(value.array.dtype)}[{', '.join(map(str, value.array.shape))}]"
 
 
 def _arguments(definition: OpDef, operands: Sequence[str]) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 
@@ -19,7 +20,13 @@ def render(
     attrs: attributes by name; their values are put in, and decide what the formula leaves open.
     real: no operand is complex, so that `conj(x)` is x.
     """
-    return _Renderer(names, attrs or {}, real).visit(ast.parse(formula, mode="eval").body)
+    return _Renderer(names, attrs or {}, real).visit(_parsed(formula))
+
+
+@cache
+def _parsed(formula: str) -> ast.expr:
+    """There are as many as ops in the table; a graph has each of them over and over."""
+    return ast.parse(formula, mode="eval").body
 
 
 _SIGNS = {

@@ -6,10 +6,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from core.autodiff.request import native_name
-from core.errors import GradstepError
+from core.errors import GradstepError, unforeseen
 from core.graph.model import Operation
 from core.graph.near import did_you_mean, near
 from core.ops.builder import OpView, Tensor
+from core.ops.given_types import with_inputs
 from core.ops.indexed_slices import IndexedSlices
 from core.ops.table import all_ops, find
 
@@ -70,18 +71,21 @@ def call_rule(
     except GradstepError as error:
         raise error.at(view.name) from None
     except Exception as error:
-        if not custom and name == native_name(view.operation):
-            raise
-        raise _unfit(view, name, error, custom) from error
+        raise _failed(view, name, error, custom) from error
 
 
-def _unfit(view: OpView, name: str, error: Exception, custom: bool) -> GradstepError:
-    text, hint = f"gradient function '{name}' raised", "its signature is f(op, grad)"
-    if not custom:
-        text = f"the gradient of {name} does not fit {view.type}: it raised"
-        hint = f"it is for an operation with the inputs and outputs of {name}"
+def _failed(view: OpView, name: str, error: Exception, custom: bool) -> GradstepError:
+    """What is to be said of a rule that raised: of the user's own function what it raised."""
+    given = with_inputs(view.operation, [x.type for x in view.inputs])
+    if not custom and name == native_name(view.operation):
+        return unforeseen(f"the gradient of {given} could not be made", error, view.name)
+    text = f"the gradient of {name} does not fit {given}"
+    hint = f"it is for an operation with the inputs and outputs of {name}"
+    if custom:
+        text = f"gradient function '{name}' raised {type(error).__name__}: {error}"
+        hint = "its signature is f(op, grad)"
     return GradstepError(
-        f"{text} {type(error).__name__}: {error}",
+        text,
         kind="GradientFunctionError",
         node=view.name,
         hint=f"{hint}: one gradient per output in, one per input out",

@@ -63,6 +63,13 @@ def speed(parser: argparse.ArgumentParser) -> None:
     fast(parser)
 
 
+def threads(parser: argparse.ArgumentParser) -> None:
+    """Whether the document's threads run."""
+    parser.add_argument(
+        "--threads", action="store_true", help="let the document's threads fill the queues"
+    )
+
+
 def fast(parser: argparse.ArgumentParser) -> None:
     """`speed` for what is always made fast."""
     parser.add_argument(

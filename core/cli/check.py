@@ -10,7 +10,6 @@ from typing import Any
 
 import msgspec
 
-from core.cli import arguments
 from core.cli.check_text import text
 from core.cli.loading import Loaded, as_it_stands, load
 from core.cli.ports import Answer, Application
@@ -27,21 +26,6 @@ from core.host.expectations import check_expectations
 from core.host.messages import CheckedExpectation, CheckedTensor, GradientTable
 from core.io.document import CodeKind
 from core.io.requests import main_request, requests
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `gradstep check`."""
-    arguments.document(parser)
-    arguments.gradients(parser)
-    arguments.running(parser)
-    parser.add_argument(
-        "--node",
-        metavar="NAME",
-        help="check the gradient of one operation alone, on the way to --of or not",
-    )
-    parser.add_argument(
-        "--second-order", action="store_true", help="check the gradients of gradients, too"
-    )
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:

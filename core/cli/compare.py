@@ -6,20 +6,11 @@ import argparse
 
 import msgspec
 
-from core.cli import arguments
 from core.cli.derived import sound_program
 from core.cli.loading import load
 from core.cli.output import table
 from core.cli.ports import Answer, Application
 from core.host.messages import Comparison, SideResult
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `gradstep compare`."""
-    arguments.document(parser)
-    parser.add_argument("--against", metavar="D", required=True, help="the other device")
-    arguments.gradients(parser)
-    arguments.running(parser)
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:

@@ -7,24 +7,17 @@ from pathlib import Path
 
 from core.cli.output import usage
 from core.cli.ports import PICTURES, Answer, Application
+from core.cli.verbs import WRITTEN
 from core.io.atomic import replace_file
-from core.io.export import WRITERS, to_bytes, unknown_format, write
+from core.io.export import to_bytes, unknown_format, write
 from core.io.open import read
-
-KNOWN = (*WRITERS, *PICTURES)
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `gradstep convert`."""
-    parser.add_argument("file", metavar="IN", help=".gradstep, .pb or .pbtxt")
-    parser.add_argument("out", metavar="OUT", help=f"{', '.join(KNOWN)}, or - for the screen")
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
     """Write OUT. Nothing in the document is run, so it need not be trusted."""
     suffix = Path(args.out).suffix.lower()
-    if args.out != "-" and suffix not in KNOWN:
-        error = unknown_format(suffix, KNOWN)
+    if args.out != "-" and suffix not in WRITTEN:
+        error = unknown_format(suffix, WRITTEN)
         raise usage(error.message, error.hint)
     document = read(args.file)
     if args.out == "-":

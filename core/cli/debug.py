@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from core.cli import arguments
 from core.cli.console import Console
 from core.cli.interrupt import on_interrupt
 from core.cli.loading import as_it_stands, load
@@ -23,26 +22,17 @@ from core.errors import GradstepError
 from core.graph.problems import Problem
 from core.host.derive import derive
 from core.host.position import begin
+from core.host.unfinished import without_unfinished
 from core.io.open import read_file
 
 PROMPT = "(gradstep) "
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `gradstep debug`."""
-    arguments.document(parser)
-    arguments.gradients(parser)
-    arguments.running(parser)
-    parser.add_argument(
-        "--script", metavar="COMMANDS", help='a file, or commands: "step; step; print a"'
-    )
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer | int:
     """Run the script (with --json and without one, what stands on standard input), or talk to
     the terminal until its end."""
     loaded = load(args)
-    program = derive(loaded.document, loaded.functions)
+    program = without_unfinished(derive(loaded.document, loaded.functions))
     threads = begin(program, app.devices().open_backend(args.device))
     console = Console(threads, partial(_other_program, args), loaded.document.breakpoints)
     if args.script is not None or args.json:
@@ -57,7 +47,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer | int:
 def _other_program(args: argparse.Namespace, file: str) -> Program:
     """Of another file, as it stands, for sessions of several graphs."""
     loaded = as_it_stands(argparse.Namespace(file=file, trust=args.trust))
-    return derive(loaded.document, loaded.functions)
+    return without_unfinished(derive(loaded.document, loaded.functions))
 
 
 def script_lines(script: str) -> list[str]:

@@ -9,14 +9,15 @@ import platform
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 
-from core.cli.output import table
+import msgspec
+
 from core.cli.ports import Answer, Application
 from core.engine.kernels.library import LIBRARIES
 from core.engine.kernels.registry import ALTERNATIVES
 from core.errors import GradstepError
 from core.host.devices import DeviceServices
+from core.host.machine import Finding, as_text
 
 _PACKAGES = ("numpy", "msgspec", "networkx", "protobuf", "PySide6-Essentials", "pyqtgraph")
 # In a process of its own: a Qt that cannot be loaded must not take the doctor down.
@@ -26,31 +27,19 @@ _QT = (
     "print(len(QFontDatabase.families()))"
 )
 _QT_FIX = "run ./dev setup: it installs the system libraries that Qt needs"
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing that was looked at; `fix` says what to do when it is not ok."""
-
-    name: str
-    ok: bool
-    text: str
-    fix: str = ""
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """`gradstep doctor` takes no arguments of its own."""
+_SETUP, _KERNELS = ["./dev setup"], ["./dev setup --kernels"]
+_FONTS = "fonts-dejavu-core"
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
     """All findings. A GPU, display or optional library that is missing is no failure: exit status 1
     is for what keeps Gradstep from working."""
     findings = [_python(), *_packages(), *_qt(), _display()]
-    optional = [*_kernels(), *_devices(app.devices())]
+    optional = [*_devices(app.devices()), *_kernels()]
     needed = [f for f in findings if f.name != "display"]
-    rows = [["ok" if f.ok else "--", f.name, _with_fix(f)] for f in (*findings, *optional)]
-    data = {"checks": [asdict(f) for f in (*findings, *optional)]}
-    return Answer(data, table(rows), 0 if all(f.ok for f in needed) else 1)
+    every = [*findings, *optional]
+    data = {"checks": msgspec.to_builtins(every)}
+    return Answer(data, as_text(every), 0 if all(f.ok for f in needed) else 1)
 
 
 def _python() -> Finding:
@@ -63,7 +52,7 @@ def _packages() -> Iterator[Finding]:
         try:
             yield Finding(name, True, importlib.metadata.version(name))
         except importlib.metadata.PackageNotFoundError:
-            yield Finding(name, False, "not installed", "run ./dev setup")
+            yield Finding(name, False, "not installed", "run ./dev setup", _SETUP)
 
 
 def _qt() -> Iterator[Finding]:
@@ -72,22 +61,24 @@ def _qt() -> Iterator[Finding]:
             [sys.executable, "-c", _QT], capture_output=True, text=True, timeout=60, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        yield Finding("Qt", False, f"it did not start ({error})", _QT_FIX)
+        yield Finding("Qt", False, f"it did not start ({error})", _QT_FIX, _SETUP)
         return
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or ["it did not start"])[-1]
-        yield Finding("Qt", False, reason, _QT_FIX)
+        yield Finding("Qt", False, reason, _QT_FIX, _SETUP)
         return
     fonts = int(done.stdout.split()[-1])
     yield Finding("Qt", True, "starts off-screen")
-    yield Finding("fonts", fonts > 0, f"{fonts} families", "install fonts-dejavu-core")
+    fix, command = f"install {_FONTS}", f"sudo apt-get install {_FONTS}"
+    yield Finding("fonts", fonts > 0, f"{fonts} families", fix, [command])
 
 
 def _display() -> Finding:
     found = os.environ.get("WAYLAND_DISPLAY") or os.environ.get("DISPLAY")
     shown = bool(found) or sys.platform in ("win32", "darwin")
     text = found or ("the desktop" if shown else "none")
-    return Finding("display", shown, text, "./dev run plays the tutorial on a virtual one")
+    fix = "./dev run plays the tutorial on a virtual one"
+    return Finding("display", shown, text, fix, ["./dev run"])
 
 
 def _kernels() -> Iterator[Finding]:
@@ -98,18 +89,12 @@ def _kernels() -> Iterator[Finding]:
         try:
             library.load()
         except GradstepError as error:
-            why = error.message.removeprefix(f"{library.name} ")
-            yield Finding(library.name, False, f"{why}; {text}", error.hint)
+            why = error.message.removeprefix(f"{library.name} ").removeprefix("is ")
+            yield Finding(library.name, False, f"{why}; {text}", error.hint, _KERNELS)
         else:
             yield Finding(library.name, True, f"{library.version}; {text}")
 
 
 def _devices(devices: DeviceServices) -> Iterator[Finding]:
     for device in devices.describe():
-        yield Finding(device.name, device.available, device.text)
-
-
-def _with_fix(finding: Finding) -> str:
-    if finding.ok or not finding.fix:
-        return finding.text
-    return f"{finding.text}\n{finding.fix}"
+        yield Finding(device.name, device.available, device.text, commands=device.commands)

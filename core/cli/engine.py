@@ -8,11 +8,6 @@ from core.cli.output import usage
 from core.cli.ports import Application
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `gradstep engine`."""
-    parser.add_argument("--stdio", action="store_true", help="talk over standard input and output")
-
-
 def execute(args: argparse.Namespace, app: Application) -> int:
     """Serve until standard input ends; the exit status."""
     if not args.stdio:

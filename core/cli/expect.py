@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from core.cli import arguments
 from core.cli.feeding import fed
 from core.cli.loading import as_it_stands
 from core.cli.output import tensor_object, usage
@@ -20,27 +19,6 @@ from core.io.document import Document
 from core.io.expectation import Expectation, ExpectationKind, Variation
 
 _SUFFIX = ".gradstep"
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `gradstep expect`."""
-    arguments.document(parser)
-    arguments.names(parser, "--value", "a tensor, expected to be what it is")
-    arguments.names(parser, "--gradient", "a tensor whose gradient is expected to be what it is")
-    parser.add_argument(
-        "--that",
-        metavar="EXPRESSION",
-        action="append",
-        default=[],
-        help='what else is expected to be as it is, or to hold: norm(grad["c"]), x["y"] > 1',
-    )
-    parser.add_argument("--failure", action="store_true", help="expect the run to fail as it does")
-    parser.add_argument(
-        "--run", metavar="N", type=arguments.positive, default=1, help="which run, the first is 1"
-    )
-    parser.add_argument("--text", metavar="SENTENCE", default="", help="what that teaches")
-    parser.add_argument("--out", metavar="OUT", help="write there, and leave FILE as it is")
-    arguments.feeding(parser)
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:

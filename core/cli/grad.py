@@ -31,17 +31,6 @@ Gradients = Mapping[TensorRef, "np.ndarray | None"]
 Rows = Mapping[TensorRef, tuple[np.ndarray, np.ndarray]]  # values, indices of IndexedSlices
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `gradstep grad`."""
-    arguments.document(parser)
-    arguments.gradients(parser)
-    arguments.running(parser)
-    arguments.kernels(parser)
-    parser.add_argument(
-        "--check", action="store_true", help="compare with finite differences in float64"
-    )
-
-
 def execute(args: argparse.Namespace, app: Application) -> Answer:
     """The gradient of every --wrt; null (None) where there is none, which is not zero."""
     loaded = load(args)

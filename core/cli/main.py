@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import io
+import logging
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from core.cli.arguments import Parser
 from core.cli.output import USAGE, report, report_error
-from core.cli.ports import Answer, Application, Verb
+from core.cli.ports import Answer, Application
+from core.cli.verbs import VERBS
 from core.errors import GradstepError
-
-VERBS: Mapping[str, Verb] = {
-    "run": Verb("run", "compute values"),
-    "grad": Verb("grad", "compute gradients, and check them"),
-    "why": Verb("why", "say what blocks or kills a gradient"),
-    "check": Verb("check", "problems, the gradient check, and what it says of its runs"),
-    "expect": Verb("expect", "write down what the runs give, for check to hold them to"),
-    "debug": Verb("debug", "the debugger in the terminal"),
-    "compare": Verb("compare", "the same graph on two devices, node by node"),
-    "profile": Verb("profile", "time and bytes of each operation, and what passes do"),
-    "train": Verb("train", "make many updates fast, for TensorBoard if asked"),
-    "convert": Verb("convert", "write a document in another format"),
-    "shot": Verb("shot", "the window, as a picture"),
-    "tour": Verb("tour", "play the tutorial through the window"),
-    "doctor": Verb("doctor", "what this machine has, and what to do"),
-    "engine": Verb("engine", "the engine process that a window talks to"),
-}
 
 
 def main(arguments: Sequence[str], app: Application) -> int:
@@ -51,6 +37,8 @@ def main(arguments: Sequence[str], app: Application) -> int:
 
 def _answer(arguments: Sequence[str], app: Application) -> int:
     as_json = "--json" in arguments
+    if os.environ.get("GRADSTEP_TRACEBACK"):
+        logging.basicConfig()  # what nobody foresaw is logged where it is caught
     try:
         return _dispatch(arguments, app)
     except GradstepError as error:
@@ -77,11 +65,11 @@ def _dispatch(arguments: Sequence[str], app: Application) -> int:
 
 def _execute(name: str, arguments: Sequence[str], app: Application) -> int:
     verb = VERBS[name]
-    module: Any = importlib.import_module(f"core.cli.{verb.module}")
-    parser = Parser(prog=f"gradstep {name}", description=module.__doc__)
-    module.configure(parser)
+    parser = Parser(prog=f"gradstep {name}", description=verb.configure.__doc__)
+    verb.configure(parser)
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     args = parser.parse_args(list(arguments))
+    module: Any = importlib.import_module(f"core.cli.{name}")
     answer: Answer | int = module.execute(args, app)
     return answer if isinstance(answer, int) else report(answer, args.json)
 
@@ -89,8 +77,6 @@ def _execute(name: str, arguments: Sequence[str], app: Application) -> int:
 def _window_parser() -> Parser:
     width = max(map(len, VERBS))
     verbs = "\n".join(f"  {name.ljust(width)}  {verb.help}" for name, verb in VERBS.items())
-    import argparse
-
     parser = Parser(
         prog="gradstep",
         description="A debugger for backpropagation. Without a command: the window.",
@@ -150,7 +136,7 @@ def _too_large() -> GradstepError:
 
 def _bug(error: Exception) -> GradstepError:
     return GradstepError(
-        f"{type(error).__name__}: {error}",
+        "Gradstep could not do that, for a reason that nobody foresaw",
         kind="InternalError",
-        hint="this is a bug in Gradstep; GRADSTEP_TRACEBACK=1 shows where",
+        hint=f"please report it: with GRADSTEP_TRACEBACK=1 it shows where ({type(error).__name__})",
     )

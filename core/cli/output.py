@@ -1,4 +1,5 @@
-"""Answers and errors on the terminal: one JSON object, or text for people."""
+"""Answers and errors on the terminal: one JSON object, or text for people. Loads no NumPy: a
+mistake in the command line is answered without."""
 
 from __future__ import annotations
 
@@ -6,13 +7,13 @@ import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from core.cli.ports import Answer
 from core.errors import GradstepError
-from core.io.tensor_json import number_to_json, to_json
+
+if TYPE_CHECKING:
+    import numpy as np
 
 USAGE = "UsageError"  # the kind of an error that is about the command line itself
 
@@ -75,6 +76,8 @@ def error_text(error: GradstepError) -> str:
 def finite(value: Any) -> Any:
     """`value` with NaN and infinities as strings, as JSON can hold it."""
     if isinstance(value, float) and not math.isfinite(value):
+        from core.io.tensor_json import number_to_json
+
         return number_to_json(value)
     if isinstance(value, Mapping):
         return {key: finite(item) for key, item in value.items()}
@@ -85,11 +88,15 @@ def finite(value: Any) -> Any:
 
 def tensor_object(array: np.ndarray | None) -> dict[str, Any] | None:
     """A tensor in JSON; null for one that does not exist."""
+    from core.io.tensor_json import to_json
+
     return None if array is None else to_json(array)
 
 
 def tensor_text(array: np.ndarray | None) -> str:
     """A tensor in a line or few: its type, and its elements or the outer ones of many."""
+    import numpy as np
+
     if array is None:
         return "None"
     shape = list(array.shape)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from core.host.devices import DeviceServices
-from core.io.document import Document
+if TYPE_CHECKING:
+    from core.host.devices import DeviceServices
+    from core.io.document import Document
 
 
 class Application(Protocol):
@@ -42,11 +43,3 @@ class Answer:
     data: Mapping[str, Any]
     text: str
     status: int = 0
-
-
-@dataclass(frozen=True)
-class Verb:
-    """One command: the module that does it (imported when it is asked for), and a line of help."""
-
-    module: str
-    help: str

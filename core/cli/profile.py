@@ -19,22 +19,6 @@ from core.host.messages import ProfileRow
 from core.host.profiling import Wish, profiled
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `gradstep profile`."""
-    arguments.document(parser)
-    arguments.speed(parser)
-    parser.add_argument(
-        "--runs",
-        metavar="N",
-        type=arguments.positive,
-        default=0,
-        help="how many to measure (as many as fit in about a second)",
-    )
-    waiting.threads(parser)
-    arguments.gradients(parser)
-    arguments.running(parser)
-
-
 def execute(args: argparse.Namespace, app: Application) -> Answer:
     """What the debugger would run, measured: gradients and updates included."""
     layout = arguments.layout(args)

@@ -22,16 +22,6 @@ from core.ops.table import find
 Values = dict[str, "np.ndarray | None"]
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `gradstep run`."""
-    arguments.document(parser)
-    arguments.names(parser, "--fetch", "tensor to compute, or operation to run")
-    arguments.running(parser)
-    arguments.speed(parser)
-    parser.add_argument("--runs", metavar="N", type=arguments.positive, default=1, help="repeat")
-    waiting.threads(parser)
-
-
 def execute(args: argparse.Namespace, app: Application) -> Answer:
     """Values of every fetch in every run; an operation without outputs has none (null)."""
     layout = arguments.layout(args)

@@ -3,16 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from core.cli.ports import Application
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `gradstep tour`."""
-    parser.add_argument(
-        "--out", metavar="FOLDER", type=Path, default=Path("out"), help="for pictures"
-    )
 
 
 def execute(args: argparse.Namespace, app: Application) -> int:

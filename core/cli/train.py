@@ -28,36 +28,11 @@ from core.cli.ports import Answer, Application
 from core.cli.problem_output import problem_text
 from core.cli.run import Values, device_object, rounding_line
 from core.cli.training import Training, asked, require_work
+from core.cli.verbs import LINES
 from core.engine.session import Session
 from core.errors import GradstepError
 
-_STEPS = 100
-_LINES = 10  # that come out where --every says nothing
 _INTERRUPTED = 130  # exit status, as shells have it
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `gradstep train`."""
-    arguments.document(parser)
-    arguments.names(parser, "--fetch", "tensor to show besides the losses, or operation to run")
-    arguments.running(parser)
-    parser.add_argument(
-        "--steps",
-        metavar="N",
-        type=arguments.positive,
-        default=_STEPS,
-        help=f"how many updates ({_STEPS})",
-    )
-    parser.add_argument(
-        "--every",
-        metavar="K",
-        type=arguments.positive,
-        help=f"show each K-th step (so that {_LINES} are shown)",
-    )
-    parser.add_argument("--logdir", metavar="DIR", help="folder for an event file of TensorBoard")
-    trained.configure(parser)
-    arguments.fast(parser)
-    parser.set_defaults(fast=True)
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
@@ -124,7 +99,7 @@ class _Progress:
     def __init__(self, args: argparse.Namespace, log: EventLog | None) -> None:
         self.shown: list[dict[str, object]] = []
         self._total: int = args.steps
-        self._every = args.every or max(1, args.steps // _LINES)
+        self._every = args.every or max(1, args.steps // LINES)
         self._prints = not args.json
         self.log = log
         self._last: tuple[int, Values] = (0, {})

@@ -18,18 +18,6 @@ from core.io.open import read
 _SUFFIX = ".gradstep"
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Where it is written."""
-    parser.add_argument(
-        "--out",
-        metavar="FILE",
-        help="write the document with the trained variables as initial values, to look at them or "
-        "to go on; an optimizer's slots (Adam's moments) are no part of a document, unless its "
-        "graph came with them, and start anew",
-    )
-    parser.add_argument("--overwrite", action="store_true", help="--out may be the document itself")
-
-
 @dataclass(frozen=True)
 class Saving:
     """path: what is written; document: as its file has it, without what was fed or asked here."""
@@ -44,7 +32,7 @@ class Saving:
 
 
 def saving(args: argparse.Namespace) -> Saving | None:
-    """What `configure` was given; None for nothing. Raises GradstepError, before anything has
+    """What --out asks for; None for nothing. Raises GradstepError, before anything has
     run, where that could not be written."""
     if args.out is None:
         if args.overwrite:

@@ -1,21 +1,13 @@
-"""The flag that lets a document's threads run, and who waits for want of it."""
+"""What `--threads` needs, and who waits for want of it."""
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from core.cli.loading import Loaded
 from core.cli.output import usage
 from core.errors import GradstepError
-
-
-def threads(parser: argparse.ArgumentParser) -> None:
-    """Whether they run."""
-    parser.add_argument(
-        "--threads", action="store_true", help="let the document's threads fill the queues"
-    )
 
 
 def require_threads(loaded: Loaded) -> None:

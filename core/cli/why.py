@@ -7,7 +7,6 @@ import argparse
 import msgspec
 
 from core.autodiff.walking import reached
-from core.cli import arguments
 from core.cli.asking import require_request
 from core.cli.loading import load
 from core.cli.ports import Answer, Application
@@ -16,13 +15,6 @@ from core.host.evaluator import Evaluator
 from core.host.explaining import explanation
 from core.host.messages import Explanation
 from core.io.document import CodeKind
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `gradstep why`."""
-    arguments.document(parser)
-    arguments.gradients(parser)
-    arguments.running(parser)
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:

@@ -22,6 +22,15 @@ from core.ops.table import find
 Losses = Mapping[str, Mapping[TensorRef, TensorRef]]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Write:
+    """A step of a run that gave a variable another value. before: the value until then, on the
+    host; None where it had none."""
+
+    step: int
+    before: np.ndarray | None
+
+
 @dataclass(frozen=True, slots=True)
 class Frame:
     """Values once `step` steps of run number `run` are done; the same by whatever way the
@@ -46,6 +55,26 @@ class Frame:
         """
         found = self._held(TensorRef.parse(ref) if isinstance(ref, str) else ref)
         return None if found is None else get(self.timeline.backend, found)
+
+    def last_write(self, ref: TensorRef | str) -> Write | None:
+        """The last step up to this one, in this run, that gave another value to the variable that
+        the tensor is, or is an alias of. None where there is none: what holds a value of its own,
+        a variable as the run began with it, one that an iteration of a loop is about to write."""
+        ref = TensorRef.parse(ref) if isinstance(ref, str) else ref
+        plan, done = self.timeline.plan, min(self.step, self.timeline.done(self.run))
+        where = plan.tensors.get(ref)
+        if not isinstance(where, str) or any(loop.has(ref) for loop in self.loops):
+            return None
+        versions = plan.versions[where]
+        newest = versions.index(plan.newest(where, done))
+        if newest == 0:
+            return None
+        step = plan.made_by[versions[newest]]
+        if self.skips(plan.steps[step].op.name):
+            return None  # in a branch that was not taken
+        held = self.timeline.held(self.run, versions[newest - 1], step)
+        whole = held is not None and not isinstance(held, State)
+        return Write(step, get(self.timeline.backend, held) if whole else None)
 
     def state(self, ref: TensorRef | str) -> State | None:
         """What the queue, tensor array or stack holds whose handle the tensor is; None when that is

@@ -20,6 +20,7 @@ class Place:
     def text(self) -> str:
         """For people, who count iterations from 1."""
         if self.iteration == self.iterations:
-            return f"{self.loop}, after its {self.iterations} iterations"
+            noun = "iteration" if self.iterations == 1 else "iterations"
+            return f"{self.loop}, after its {self.iterations} {noun}"
         of = "" if self.iterations is None else f" of {self.iterations}"
         return f"{self.loop}, iteration {self.iteration + 1}{of}"

@@ -181,7 +181,16 @@ class Binding:
                 return other.call(step, self._cells, self._fixed)
             return bound(self.backend, step, self.functions, self._cells, self._fixed, self._room)
         except Exception as error:  # a missing attribute, axes that are no integers
-            return failing(located(error, step.op))
+            return failing(located(error, step.op, self.backend, self._given(step)))
+
+    def _located(self, error: Exception, index: int) -> GradstepError:
+        """What stopped step number `index`, as the error that users see."""
+        step = self.plan.steps[index]
+        return located(error, step.op, self.backend, self._given(step))
+
+    def _given(self, step: Step) -> list[Any]:
+        """The arrays that a step works on; of several operations done at once, the first one's."""
+        return [self._cells[value] for value in step.reads[: len(step.op.inputs)]]
 
     def _loop(self, step: Step, iteration: Iteration) -> Call:
         from core.engine.loops.call import LoopCall, keeping_for

@@ -11,8 +11,9 @@ import numpy as np
 
 from core.engine.backend import Backend
 from core.engine.opaque import kept
-from core.errors import GradstepError
+from core.errors import GradstepError, unforeseen
 from core.graph.model import Operation
+from core.ops.given_types import with_inputs
 from core.ops.host import home
 from core.ops.table import OpDef, lookup
 
@@ -30,7 +31,7 @@ def run_op(
             results = as_tuple(kernel(*inputs))
             return tuple(kept(x, home(backend.xp, x).asarray) for x in results)
     except Exception as error:
-        raise located(error, op) from error
+        raise located(error, op, backend, inputs) from error
 
 
 def bind(
@@ -77,19 +78,27 @@ def as_tuple(result: Any) -> tuple[Any, ...]:
     return tuple(result) if isinstance(result, list) else (result,)
 
 
-def located(error: Exception, op: Operation) -> GradstepError:
-    """Any failure of a kernel as the error that users see."""
+def located(
+    error: Exception, op: Operation, backend: Backend, given: Sequence[Any] = ()
+) -> GradstepError:
+    """Any failure of a kernel as the error that users see. given: the arrays that it worked on."""
     if isinstance(error, GradstepError):
         return error.at(op.name)
     if isinstance(error, MemoryError):
         return GradstepError(
-            f"not enough memory for {op.type}: {error}",
+            f"there is not enough memory for {with_inputs(op, given)}",
             kind="ResourceExhaustedError",
             node=op.name,
             hint="use smaller tensors",
         )
-    text = " ".join(str(error).split()) or type(error).__name__
-    return GradstepError(f"{op.type}: {text}", kind="InvalidArgumentError", node=op.name)
+    if backend.xp is not np and isinstance(error, RuntimeError):  # the driver's: a lost card
+        return GradstepError(
+            f"{backend.name} failed at {with_inputs(op, given)}: {' '.join(str(error).split())}",
+            kind="InternalError",
+            node=op.name,
+            hint="restart the engine; if it comes again, look at the driver",
+        )
+    return unforeseen(f"{with_inputs(op, given)} could not be computed", error, op.name)
 
 
 def _with_keywords(

@@ -13,7 +13,7 @@ from core.collector import collector_paused
 from core.engine.backend import Backend
 from core.engine.calls import Several, into_places, parts
 from core.engine.compact import Compact
-from core.engine.evaluate import NO_FUNCTIONS, Functions, located
+from core.engine.evaluate import NO_FUNCTIONS, Functions
 from core.engine.plan import Blocked, Plan, Step
 from core.engine.record import Recording
 from core.engine.running import Call, packed
@@ -117,7 +117,7 @@ class Fast(Recording):
         done, error = self._quiet.run(self._busy)
         if error is not None:
             failed = self._step_of[done]
-            return failed, located(error, self.plan.steps[failed].op)
+            return failed, self._located(error, failed)
         return len(self.plan.steps), None
 
     def keep(self, store: VariableStore, done: int) -> None:

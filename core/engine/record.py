@@ -15,7 +15,7 @@ import numpy as np
 from core.engine.arena import Arena
 from core.engine.backend import Backend
 from core.engine.binding import Binding
-from core.engine.evaluate import NO_FUNCTIONS, Functions, located
+from core.engine.evaluate import NO_FUNCTIONS, Functions
 from core.engine.finished import Record
 from core.engine.layout import Layout
 from core.engine.loops.pause import LoopPaused
@@ -107,7 +107,7 @@ class Recording(Binding):
             done, error = self.stopwatch.run(self, start, stop)
         if isinstance(error, LoopPaused):
             return done, None
-        return done, None if error is None else located(error, self.plan.steps[done].op)
+        return done, None if error is None else self._located(error, done)
 
     def value(self, index: int) -> Any:
         """The array of value `index` (meaningless before its step has run); None for a variable

@@ -204,14 +204,10 @@ def _variable(op: Operation, definition: OpDef, handle: TensorType) -> Variable:
     return Variable(op.name, TensorType(dtype, op.attrs.get("shape", UNKNOWN)), not handle.ref)
 
 
-# TensorFlow's names for element types, where they differ from NumPy's.
-_DATA_TYPE = {"float16": "half", "float32": "float", "float64": "double"}
-
-
 def _unfed(op: Operation, kind: TensorType) -> GradstepError:
     """TensorFlow's words; it says nothing of a scalar's or an unknown shape."""
-    dtype = _DATA_TYPE.get(kind.dtype.value, kind.dtype.value)
     shape = f" and shape {str(kind.shape).replace(' ', '')}" if kind.shape.dims else ""
+    dtype = kind.dtype.cpp_name
     return GradstepError(
         f"You must feed a value for placeholder tensor '{op.name}' with dtype {dtype}{shape}",
         kind="InvalidArgumentError",

@@ -36,6 +36,11 @@ class DType(StrEnum):
         return np.dtype(object) if self in _OPAQUE else np.dtype(self.value)
 
     @property
+    def cpp_name(self) -> str:
+        """As TensorFlow's messages call it: float, not float32."""
+        return _CPP_NAMES.get(self, self.value)
+
+    @property
     def is_floating(self) -> bool:
         return self.value.startswith("float")
 
@@ -46,6 +51,16 @@ class DType(StrEnum):
     @property
     def is_integer(self) -> bool:
         return self.value.startswith(("int", "uint"))
+
+    @property
+    def is_number(self) -> bool:
+        """Not bool, string or a handle."""
+        return self.is_integer or self.is_floating or self.is_complex
+
+    @property
+    def is_castable(self) -> bool:
+        """Whether a Cast takes it, and gives it."""
+        return self.is_number or self is DType.BOOL
 
     @property
     def is_differentiable(self) -> bool:
@@ -64,6 +79,8 @@ class DType(StrEnum):
             raise TypeError(f"no tensor has element type {name}") from None
 
 
+INDEX = (DType.INT32, DType.INT64)  # what positions and sizes are of, in most op types
+_CPP_NAMES = {DType.FLOAT16: "half", DType.FLOAT32: "float", DType.FLOAT64: "double"}
 _OPAQUE = frozenset({DType.STRING, DType.RESOURCE, DType.VARIANT})
 
 

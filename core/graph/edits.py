@@ -22,6 +22,7 @@ from core.graph.loop import (
 from core.graph.model import Edge, Graph, Operation, TensorRef
 from core.graph.naming import check_name, names_of_copies, taken, unique_name
 from core.graph.relabel import relabel, relabelled
+from core.graph.scopes import is_inside, moved_to
 
 
 def add(
@@ -152,13 +153,13 @@ def remove_control(graph: Graph, name: str, first: str) -> Graph:
 
 
 def set_attr(graph: Graph, name: str, key: str, value: Any) -> Graph:
-    """Set an attribute; None removes it."""
+    """Set an attribute, whatever others say."""
+    return set_attrs(graph, name, {**anywhere(graph, name).attrs, key: value})
 
-    def changed(op: Operation) -> Operation:
-        attrs = {k: v for k, v in op.attrs.items() if k != key}
-        return replace(op, attrs=attrs if value is None else {**attrs, key: value})
 
-    return _changed(graph, name, changed)
+def set_attrs(graph: Graph, name: str, attrs: Mapping[str, Any]) -> Graph:
+    """Give an operation these attributes and no others."""
+    return _changed(graph, name, lambda op: replace(op, attrs=attrs))
 
 
 def retype(
@@ -186,10 +187,26 @@ def rename(graph: Graph, old: str, new: str) -> Graph:
     if new == old:
         return graph
     if new.lower() != old.lower() and new.lower() in taken(graph):
-        raise GradstepError(
-            f"the name '{new}' is taken", kind="ValueError", node=old, hint="names ignore case"
-        )
+        raise _taken(new, old)
     return relabel(graph, lambda name: new if name == old else name)
+
+
+def rename_scope(graph: Graph, old: str, new: str) -> Graph:
+    """Put everything in scope `old` into `new`. Raises GradstepError when the name is bad, or there
+    is such a scope already."""
+    inside = [op.name for op in within(graph) if is_inside(op.name, old)]
+    if not inside:
+        raise GradstepError(f"there is no scope '{old}'", kind="LookupError")
+    check_name(new)
+    others = taken(graph).difference(name.lower() for name in inside)
+    if new.lower() in others or any(is_inside(name, new.lower()) for name in others):
+        raise _taken(new, inside[0])
+    return relabel(graph, lambda name: moved_to(name, old, new))
+
+
+def _taken(name: str, node: str) -> GradstepError:
+    text = f"the name '{name}' is taken"
+    return GradstepError(text, kind="ValueError", node=node, hint="names ignore case")
 
 
 def duplicate(graph: Graph, names: Iterable[str]) -> tuple[Graph, dict[str, str]]:

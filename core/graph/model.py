@@ -100,8 +100,9 @@ class Constant:
         return f"Constant({self.array.dtype}{list(self.array.shape)})"
 
     def _key(self) -> tuple[object, ...]:
-        data = self.array.tolist() if self.array.dtype == object else self.array.tobytes()
-        return (self.array.dtype.str, self.array.shape, repr(data))
+        array = self.array
+        data = repr(array.tolist()) if array.dtype == object else array.tobytes()
+        return (array.dtype.str, array.shape, data)
 
 
 # bool, int, float, str, bytes, DType, Shape, Constant, or a tuple of these; Unread; Loop.

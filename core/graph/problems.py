@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 
 from core.errors import GradstepError
 
+# Codes of what is no mistake, but not drawn to its end yet.
+UNFINISHED = frozenset({"unconnected", "unfed", "waiting"})
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:

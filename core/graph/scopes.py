@@ -33,6 +33,11 @@ def children(graph: Graph, scope: str = "") -> tuple[list[str], list[str]]:
     return list(scopes), operations
 
 
+def moved_to(name: str, old: str, new: str) -> str:
+    """The name of an operation or scope once scope `old`, which it may be in, is called `new`."""
+    return new + name[len(old) :] if is_inside(name, old) else name
+
+
 def is_inside(name: str, scope: str) -> bool:
     """Whether `name` lies in `scope`, at any depth."""
     return name.startswith(scope.rstrip("/") + "/")

@@ -24,6 +24,7 @@ from core.io.fed import with_placeholders
 from core.ops.broken import broken_operations
 from core.ops.infer import declared
 from core.ops.output import Print, to_stderr
+from core.ops.unfinished import waiting
 
 
 def derive(
@@ -56,12 +57,13 @@ def derive(
     initial, unfit = fitting_initial(graph, document.initial)
     sound, lost = sound_threads(document, graph)
     problems += [*refused, *unfit, *lost, *missing_names(document)]
+    unsound = {*broken, *waiting(graph, feeds)}
     program = Program(
         graph=graph,
         forward=document.graph,
         request=document.request,
         fetches=tuple(ref for ref in document.fetches if ref.op in graph),
-        targets=run_targets(document, graph, broken),
+        targets=run_targets(document, graph, unsound),
         feeds=feeds,
         initial=initial,
         init=document.init if document.init in graph else "",

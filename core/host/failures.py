@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.errors import GradstepError
+from core.errors import GradstepError, unforeseen
 from core.graph.problems import Problem
 from core.host.messages import ErrorInfo, ProblemInfo
 
@@ -41,9 +41,5 @@ def error_of(info: ErrorInfo) -> GradstepError:
 
 
 def unexpected(error: BaseException) -> ErrorInfo:
-    """A bug in Gradstep, said in one line; its traceback goes to the log."""
-    return ErrorInfo(
-        type="InternalError",
-        message=f"{type(error).__name__}: {error}",
-        hint="this is a bug in Gradstep; the log has the details",
-    )
+    """What nobody foresaw while the engine answered a request; Python's words go to the log."""
+    return info_of(unforeseen("the engine could not answer", error))

@@ -65,6 +65,18 @@ class Expected(Message, frozen=True, kw_only=True):
     count: int
 
 
+class Notate(Message, frozen=True, kw_only=True):
+    """Which tensors are the words of an operation's step about? Replied to with Notated."""
+
+    op: str
+
+
+class Notated(Message, frozen=True, kw_only=True):
+    """operands: what stands in the text of the step for a tensor -> that tensor."""
+
+    operands: dict[str, str]
+
+
 class Why(Message, frozen=True, kw_only=True):
     """Why is d(of)/d(wrt) as it is? Replied to with Explained."""
 

@@ -31,6 +31,8 @@ from core.host.inquiries import (
     Expected,
     Explained,
     GradientTable,
+    Notate,
+    Notated,
     Profile,
     Profiled,
     Why,
@@ -52,6 +54,7 @@ from core.host.parts import (
     StepInfo,
     TensorPart,
     ThreadInfo,
+    UpdateInfo,
 )
 
 
@@ -200,6 +203,7 @@ Request = (
     | CheckGradients
     | CheckExpectations
     | Expect
+    | Notate
     | Why
     | Compare
     | Profile
@@ -215,6 +219,7 @@ Reply = (
     | GradientTable
     | Expectations
     | Expected
+    | Notated
     | Explained
     | Compared
     | Profiled
@@ -255,6 +260,8 @@ __all__ = [
     "ManageSessions",
     "Message",
     "NodeCheck",
+    "Notate",
+    "Notated",
     "Open",
     "Opened",
     "Output",
@@ -278,6 +285,7 @@ __all__ = [
     "TensorPart",
     "ThreadInfo",
     "UncheckedNode",
+    "UpdateInfo",
     "Values",
     "Why",
 ]

@@ -45,13 +45,27 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
     zeros: int = 0
 
 
+class UpdateInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """The last step of the run, up to the one asked for, that wrote a variable.
+
+    before: raw buffer of the elements until then, those that the part has of the value; -1: it had
+    none, or of another shape or dtype. delta: of the differences of all elements, new minus old, in
+    the value's own precision; None where elements have none. changed: how many elements differ.
+    """
+
+    step: int
+    before: int = -1
+    delta: Stats | None = None
+    changed: int = 0
+
+
 class TensorPart(msgspec.Struct, frozen=True, kw_only=True):
     """A value as of some step: the first elements (row-major) in raw buffer number `buffer`.
 
     state: "known"; "waiting" (not computed yet at that step); "none" (a gradient that does not
     exist); "dead" (in a branch that was not taken, `why` says because of what); "stale" never
     occurs: values are always as of the step asked for. What is said of a queue, a tensor array or
-    a stack is one text, of the dtype "resource".
+    a stack is one text, of the dtype "resource". update: of a variable that the run has written.
     """
 
     ref: str
@@ -61,6 +75,7 @@ class TensorPart(msgspec.Struct, frozen=True, kw_only=True):
     shape: list[int] = []
     buffer: int = -1
     stats: Stats | None = None
+    update: UpdateInfo | None = None
 
 
 class BlockedEdge(msgspec.Struct, frozen=True, kw_only=True):
@@ -163,10 +178,12 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DeviceInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """kind: "cpu", "gpu" or "emulated"; available, and if not, `text` says what to do."""
+    """kind: "cpu", "gpu" or "emulated"; available, and if not, `text` says what to do, and
+    `commands` are what to type for that, one of them where there are several."""
 
     name: str
     kind: str
     available: bool
     text: str
     source: str = ""
+    commands: list[str] = []

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from msgspec import structs
 
 from core.debug.frame import Frame
 from core.engine.untaken import Untaken
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import TensorRef
-from core.host.messages import Read, TensorPart, Values
-from core.host.statistics import summarize
+from core.host.messages import Read, TensorPart, UpdateInfo, Values
+from core.host.statistics import difference, differs, summarize
 from core.host.tensor_bytes import pack
 from core.host.wire import Buffer
 
@@ -34,8 +35,15 @@ def read(request: Read, known: Known, frame: Frame) -> tuple[Values, tuple[Buffe
             continue
         opaque = array.dtype.hasobject and frame.state(ref) is not None
         dtype = DType.RESOURCE if opaque else DType.of(array.dtype)
-        parts.append(_part(name, array, dtype, len(buffers)))
+        part = _part(name, array, dtype, len(buffers))
         buffers.append(pack(_slice(array, request.offset, request.limit)))
+        if (write := frame.last_write(ref)) is not None:
+            before = _comparable(write.before, array)
+            update = _update(array, before, write.step, len(buffers))
+            part = structs.replace(part, update=update)
+            if before is not None:
+                buffers.append(pack(_slice(before, request.offset, request.limit)))
+        parts.append(part)
     return Values(parts=parts), tuple(buffers)
 
 
@@ -57,6 +65,25 @@ def _part(name: str, array: np.ndarray, dtype: DType, buffer: int) -> TensorPart
         shape=list(array.shape),
         buffer=buffer,
         stats=summarize(array),
+    )
+
+
+def _comparable(before: np.ndarray | None, now: np.ndarray) -> np.ndarray | None:
+    """What a variable held before, if it is of the shape and dtype that it has now."""
+    if before is None or (before.shape, before.dtype) != (now.shape, now.dtype):
+        return None
+    return before
+
+
+def _update(now: np.ndarray, before: np.ndarray | None, step: int, buffer: int) -> UpdateInfo:
+    """What a step changed; `buffer`: the number of the one that will hold what was before."""
+    if before is None:
+        return UpdateInfo(step=step, changed=now.size)
+    return UpdateInfo(
+        step=step,
+        before=buffer,
+        delta=summarize(difference(now, before)) if now.dtype.kind in "iufc" else None,
+        changed=int(np.count_nonzero(differs(now, before))),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 
 from core.autodiff.notation import Notation
@@ -13,7 +14,9 @@ from core.debug.thread import ThreadState
 from core.debug.threads import Threads
 from core.engine.groups import owner
 from core.engine.plan import Plan
+from core.errors import GradstepError, unforeseen
 from core.graph.model import Edge, Operation, TensorRef
+from core.graph.problems import Problem
 from core.host.failures import info_of, info_of_problem
 from core.host.messages import (
     BlockedEdge,
@@ -34,9 +37,11 @@ def program_info(session: DebugSession) -> ProgramInfo:
     """What the window shows of the program that `session` runs. Gradients that no step computes
     are left out: nothing would ever be known of them."""
     program, plan, backend = session.program, session.plan, session.backend
+    telling = Telling(_notation(program))
+    steps, loops = _steps(telling, plan), [*_loops(telling, plan)]
     return ProgramInfo(
-        steps=_steps(_notation(program), plan),
-        loops=[*_loops(_notation(program), plan)],
+        steps=steps,
+        loops=loops,
         gradients=_gradients(program.gradients, plan),
         rows=[str(ref) for ref in program.slices],
         edges=_edges(program.edges, plan),
@@ -46,7 +51,7 @@ def program_info(session: DebugSession) -> ProgramInfo:
         ],
         custom=dict(program.custom),
         slots={name: list(slots) for name, slots in program.slots.items()},
-        problems=[info_of_problem(problem) for problem in program.problems],
+        problems=[info_of_problem(p) for p in (*program.problems, *telling.problems)],
         device=backend.name,
         measured=backend.measured,
         source=backend.source,
@@ -89,7 +94,7 @@ def stopped(threads: Threads) -> Stopped:
         phase=stop.phase,
         node=stop.node,
         op=stop.op,
-        text="" if here is None else _notation(session.program).step(here),
+        text="" if here is None else Telling(_notation(session.program)).step(here),
         inside=[_place(place) for place in stop.inside],
         error=None if stop.error is None else info_of(stop.error),
         legal=[str(command) for command in stop.legal],
@@ -97,6 +102,25 @@ def stopped(threads: Threads) -> Stopped:
         recorded_limit=stop.recorded_limit,
         threads=[] if len(states) == 1 else [_thread_info(state) for state in states],
     )
+
+
+class Telling:
+    """What steps do, in words. What cannot be told is a problem at its node, and no more."""
+
+    def __init__(self, notation: Notation) -> None:
+        self._notation = notation
+        self.problems: list[Problem] = []
+
+    def step(self, op: Operation) -> str:
+        """The step of `op`; its type and name where it cannot be told."""
+        try:
+            return self._notation.step(op)
+        except GradstepError as error:  # an attribute that is missing: the step will say so
+            wrong = error.at(op.name)
+        except Exception as error:
+            wrong = unforeseen(f"what {op.type} does could not be told", error, op.name)
+        self.problems.append(replace(Problem.of(wrong, "notation"), severity="warning"))
+        return f"{op.type} {op.name}"
 
 
 @lru_cache(maxsize=2)
@@ -119,17 +143,17 @@ def _place(place: Place) -> LoopPlace:
     )
 
 
-def _loops(notation: Notation, plan: Plan, around: str = "") -> Iterator[LoopInfo]:
+def _loops(telling: Telling, plan: Plan, around: str = "") -> Iterator[LoopInfo]:
     """The loops of a plan, each followed by those in it."""
     for step in plan.steps:
         if step.iteration is not None:
             inner, name = step.iteration.plan, step.op.name
-            steps = _steps(notation, inner)
+            steps = _steps(telling, inner)
             yield LoopInfo(loop=name, around=around, split=step.iteration.split, steps=steps)
-            yield from _loops(notation, inner, name)
+            yield from _loops(telling, inner, name)
 
 
-def _steps(notation: Notation, plan: Plan) -> list[StepInfo]:
+def _steps(telling: Telling, plan: Plan) -> list[StepInfo]:
     outputs: dict[str, list[str]] = {step.op.name: [] for step in plan.steps}
     for ref in sorted(plan.tensors, key=lambda ref: ref.index):
         if ref.op in outputs:
@@ -140,12 +164,22 @@ def _steps(notation: Notation, plan: Plan) -> list[StepInfo]:
             type=op.type,
             phase=op.phase.value,
             origin=owner(op),
-            text=notation.step(op),
+            text=telling.step(op),
             outputs=outputs[op.name],
             writes=_writes(op),
         )
         for op in (step.op for step in plan.steps)
     ]
+
+
+def operands(program: Program, name: str) -> dict[str, str]:
+    """What stands for a tensor in the words of an operation's step -> that tensor. Nothing for an
+    operation that is not in the program."""
+    notation = _notation(program)
+    if name not in notation.graph:
+        return {}
+    said = notation.sentence(notation.graph[name]).operands
+    return {text: str(ref) for text, ref in said.items()}
 
 
 def _writes(op: Operation) -> bool:

@@ -31,9 +31,10 @@ from core.host.failures import info_of, info_of_problem
 from core.host.position import begin, begin_all, go_back_to_all
 from core.host.profiling import Wish, profiled
 from core.host.reading import read
-from core.host.reports import program_info, stopped
+from core.host.reports import operands, program_info, stopped
 from core.host.sessions import managed
 from core.host.situation import Situation
+from core.host.unfinished import without_unfinished
 from core.host.user_code import Function
 from core.host.wire import Buffer
 from core.io import store
@@ -85,6 +86,7 @@ class EngineService:
             m.CheckGradients: self._check_gradients,
             m.CheckExpectations: self._check_expectations,
             m.Expect: self._expect,
+            m.Notate: self._notate,
             m.Why: self._why,
             m.Compare: self._compare,
             m.Profile: self._profile,
@@ -120,6 +122,7 @@ class EngineService:
         functions, problems = compiled(document, request.trusted, say)
         edited = None if self._loaded is None else self._loaded.threads.program
         program = derive(document, functions, previous=edited)
+        program = without_unfinished(program)
         program = replace(program, problems=(*problems, *program.problems))
         before = self._loaded if request.keep_position else None
         make = partial(begin, program, backend, request.recorded_limit)
@@ -196,6 +199,9 @@ class EngineService:
         opener = self._devices.open_backend
         found = expected(document, functions, opener, request.what, request.run)
         return m.Expected(count=len(found)), (store.to_bytes(with_expected(document, found)),)
+
+    def _notate(self, request: m.Notate, buffers: Sequence[Buffer]) -> Answer:
+        return m.Notated(operands=operands(self._session.program, request.op)), ()
 
     def _why(self, request: m.Why, buffers: Sequence[Buffer]) -> Answer:
         found = explanation(self._evaluator(), self._situation(), request.of, request.wrt)

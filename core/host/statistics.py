@@ -8,8 +8,10 @@ import numpy as np
 
 from core.host.messages import Stats
 
+Array = np.ndarray[Any, Any]
 
-def summarize(array: np.ndarray[Any, Any]) -> Stats | None:
+
+def summarize(array: Array) -> Stats | None:
     """Counts over all elements, the rest over the finite ones (complex: over their moduli).
     None for a tensor that is not numeric."""
     if array.dtype.kind not in "biufc":
@@ -32,12 +34,28 @@ def summarize(array: np.ndarray[Any, Any]) -> Stats | None:
     )
 
 
-def _mean(values: np.ndarray[Any, Any]) -> float:
+def difference(now: Array, before: Array) -> Array:
+    """now - before, of two numeric arrays of one shape and dtype; whole numbers as float64, since
+    those without a sign have no negative differences."""
+    wide = now.dtype.kind in "iu"
+    with np.errstate(invalid="ignore", over="ignore"):  # Inf - Inf is NaN, and may be said so
+        return np.subtract(now, before, dtype=np.float64 if wide else None)
+
+
+def differs(now: Array, before: Array) -> Array:
+    """Which elements of two arrays of one shape and dtype differ; a NaN is like another NaN."""
+    different = np.asarray(now != before)
+    if now.dtype.kind in "fc":
+        different &= ~(np.isnan(now) & np.isnan(before))
+    return different
+
+
+def _mean(values: Array) -> float:
     with np.errstate(over="ignore"):  # the sum of huge elements is infinite, and may be said so
         return float(values.mean(dtype=np.float64))
 
 
-def _norm(values: np.ndarray[Any, Any]) -> float:
+def _norm(values: Array) -> float:
     """The Euclidean norm, scaled so that large elements do not overflow."""
     wide = np.abs(values.astype(np.float64))
     largest = float(wide.max())

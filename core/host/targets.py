@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
 
 from core.debug.thread import MAIN, Thread
 from core.graph.model import Graph, Operation, TensorRef, predecessors
@@ -15,7 +15,7 @@ _NEAR = "name an operation of this graph"
 
 
 def run_targets(document: Document, graph: Graph, broken: Container[str]) -> tuple[str, ...]:
-    """The document's targets; for one that names none, the ends of its graph.
+    """The document's targets; for one that names none, the ends of what can run of its graph.
 
     With something else asked for, an end beside the way to it must not disturb the run: one that
     needs a placeholder which is not fed, or updates a variable, is left out; so are those that
@@ -24,11 +24,17 @@ def run_targets(document: Document, graph: Graph, broken: Container[str]) -> tup
     if document.targets:
         return tuple(name for name in document.targets if name in graph)
     beside = {name for thread in document.threads for name in (*thread.targets, thread.closes)}
-    sinks = [op.name for op in graph if op.name not in broken and not graph.consumers[op.name]]
-    ends = [name for name in sinks if name not in beside]
+    ends = [name for name in _ends(graph, broken) if name not in beside]
     asked = {ref.op for ref in (*whole_request(document).of, *document.fetches)}
     disturbing = _disturbing(document, graph) if asked else set()
     return tuple(name for name in ends if name not in asked and name not in disturbing)
+
+
+def _ends(graph: Graph, broken: Container[str]) -> Iterator[str]:
+    """Operations that nothing reads, or only what cannot run."""
+    for name in graph.operations:
+        if name not in broken and all(edge.op in broken for edge in graph.consumers[name]):
+            yield name
 
 
 def missing_names(document: Document) -> list[Problem]:

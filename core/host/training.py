@@ -14,7 +14,7 @@ from core.autodiff.rules import GradientFunction
 from core.debug.program import Program
 from core.errors import GradstepError
 from core.graph.model import Graph, Phase, TensorRef
-from core.graph.problems import Problem
+from core.graph.problems import UNFINISHED, Problem
 from core.host.soundness import refuse_broken, refuse_cyclic
 from core.io.document import Document, Optimizer
 from core.io.requests import loss_of, requests, trained
@@ -71,6 +71,13 @@ def _derived(
     derived: list[Differentiation] = []
     problems: list[Problem] = []
     for number, (request, scope) in enumerate(zip(asked, _scopes(sound), strict=False)):
+        held = next(
+            (b for r in request.of if (b := broken.get(r.op)) and b.code in UNFINISHED), None
+        )
+        if held is not None:
+            problems.append(_waits(request, held))
+            continue
+        request = _of_what_is_finished(request, broken)
         try:
             refuse_cyclic((*request.of, *request.wrt), document.graph, program.graph)
             refuse_broken((*request.of, *request.wrt), broken)
@@ -79,6 +86,23 @@ def _derived(
         except GradstepError as error:
             problems.append(Problem.of(error, "gradient"))
     return derived, problems
+
+
+def _waits(request: GradientRequest, held: Problem) -> Problem:
+    """That there is no gradient until something is finished: no mistake."""
+    names = ", ".join(f"'{ref.short}'" for ref in request.of)
+    text = f"the gradient of {names} waits for {held.node}: {held.text}"
+    return Problem(held.node, "waiting", text, held.fix, severity="info")
+
+
+def _of_what_is_finished(
+    request: GradientRequest, broken: Mapping[str, Problem]
+) -> GradientRequest:
+    """The request with respect to what is drawn to its end."""
+    unfinished = {name for name, blame in broken.items() if blame.code in UNFINISHED}
+    if not any(ref.op in unfinished for ref in request.wrt):
+        return request
+    return replace(request, wrt=tuple(ref for ref in request.wrt if ref.op not in unfinished))
 
 
 def _scopes(graph: Graph) -> Iterator[str]:

@@ -10,8 +10,7 @@ import msgspec
 from core.errors import GradstepError
 from core.io.atomic import replace_file
 from core.io.document import Document
-
-EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
+from core.io.example_index import EXAMPLES, load
 
 
 class _Remembered(msgspec.Struct, frozen=True):
@@ -66,9 +65,7 @@ def _remembered() -> frozenset[str]:
 @cache
 def _bundled() -> frozenset[str]:
     """Hashes of the code in the examples that came with the program; none if they were lost."""
-    from core.io import example_index
-
     try:
-        return frozenset(entry.code for entry in example_index.load(EXAMPLES))
+        return frozenset(entry.code for entry in load(EXAMPLES))
     except GradstepError:
         return frozenset()

@@ -31,6 +31,7 @@ _log = logging.getLogger(__name__)
 def main(devices: DeviceServices | None = None) -> int:
     """Serve the process that started this one until it closes our standard input."""
     faulthandler.enable()
+    logging.basicConfig(format="%(message)s")  # on standard error, which the window keeps
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the window; its end ends us
     requests, answers = _take_over_stdio()
     Worker(requests, answers, devices or CpuOnly()).serve()
@@ -79,7 +80,6 @@ class Worker:
         except GradstepError as error:
             reply = Failed(error=info_of(error))
         except Exception as error:
-            _log.exception("request %s failed", type(packet.message).__name__)
             reply = Failed(error=unexpected(error))
         self._send(reply, buffers, packet.request)
 
@@ -105,5 +105,4 @@ def _take_over_stdio() -> tuple[BinaryIO, BinaryIO]:
 
 
 if __name__ == "__main__":
-    logging.basicConfig(format="%(message)s")
     sys.exit(main())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 from core.autodiff.request import GradientRequest, OverrideKind
@@ -11,9 +12,11 @@ from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.errors import GradstepError
 from core.graph import edits
 from core.graph.loop import anywhere, carried_by, loop_of, loops_around, way_to, within
-from core.graph.model import Edge, TensorRef
+from core.graph.model import Edge, Operation, TensorRef
 from core.graph.naming import scopes_of_copies
+from core.graph.scopes import moved_to
 from core.io.document import CodeItem, Document, Optimizer, View
+from core.io.fed import with_placeholders
 from core.io.pyfunc import to_pyfunc
 from core.io.relabel import relabelled
 from core.io.request_edits import (
@@ -33,8 +36,11 @@ from core.io.value_edits import (
     set_initial,
     with_fresh_value,
 )
+from core.ops.attribute_edits import with_attribute
 from core.ops.captures import brought_in
-from core.ops.opened import closed
+from core.ops.fitting import why_not
+from core.ops.infer import declared
+from core.ops.opened import closed, opened_types
 from core.ops.table import find, lookup
 
 Point = tuple[float, float]
@@ -55,7 +61,8 @@ def add_operation(
     definition = lookup(type)
     around = way_to(document.graph, beside) if beside and not lasts(definition) else ()
     inputs = [None for spec in definition.inputs for _ in range(2 if spec.variadic else 1)]
-    given = {**fresh_attrs(definition), **(attrs or {})}
+    fresh = Operation(name or type, type, attrs=fresh_attrs(definition))
+    given = reduce(lambda op, item: with_attribute(op, *item), (attrs or {}).items(), fresh).attrs
     if around and not name:
         name = f"{around[-1].scope}/{type}".lstrip("/")
     graph, chosen = edits.add(document.graph, type, name, inputs, given, beside if around else "")
@@ -100,11 +107,17 @@ def remove_operations(document: Document, names: Collection[str]) -> Document:
 
 
 def connect(document: Document, source: TensorRef, edge: Edge) -> Document:
-    """Wire `source` into `edge`, into a loop perhaps. Raises GradstepError on a cycle, and for a
-    wire out of a loop."""
+    """Wire `source` into `edge`, into a loop perhaps. Raises GradstepError on a cycle, for a wire
+    out of a loop, and where element type or rank cannot fit."""
     edge = closed(document.graph, edge)
-    graph, source = brought_in(document.graph, source, edge.op)
-    return replace(document, graph=edits.connect(graph, source, edge))
+    known = with_placeholders(document).graph
+    types = opened_types(known, declared(known)).types
+    graph, inner = brought_in(document.graph, source, edge.op)
+    connected = edits.connect(graph, inner, edge)
+    misfit = why_not(document.graph, types, source, edge)
+    if misfit is not None:
+        raise misfit
+    return replace(document, graph=connected)
 
 
 def disconnect(document: Document, edge: Edge) -> Document:
@@ -149,6 +162,19 @@ def rename_operation(document: Document, old: str, new: str) -> Document:
     return relabelled(replace(document, graph=graph), lambda n: new if n == old else n)
 
 
+def rename_scope(document: Document, old: str, new: str) -> Document:
+    """Rename a scope, and with it all that is in it, wherever the document mentions them. Raises
+    GradstepError."""
+    if new == old:
+        return document
+    graph = edits.rename_scope(document.graph, old, new)
+    return relabelled(
+        replace(document, graph=graph),
+        lambda name: moved_to(name, old, new),
+        lambda scope: new if scope == old else moved_to(scope, old, new),
+    )
+
+
 def duplicate_operations(
     document: Document, names: Iterable[str], offset: Point = (32.0, 32.0)
 ) -> tuple[Document, dict[str, str]]:
@@ -191,11 +217,13 @@ def remove_code(document: Document, name: str) -> Document:
 
 
 def toggle_breakpoint(document: Document, name: str) -> Document:
-    """Set, or take away, the breakpoints before a node and before its gradient."""
-    kinds = (BreakpointKind.OP, BreakpointKind.GRADIENT)
-    mine = [b for b in document.breakpoints if b.target == name and b.kind in kinds]
+    """Set, or take away, the breakpoints before a node and before its gradient; of a scope, whose
+    name ends in "/", the one before anything in it."""
+    kind, target = BreakpointKind, name.rstrip("/")
+    kinds = (kind.SCOPE,) if name.endswith("/") else (kind.OP, kind.GRADIENT)
+    mine = [b for b in document.breakpoints if b.target == target and b.kind in kinds]
     kept = tuple(b for b in document.breakpoints if b not in mine)
-    added = () if mine else tuple(Breakpoint(name, kind) for kind in kinds)
+    added = () if mine else tuple(Breakpoint(target, kind) for kind in kinds)
     return replace(document, breakpoints=(*kept, *added))
 
 
@@ -251,6 +279,7 @@ __all__ = [
     "remove_control",
     "remove_operations",
     "rename_operation",
+    "rename_scope",
     "set_attr",
     "set_breakpoints",
     "set_code",

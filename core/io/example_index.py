@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from core.errors import GradstepError
-from core.io.document import Document
 from core.io.json_text import pretty
 
+if TYPE_CHECKING:
+    from core.io.document import Document
+
+EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
 INDEX = "index.json"
 
 _WORD = re.compile(r"[^\W_]{2,}")
@@ -36,7 +40,7 @@ def entry_of(name: str, document: Document) -> Entry:
     """The entry of the document in the file `name`.gradstep."""
     return Entry(
         name=name,
-        title=document.title,
+        title=plain(document.title),
         sentence=first_sentence(document.note),
         group=document.group,
         disputed=bool(document.truth),
@@ -61,8 +65,13 @@ def load(folder: Path) -> list[Entry]:
 def first_sentence(note: str) -> str:
     """The first sentence of a note, without its marks."""
     paragraph = " ".join(note.strip().partition("\n\n")[0].split())
-    head, dot, _ = _MARKED.sub(r"\2", paragraph).partition(". ")
+    head, dot, _ = plain(paragraph).partition(". ")
     return head + ("." if dot else "")
+
+
+def plain(marked: str) -> str:
+    """One line of light Markdown without its marks."""
+    return _MARKED.sub(r"\2", marked)
 
 
 def _words(document: Document) -> set[str]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from core.errors import GradstepError
 from core.io.atomic import replace_file
-from core.io.document import Document
+
+if TYPE_CHECKING:
+    from core.io.document import Document
 
 
 def write(path: str | os.PathLike[str], document: Document) -> None:

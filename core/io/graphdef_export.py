@@ -107,7 +107,6 @@ def _with_types(op: Operation, inference: Inference) -> Operation:
     found = {
         key: _type_attr(op, definition, rule, inference)
         for key, rule in definition.type_attrs.items()
-        if key not in op.attrs
     }
     if op.type == "Const" and "dtype" not in op.attrs:
         found["dtype"] = DType.of(definition.attr(op, "value").array.dtype)

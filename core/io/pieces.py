@@ -51,7 +51,7 @@ def put(document: Document, part: Document) -> tuple[Document, list[str]]:
     added = relabel(part.graph, name_of)
     rest = relabelled(part, name_of)
     own = {name: place for name, place in rest.view.positions.items() if name in added}
-    dx, dy = _away(list(own.values()), list(document.view.positions.values()))
+    dx, dy = away(list(own.values()), list(document.view.positions.values()))
     moved = {name: (x + dx, y + dy) for name, (x, y) in own.items()}
     scopes = scopes_of_copies(fresh)
     inside = {scope for name in fresh for scope in parents(name)}
@@ -66,8 +66,8 @@ def put(document: Document, part: Document) -> tuple[Document, list[str]]:
     return merged, [op.name for op in added]
 
 
-def _away(places: Sequence[Point], taken: Sequence[Point]) -> Point:
-    """How far places are moved so that no node there covers one that is there."""
+def away(places: Sequence[Point], taken: Sequence[Point]) -> Point:
+    """How far places (of some nodes) are moved so that no node there covers one of `taken`."""
     mine, there = np.reshape(places, (-1, 1, 2)), np.reshape(taken, (1, -1, 2))
     if not mine.size or not there.size:
         return 0.0, 0.0

@@ -49,7 +49,6 @@ def to_pyfunc(document: Document, name: str, extra: Sequence[TensorRef] = ()) ->
     token = unique_name(graph, f"{name.replace('/', '_')}_forward")
     attrs = {
         "token": token,
-        "Tin": tuple(t.dtype for t in known if t is not None),
         "Tout": (types[op.output()].dtype,),
         "shapes": (types[op.output()].shape,),
         NATIVE_OP_TYPE: op.type,

@@ -6,36 +6,50 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from core.autodiff.request import GradientRequest, OverrideKind
-from core.debug.breakpoints import Breakpoint
+from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.debug.mentions import renamed
 from core.graph.model import Edge, TensorRef
 from core.io.document import Document, Optimizer, View
 from core.io.expectation import Expectation, ExpectationKind, Variation
 from core.io.threads import relabelled_thread
 
+Names = Callable[[str], str]
 
-def relabelled(document: Document, name_of: Callable[[str], str]) -> Document:
-    """Everything outside the graph, with operation names put through `name_of`."""
-    request = document.request
+
+def _same(name: str) -> str:
+    return name
+
+
+def relabelled(document: Document, name_of: Names, scope_of: Names = _same) -> Document:
+    """Everything outside the graph, with operation names put through `name_of`, and those of
+    scopes through `scope_of`."""
+    request, view, breakpoints = document.request, document.view, document.breakpoints
+    places = {_place_of(k, name_of, scope_of): v for k, v in view.positions.items()}
     return replace(
         document,
-        request=_relabelled_request(request, name_of),
+        request=_relabelled_request(request, name_of, scope_of),
         optimizers=tuple(_relabelled_optimizer(o, name_of) for o in document.optimizers),
         initial={name_of(k): v for k, v in document.initial.items()},
         feeds={str(_ref(TensorRef.parse(k), name_of)): v for k, v in document.feeds.items()},
-        breakpoints=tuple(_relabelled_breakpoint(b, name_of) for b in document.breakpoints),
+        breakpoints=tuple(_relabelled_breakpoint(b, name_of, scope_of) for b in breakpoints),
         init=name_of(document.init),
         fetches=tuple(_ref(r, name_of) for r in document.fetches),
         targets=tuple(name_of(t) for t in document.targets),
         threads=tuple(relabelled_thread(t, name_of) for t in document.threads),
         expectations=tuple(_relabelled_expectation(e, name_of) for e in document.expectations),
-        view=View(
-            {name_of(k): v for k, v in document.view.positions.items()}, document.view.collapsed
-        ),
+        view=View(places, frozenset(map(scope_of, view.collapsed))),
     )
 
 
-def _relabelled_request(request: GradientRequest, name_of: Callable[[str], str]) -> GradientRequest:
+def _place_of(key: str, name_of: Names, scope_of: Names) -> str:
+    """Places are kept by the names of operations, and of scopes with a slash behind."""
+    return f"{scope_of(key[:-1])}/" if key.endswith("/") else name_of(key)
+
+
+def _relabelled_request(
+    request: GradientRequest, name_of: Names, scope_of: Names
+) -> GradientRequest:
+    change = {OverrideKind.OP: name_of, OverrideKind.SCOPE: scope_of}
     return replace(
         request,
         of=tuple(_ref(r, name_of) for r in request.of),
@@ -44,13 +58,12 @@ def _relabelled_request(request: GradientRequest, name_of: Callable[[str], str])
         stops=frozenset(_ref(r, name_of) for r in request.stops),
         stopped_edges=frozenset(Edge(name_of(e.op), e.index) for e in request.stopped_edges),
         overrides=tuple(
-            replace(o, target=name_of(o.target)) if o.kind is OverrideKind.OP else o
-            for o in request.overrides
+            replace(o, target=change.get(o.kind, _same)(o.target)) for o in request.overrides
         ),
     )
 
 
-def _relabelled_optimizer(optimizer: Optimizer, name_of: Callable[[str], str]) -> Optimizer:
+def _relabelled_optimizer(optimizer: Optimizer, name_of: Names) -> Optimizer:
     return replace(
         optimizer,
         of=tuple(_ref(r, name_of) for r in optimizer.of),
@@ -59,11 +72,13 @@ def _relabelled_optimizer(optimizer: Optimizer, name_of: Callable[[str], str]) -
     )
 
 
-def _relabelled_breakpoint(b: Breakpoint, name_of: Callable[[str], str]) -> Breakpoint:
-    return replace(b, target=name_of(b.target), condition=renamed(b.condition, name_of))
+def _relabelled_breakpoint(b: Breakpoint, name_of: Names, scope_of: Names) -> Breakpoint:
+    kind = BreakpointKind
+    change = {kind.OP: name_of, kind.GRADIENT: name_of, kind.SCOPE: scope_of}.get(b.kind, _same)
+    return replace(b, target=change(b.target), condition=renamed(b.condition, name_of))
 
 
-def _relabelled_expectation(e: Expectation, name_of: Callable[[str], str]) -> Expectation:
+def _relabelled_expectation(e: Expectation, name_of: Names) -> Expectation:
     names_node = e.kind is ExpectationKind.FAILS
     return replace(
         e,
@@ -73,7 +88,7 @@ def _relabelled_expectation(e: Expectation, name_of: Callable[[str], str]) -> Ex
     )
 
 
-def _relabelled_variation(v: Variation, name_of: Callable[[str], str]) -> Variation:
+def _relabelled_variation(v: Variation, name_of: Names) -> Variation:
     return replace(
         v,
         feeds={str(_ref(TensorRef.parse(k), name_of)): value for k, value in v.feeds.items()},
@@ -85,5 +100,5 @@ def _relabelled_variation(v: Variation, name_of: Callable[[str], str]) -> Variat
     )
 
 
-def _ref(ref: TensorRef, name_of: Callable[[str], str]) -> TensorRef:
+def _ref(ref: TensorRef, name_of: Names) -> TensorRef:
     return TensorRef(name_of(ref.op), ref.index)

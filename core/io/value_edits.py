@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,15 @@ from core.errors import GradstepError
 from core.graph import edits
 from core.graph.dtypes import DType, Shape
 from core.graph.loop import anywhere
-from core.graph.model import Constant, TensorRef
+from core.graph.model import Constant, Operation, TensorRef
 from core.io.document import Document
-from core.ops.infer import infer
+from core.ops.attribute_edits import with_attribute
+from core.ops.conversion import converted
+from core.ops.infer import declared
 from core.ops.table import OpDef
 from core.ops.variable import VARIABLES
+
+LARGEST = 1 << 30  # bytes of a value that nobody wrote
 
 # What a node that was just drawn starts with, by the kind of attribute it must be given.
 _FRESH: Mapping[type, Any] = {
@@ -48,22 +53,24 @@ def with_fresh_value(document: Document, name: str) -> Document:
     """`document` with zeros for a new variable, ones for a new placeholder."""
     op = anywhere(document.graph, name)
     if op.type in VARIABLES:
-        return set_initial(document, name, _filled(op.attrs, 0))
+        return set_initial(document, name, _filled(op, 0))
     if op.type == "Placeholder":
-        return set_feed(document, f"{name}:0", _filled(op.attrs, 1))
+        return set_feed(document, f"{name}:0", _filled(op, 1))
     return document
 
 
 def set_attr(document: Document, name: str, key: str, value: Any) -> Document:
-    """Set an attribute; a variable's or placeholder's value follows a new shape or dtype."""
-    document = replace(document, graph=edits.set_attr(document.graph, name, key, value))
-    op = anywhere(document.graph, name)
+    """Set an attribute (None: its default again) and with it what hangs on it: other attributes of
+    the operation, the value of a variable or placeholder. Raises GradstepError where they cannot
+    agree."""
+    op = with_attribute(anywhere(document.graph, name), key, value)
+    document = replace(document, graph=edits.set_attrs(document.graph, name, op.attrs))
     if key not in ("shape", "dtype") or op.type not in (*VARIABLES, "Placeholder"):
         return document
     if op.type == "Placeholder":
         old = document.feeds.get(f"{name}:0")
-        return set_feed(document, f"{name}:0", _refit(old, _filled(op.attrs, 1)))
-    return set_initial(document, name, _refit(document.initial.get(name), _filled(op.attrs, 0)))
+        return set_feed(document, f"{name}:0", _refit(old, op, 1))
+    return set_initial(document, name, _refit(document.initial.get(name), op, 0))
 
 
 def set_initial(document: Document, variable: str, array: np.ndarray) -> Document:
@@ -76,23 +83,41 @@ def set_initial(document: Document, variable: str, array: np.ndarray) -> Documen
 def set_feed(document: Document, tensor: str, array: np.ndarray) -> Document:
     """Set the value fed to a tensor in every run. Raises GradstepError on misfit."""
     ref = TensorRef.parse(tensor)
-    kind = infer(document.graph).types.get(ref)
+    kind = declared(document.graph).types.get(ref)
     if kind is not None:
         _check_fits(array, kind.shape, kind.dtype, ref.op)
     return replace(document, feeds={**document.feeds, str(ref): Constant(array)})
 
 
-def _filled(attrs: Mapping[str, Any], fill: int) -> np.ndarray:
-    """An array of the declared dtype and shape, unknown sizes taken for 1."""
-    shape = tuple(1 if d is None else d for d in (attrs["shape"].dims or ()))
-    return np.full(shape, fill, attrs["dtype"].numpy)
+def _filled(op: Operation, fill: int) -> np.ndarray:
+    """An array of the declared dtype and shape, unknown sizes taken for 1. Raises GradstepError
+    where that is too large to begin with."""
+    dtype, shape = _declared(op)
+    sizes = tuple(1 if d is None else d for d in (shape.dims or ()))
+    if prod(sizes) * dtype.numpy.itemsize > LARGEST:
+        raise GradstepError(
+            f"a value of shape {shape} and type {dtype.value} would take "
+            f"{prod(sizes) * dtype.numpy.itemsize / 2**30:.1f} GiB",
+            kind="ResourceExhaustedError",
+            node=op.name,
+            hint=f"at most {LARGEST >> 30} GiB can be kept in the document",
+        )
+    return np.full(sizes, b"" if dtype is DType.STRING else fill, dtype.numpy)
 
 
-def _refit(old: Constant | None, fresh: np.ndarray) -> np.ndarray:
-    """The old value in `fresh`'s dtype if it has its shape, else `fresh`."""
-    if old is not None and old.array.shape == fresh.shape:
-        return old.array.astype(fresh.dtype)
-    return fresh
+def _refit(old: Constant | None, op: Operation, fill: int) -> np.ndarray:
+    """The old value in the declared dtype, if that shape still takes it, else a fresh one."""
+    dtype, shape = _declared(op)
+    if old is None or not shape.accepts(old.array.shape):
+        return _filled(op, fill)
+    try:
+        return converted(old.array, dtype)
+    except GradstepError as error:
+        raise error.at(op.name) from None
+
+
+def _declared(op: Operation) -> tuple[DType, Shape]:
+    return DType(op.attrs["dtype"]), op.attrs.get("shape", Shape(None))
 
 
 def _check_fits(array: np.ndarray, shape: Shape, dtype: DType | None, node: str) -> None:

@@ -17,6 +17,7 @@ from core.ops.ufunc import Kernel
 
 Infer = Callable[["InferContext"], "TensorType | tuple[TensorType, ...]"]
 GradientRule = Callable[..., Any]
+Follow = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 First = Callable[[Operation], State]
 StateClass = type[State]
 Branch = Literal["", "switch", "merge", "trigger", "loop"]
@@ -58,6 +59,7 @@ class OpDef:
     attrs: Mapping[str, Any]
     type_attrs: Mapping[str, str]
     choices: Mapping[str, tuple[Any, ...]]
+    follow: Mapping[str, Follow]
     formula: str
     infer: Infer
     kernel: Kernel | None

@@ -6,17 +6,30 @@ from typing import Any
 
 import numpy as np
 
+from core.errors import GradstepError
+
 _TEXT = np.dtype(object)
 
 
 def integers(x: Any) -> tuple[int, ...]:
-    """All elements of an integer array of rank 0 or 1, of any array namespace."""
+    """All elements of an integer array of rank 0 or 1, of any array namespace. Raises GradstepError
+    for one of a higher rank."""
+    if x.ndim > 1:
+        raise GradstepError(
+            f"Expected a vector or a number that says how, but got shape {list(x.shape)}",
+            hint="put a Reshape before it",
+        )
     values = x.tolist()
     return tuple(values) if isinstance(values, list) else (values,)
 
 
 def integer(x: Any) -> int:
-    """The one element of an integer array."""
+    """The one element of an integer array. Raises GradstepError where there are more, or none."""
+    if x.size != 1:
+        raise GradstepError(
+            f"Expected one number that says how, but got shape {list(x.shape)}",
+            hint="put a Reshape before it",
+        )
     return int(x.item())
 
 

@@ -16,6 +16,8 @@ from core.graph.dtypes import DType
 from core.ops.table import InferContext
 from core.ops.type_rules import wrong_type
 
+BAD_INDICES = {"bad_indices_policy": ("", "DEFAULT", "ERROR", "IGNORE")}  # "": ERROR
+
 
 def want_indices(ctx: InferContext, index: int) -> None:
     """Fail unless input `index` is of a type that indices may have."""

@@ -9,13 +9,14 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from core.errors import GradstepError
+from core.errors import GradstepError, unforeseen
 from core.graph.dtypes import TensorType
 from core.graph.loop import LOOP, within
 from core.graph.model import Constant, Graph, Operation, TensorRef
 from core.graph.problems import Problem
 from core.graph.unread import Unread
 from core.ops.attribute_kinds import check_attributes, check_read
+from core.ops.given_types import with_inputs
 from core.ops.table import InferContext, OpDef, find, not_registered
 from core.ops.tensor_types import TensorTypes
 from core.ops.type_memo import Key, ask, key_of, recall
@@ -92,7 +93,7 @@ class Inferrer:
             context = InferContext(definition, op, types, lambda i: self.constant(refs[i]))
             return ask(definition, context, key)
         except Exception as error:
-            raise _located(error, op) from None
+            raise _located(error, op, [self.types.get(ref) for ref in refs]) from None
 
     def _type(self, ref: TensorRef) -> TensorType:
         try:
@@ -214,18 +215,11 @@ def _unconnected(definition: OpDef, op: Operation) -> GradstepError:
     )
 
 
-def _located(error: Exception, op: Operation) -> GradstepError:
-    """What a type rule failed with, at `op`. Of a constant or an attribute that no rule foresaw,
-    Python's own complaint."""
+def _located(error: Exception, op: Operation, given: Sequence[Any]) -> GradstepError:
+    """What a type rule failed with, at `op`. given: its inputs' types, as far as they are known."""
     if isinstance(error, GradstepError):
         return error.as_kind("InvalidArgumentError", "ValueError").at(op.name)
-    text = " ".join(str(error).split()) or type(error).__name__
-    return GradstepError(
-        f"{op.type} cannot be typed: {text}",
-        kind="ValueError",
-        node=op.name,
-        hint="check its attributes and constant inputs",
-    )
+    return unforeseen(f"what {with_inputs(op, given)} gives could not be told", error, op.name)
 
 
 def _known_value(

@@ -29,6 +29,7 @@ from core.ops.definition import (
     Branch,
     Defect,
     First,
+    Follow,
     GradientRule,
     Infer,
     InferContext,
@@ -37,6 +38,7 @@ from core.ops.definition import (
     Samples,
 )
 from core.ops.input_spec import InputSpec
+from core.ops.input_types import as_declared
 from core.ops.opaque import State
 from core.ops.ufunc import Kernel, from_calls, ufunc_kernel, ufunc_out_kernel
 
@@ -52,6 +54,7 @@ def op(
     attrs: Mapping[str, Any] | None = None,
     type_attrs: Mapping[str, str] | None = None,
     choices: Mapping[str, tuple[Any, ...]] | None = None,
+    follow: Mapping[str, Follow] | None = None,
     formula: str = "",
     infer: Infer,
     kernel: Kernel | None = None,
@@ -86,7 +89,9 @@ def op(
 
     also:        the name of the same op in older graphs.
     inputs:      names in order, separated by spaces; `name*` is variadic, `&name` a ref variable,
-                 `#name` a shape, axis or count that the kernel reads on the host.
+                 `#name` a shape, axis or count that the kernel reads on the host; with
+                 `:int32,int64` behind it where it takes these element types alone, or `:other`
+                 where it has the element type of that input. What else must hold, `infer` says.
     outputs:     names likewise; empty for an op without outputs; `name*` for as many as its
                  type rule gives.
     attrs:       name -> default value, or name -> Python type (or DType) when it must be given.
@@ -94,6 +99,8 @@ def op(
                  dtype), "types(input)" (of a variadic one, all of them), "len(input)" (how many) or
                  "=attr" (another attribute's value).
     choices:     name -> the values an attribute may have, where they are few ("SAME", "VALID").
+    follow:      name -> what all attributes are once a user has set this one, where others hang on
+                 it (a constant's value on its dtype); raises GradstepError where they cannot.
     formula:     text in the inputs' and attributes' names that evaluates to the kernel's value.
     infer:       rule from input types to output types; raises through `ctx.fail`.
     kernel:      `kernel(xp, *inputs, **wanted)` on arrays of the namespace `xp`; keyword-only
@@ -149,15 +156,17 @@ def op(
         kernel = kernel or ufunc_kernel(ufunc)
         out_kernel = out_kernel or ufunc_out_kernel(ufunc)
     subject, family = _place_of_caller()
+    specs = tuple(InputSpec.of(text) for text in inputs.split())
     definition = OpDef(
         type=type,
-        inputs=tuple(InputSpec.of(text) for text in inputs.split()),
+        inputs=specs,
         outputs=tuple(outputs.split()),
         attrs=MappingProxyType(dict(attrs or {})),
         type_attrs=MappingProxyType(dict(type_attrs or {})),
         choices=MappingProxyType(dict(choices or {})),
+        follow=MappingProxyType(dict(follow or {})),
         formula=formula,
-        infer=infer,
+        infer=as_declared(infer, specs, type_attrs or {}),
         kernel=kernel,
         out_kernel=out_kernel or (None if out_calls is None else from_calls(out_calls)),
         out_calls=out_calls,

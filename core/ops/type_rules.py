@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
-from core.ops.shapes import broadcast
+from core.ops.input_types import not_allowed
+from core.ops.shapes import broadcast, one_dtype
 from core.ops.table import Infer, InferContext
+
+_MOST_OUTPUTS = 10_000
 
 
 def numeric(rule: Infer) -> Infer:
@@ -13,7 +16,7 @@ def numeric(rule: Infer) -> Infer:
 
     def checked(ctx: InferContext) -> TensorType | tuple[TensorType, ...]:
         for kind in ctx.types:
-            if not (kind.dtype.is_integer or kind.dtype.is_floating or kind.dtype.is_complex):
+            if not kind.dtype.is_number:
                 raise wrong_type(ctx, kind.dtype, "numbers")
         return rule(ctx)
 
@@ -95,16 +98,12 @@ def complexes(rule: Infer) -> Infer:
 def only(rule: Infer, allowed: str) -> Infer:
     """`rule`, for inputs of the element types that `allowed` names: where TensorFlow's op has fewer
     than its kin, so that it could not load a graph with others."""
-    kinds = {DType(name) for name in allowed.split()}
+    kinds = [DType(name) for name in allowed.split()]
 
     def checked(ctx: InferContext) -> TensorType | tuple[TensorType, ...]:
         for kind in ctx.types:
             if kind.dtype not in kinds:
-                raise ctx.fail(
-                    f"Value for attr 'T' of {kind.dtype.value} is not in the list of allowed "
-                    f"values: {', '.join(allowed.split())}",
-                    hint="put a Cast before it",
-                )
+                raise ctx.fail(not_allowed("T", kind.dtype, kinds), hint="put a Cast before it")
         return rule(ctx)
 
     return checked
@@ -115,6 +114,14 @@ def wrong_type(ctx: InferContext, found: DType, wanted: str) -> GradstepError:
         f"{ctx.op.type} takes {wanted}, not {found.value}",
         hint="put a Cast before it",
     )
+
+
+def one_number_type(ctx: InferContext, types: tuple[TensorType, ...]) -> DType:
+    """The element type of all `types`, which is one of numbers."""
+    dtype = one_dtype(ctx, types)
+    if not dtype.is_number:
+        raise wrong_type(ctx, dtype, "numbers")
+    return dtype
 
 
 def unref(ctx: InferContext) -> TensorType:
@@ -148,6 +155,17 @@ def want_rank(ctx: InferContext, index: int, rank: int) -> None:
         raise ctx.fail(
             f"{ctx.op.type} needs '{name}' of rank {rank}, not shape {ctx.types[index].shape}"
         )
+
+
+def output_count(ctx: InferContext, name: str, least: int = 1) -> int:
+    """The attribute `name`, which says how many outputs there are."""
+    found = count(ctx, name, least)
+    if found > _MOST_OUTPUTS:
+        raise ctx.fail(
+            f"'{name}' is {found}, and an operation has at most {_MOST_OUTPUTS} outputs here",
+            hint="split it in several steps",
+        )
+    return found
 
 
 def count(ctx: InferContext, name: str, least: int = 1) -> int:

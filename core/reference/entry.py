@@ -55,6 +55,8 @@ def _input(definition: OpDef, index: int) -> str:
     notes = [
         word
         for word, holds in (
+            (" or ".join(kind.value for kind in spec.takes), bool(spec.takes)),
+            (f"of the element type of `{spec.like}`", bool(spec.like)),
             ("any number", spec.variadic),
             ("a variable", spec.ref or spec.name == "resource"),
             ("on the host", spec.host),

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from core.graph.loop import carried_by, surrounding, within
 from core.graph.model import Edge, Operation, TensorRef
+from core.io.adding import first_fit
 from core.layers.block import all_blocks
 from core.ops.subjects import catalogue, family_title, subject_title
-from core.ops.table import OpDef, all_ops
+from core.ops.successors import SUCCESSORS, names_of
+from core.ops.table import OpDef, all_ops, lookup
 from gui import commands
 from gui.canvas.arrays import Point
-from gui.canvas.compatible import Wiring, accepts
+from gui.canvas.compatible import Wiring
 from gui.canvas.naming import input_name
 from gui.canvas.search_menu import Entry
 from gui.workspace import Workspace
+
+_VALUED = ("Const", "Placeholder", "VariableV2")
 
 
 def operations(workspace: Workspace, at: Point) -> list[Entry]:
@@ -32,24 +37,37 @@ def readers(workspace: Workspace, at: Point, source: TensorRef) -> list[Entry]:
     types = [
         _entry(d, lambda d=d: commands.add_node(workspace, d.type, at, source=source))
         for d in _catalogue()
-        if d.inputs and (kind is None or accepts(d, kind))
+        if first_fit(d, kind) is not None
     ]
     return types + _blocks(workspace, at, source)
 
 
 def makers(workspace: Workspace, at: Point, edge: Edge) -> list[Entry]:
-    """Op types with an output, to be added and wired into `edge`."""
+    """Op types with an output, to be added and wired into `edge`; first what has a value of its
+    own."""
+
+    def entry(definition: OpDef) -> Entry:
+        return _entry(definition, lambda: commands.add_source(workspace, definition.type, at, edge))
+
+    first = [replace(entry(lookup(type)), groups=()) for type in _VALUED]
+    return first + [entry(d) for d in _catalogue() if d.outputs and d.type not in _VALUED]
+
+
+def between(workspace: Workspace, at: Point, edge: Edge) -> list[Entry]:
+    """Op types that can read what the wire at `edge` carries, to be put into it."""
+    source = workspace.shown.source(edge)
+    kind = workspace.inference.types.get(source) if source is not None else None
     return [
-        _entry(d, lambda d=d: commands.add_source(workspace, d.type, at, edge))
+        _entry(d, lambda d=d: commands.insert_node(workspace, d.type, at, edge))
         for d in _catalogue()
-        if d.outputs
+        if d.outputs and first_fit(d, kind) is not None
     ]
 
 
 def ends(workspace: Workspace, source: TensorRef) -> list[Entry]:
     """Inputs of the graph's operations that may take `source`: wiring by keyboard."""
     graph = workspace.document.graph
-    wiring = Wiring(graph, workspace.inference, source)
+    wiring = Wiring(graph, workspace.inference)
     return [
         Entry(
             f"{edge.op} · {name}",
@@ -58,7 +76,7 @@ def ends(workspace: Workspace, source: TensorRef) -> list[Entry]:
             lambda edge=edge: commands.connect(workspace, source, edge),
         )
         for edge, name in _inputs(workspace)
-        if not wiring.refusal(edge)
+        if wiring.refusal(source, edge) is None
     ]
 
 
@@ -107,6 +125,14 @@ def _blocks(workspace: Workspace, at: Point, source: TensorRef | None = None) ->
 
 
 def _entry(definition: OpDef, choose: Callable[[], object]) -> Entry:
-    formula = f"\n{definition.formula}" if definition.formula else ""
-    groups = subject_title(definition.subject), family_title(definition.family)
-    return Entry(definition.type, groups[1], f"{definition.doc}{formula}", choose, groups)
+    newer = SUCCESSORS.get(definition.type, "")
+    lines = definition.doc, definition.formula, newer and f"TensorFlow uses {newer} in its place."
+    return Entry(
+        definition.type,
+        family_title(definition.family),
+        "\n".join(filter(None, lines)),
+        choose,
+        (subject_title(definition.subject), family_title(definition.family)),
+        names_of(definition),
+        bool(newer),
+    )

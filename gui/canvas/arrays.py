@@ -37,6 +37,7 @@ class SceneArrays:
     points:   float64[m, POINTS, 2], the polyline of each link.
     link_bounds: float64[m, 4], left, top, right, bottom of each polyline.
     base:     the scene of which this is a moment of a drag; frames stay where they are meanwhile.
+    raised:   numbers of boxes that lie over all others, from below; those lie by their numbers.
     """
 
     visible: VisibleGraph
@@ -44,16 +45,19 @@ class SceneArrays:
     points: np.ndarray
     link_bounds: np.ndarray
     base: SceneArrays | None = None
+    raised: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, visible: VisibleGraph, centres: Mapping[str, Point]) -> SceneArrays:
+    def of(
+        cls, visible: VisibleGraph, centres: Mapping[str, Point], raised: tuple[int, ...] = ()
+    ) -> SceneArrays:
         """The visible graph with the centre of every box given by its id."""
         tall = heights(visible)
         sizes = np.stack([np.full_like(tall, WIDTH), tall], axis=1)
         middle = np.array([centres[box.id] for box in visible.boxes]).reshape(-1, 2)
         rects = np.concatenate([middle - sizes / 2, sizes], axis=1)
         points = _routed(visible, rects, np.arange(len(visible.links)))
-        return cls(visible, rects, points, routing.bounds(points))
+        return cls(visible, rects, points, routing.bounds(points), raised=raised)
 
     def __len__(self) -> int:
         return len(self.rects)
@@ -86,6 +90,24 @@ class SceneArrays:
         sides = x.min(), y.min(), (x + width).max(), (y + height).max()
         left, top, right, bottom = map(float, sides)
         return left, top, right, bottom
+
+    def from_below(self, boxes: np.ndarray) -> np.ndarray:
+        """int64[k]: the numbers of boxes (bool[n]), the lowest first."""
+        numbers = np.flatnonzero(boxes)
+        return numbers[np.argsort(self._height[numbers], kind="stable")] if self.raised else numbers
+
+    @cached_property
+    def _height(self) -> np.ndarray:
+        """int64[n]: 0, or the place among those that are raised."""
+        height = np.zeros(len(self), dtype=np.int64)
+        height[list(self.raised)] = np.arange(1, len(self.raised) + 1)
+        return height
+
+    def is_covered(self, box: int) -> bool:
+        """Whether another box lies over this one."""
+        x, y, width, height = self.rects[box].tolist()
+        near = self.from_below(self.boxes_in(x, y, x + width, y + height))
+        return bool(near[-1] != box)
 
     def boxes_in(self, left: float, top: float, right: float, bottom: float) -> np.ndarray:
         """bool[n]: boxes that touch a rectangle."""
@@ -144,7 +166,8 @@ class Movement:
         points = _routed(visible, self._rects, self._links)
         self._points[self._links] = points
         self._bounds[self._links] = routing.bounds(points)
-        return SceneArrays(visible, self._rects, self._points, self._bounds, self._start)
+        start = self._start
+        return SceneArrays(visible, self._rects, self._points, self._bounds, start, start.raised)
 
 
 def _routed(visible: VisibleGraph, rects: np.ndarray, links: np.ndarray) -> np.ndarray:

@@ -6,20 +6,29 @@ from PySide6.QtCore import QObject, QPoint, QPointF, QRect, QRectF, QTimer, Sign
 from PySide6.QtGui import QTransform
 from PySide6.QtWidgets import QGraphicsView
 
+from gui.canvas.detail import LARGEST_TEXT, TEXT
+
 SMALLEST, LARGEST = 0.02, 4.0  # pixels per scene unit
 NOTCH = 1.15  # one notch of the wheel
 ROOM = 24  # pixels left free around what is framed
+EDGE = 0.1  # of the viewport, at each side: what is there is not plainly in view
+LEGIBLE, READING = TEXT / LARGEST_TEXT, 0.75  # scales: the least to read at, a good one
 SETTLE = 90  # milliseconds after the last change of scale until the picture is crisp
 
 
 class Camera(QObject):
-    """Wraps a view's transform. The scale is uniform; offsets are whole pixels."""
+    """Wraps a view's transform. The scale is uniform; offsets are whole pixels.
+
+    untouched: whether nothing has moved it since `rest`: then a view of another size may be framed
+               anew.
+    """
 
     moved = Signal()
     settled = Signal()  # the scale rests
 
     def __init__(self, view: QGraphicsView) -> None:
         super().__init__(view)
+        self.untouched = False
         self._view = view
         self._rest = QTimer(self, singleShot=True, interval=SETTLE)
         self._rest.timeout.connect(self.settled)
@@ -48,8 +57,13 @@ class Camera(QObject):
             pixels.x() / scale, pixels.y() / scale, pixels.width() / scale, pixels.height() / scale
         )
 
+    def rest(self) -> None:
+        """What is seen now is nobody's choice, but follows from what there is to see."""
+        self.untouched = True
+
     def pan(self, by: QPoint) -> None:
         """Move what is seen by so many pixels."""
+        self.untouched = False
         across, down = self._view.horizontalScrollBar(), self._view.verticalScrollBar()
         across.setValue(across.value() - by.x())
         down.setValue(down.value() - by.y())
@@ -57,6 +71,7 @@ class Camera(QObject):
 
     def zoom(self, factor: float, at: QPoint | None = None) -> None:
         """Change the scale about a point of the viewport (its middle by default)."""
+        self.untouched = False
         middle = self._view.viewport().rect().center() if at is None else at
         before = self._view.mapToScene(middle)
         self._set_scale(self.scale * factor)
@@ -71,6 +86,7 @@ class Camera(QObject):
 
     def look_at(self, point: QPointF) -> None:
         """Bring a point of the scene into the middle."""
+        self.untouched = False
         self._view.centerOn(point)
         self.moved.emit()
 
@@ -90,6 +106,15 @@ class Camera(QObject):
             self.reveal(rect)
         else:
             self.frame(rect)
+
+    def centre(self, rect: QRectF) -> None:
+        """Have a rectangle plainly in view, large enough to be read: it comes to the middle, unless
+        it is well inside already."""
+        seen = self.visible
+        across, down = seen.width() * EDGE, seen.height() * EDGE
+        legible = self.scale >= LEGIBLE
+        if not legible or not seen.adjusted(across, down, -across, -down).contains(rect):
+            self.frame(rect, self.scale if legible else READING)
 
     def reveal(self, rect: QRectF) -> None:
         """Pan as little as needed to have a rectangle in view."""

@@ -19,13 +19,16 @@ _EntryRole = Qt.ItemDataRole.UserRole
 class Entry:
     """title: what is searched and shown; detail: shown beside it; help: shown below, and searched
     after the titles; choose: what to do; groups: headings it stands under while nothing is
-    searched, the outer one first."""
+    searched, the outer one first; aliases: other names that find it; late: there is something
+    newer in its place."""
 
     title: str
     detail: str
     help: str
     choose: Callable[[], object]
     groups: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    late: bool = False
 
 
 class EntryList(QTreeWidget):

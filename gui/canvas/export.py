@@ -7,6 +7,7 @@ from PySide6.QtCore import QBuffer, QIODevice, QRectF, QSizeF
 from PySide6.QtGui import QImage, QPainter
 
 from core.errors import GradstepError
+from gui.canvas import stacking
 from gui.canvas.arrays import SceneArrays
 from gui.canvas.facts import Facts
 from gui.canvas.painter import GraphPainter
@@ -76,8 +77,7 @@ def _paint(
     structure = GraphPainter(theme)
     structure.arrays = arrays
     painter.fillRect(area, theme.background)
-    structure.paint(painter, area, scale)
+    structure.paint_frames(painter, area, scale)
     boxes, links = np.ones(len(arrays), dtype=bool), np.ones(len(arrays.points), dtype=bool)
     runtime = RuntimePainter(theme, structure.labels)
-    runtime.paint(painter, arrays, facts, boxes, links, scale)
-    runtime.say_shares(painter, arrays, facts, boxes, scale)
+    stacking.paint_both(painter, structure, runtime, facts, boxes, links, scale)

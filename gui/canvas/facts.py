@@ -6,13 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from core.debug.breakpoints import BreakpointKind
+from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.graph.model import Edge, Operation, TensorRef
+from core.graph.problems import UNFINISHED
 from core.ops.opened import closed
 from core.ops.tensor_types import outputs_of
+from core.ops.variable import VARIABLES
+from gui import change
 from gui.canvas.readings import ROOM, Reading, gradient, value
 from gui.canvas.shares import Shares, shares_of
 from gui.canvas.visible import VisibleGraph
+from gui.change import Change
+from gui.last_step import last_step
+from gui.values import TensorValue
 from gui.workspace import Workspace
 
 
@@ -48,15 +54,52 @@ class Facts:
     def problems(self) -> dict[int, str]:
         """Box -> what is wrong there."""
         workspace = self._workspace
-        said = [(p.node, p.text) for p in workspace.inference.problems if p.severity == "error"]
+        drawn = [p for p in workspace.inference.problems if p.severity == "error"]
+        said = [(p.node, p.text) for p in drawn if p.code not in UNFINISHED]
         if workspace.program is not None:
-            said += [(p.node or "", p.message) for p in workspace.program.problems]
+            found = [p for p in workspace.program.problems if p.type not in UNFINISHED]
+            said += [(p.node or "", p.message) for p in found]
         stop = workspace.stop
         waits = stop is not None and stop.reason == "blocked"  # which may pass
         for error in (workspace.failure, None if stop is None or waits else stop.error):
             if error is not None and error.node:
                 said.append((error.node, error.message))
         return {self._visible.box_of[n]: text for n, text in said if n in self._visible.box_of}
+
+    @cached_property
+    def unfinished(self) -> dict[int, str]:
+        """Box -> what it waits for. It is drawn no further yet, and no mistake."""
+        number = self._visible.box_of
+        return {number[n]: str(what) for n, what in self._workspace.waits.items() if n in number}
+
+    def open_inputs(self, box: int) -> tuple[int, ...]:
+        """The ports of an operation's box that have to be wired before it runs."""
+        if box not in self.unfinished or self._visible.boxes[box].is_scope:
+            return ()
+        return tuple(i for i, ref in enumerate(self.operation(box).inputs) if ref is None)
+
+    @cached_property
+    def fresh(self) -> tuple[int, bool] | None:
+        """Where the last step made something new: the box, and whether that is its gradient."""
+        last = last_step(self._workspace)
+        number = None if last is None else self._visible.box_of.get(last.node)
+        if last is None or number is None or self._visible.boxes[number].is_scope:
+            return None
+        if last.phase == "update":  # which takes several steps, the write being the last of them
+            found = self.update(number)
+            written = None if found is None else found[0].update
+            if written is None or not last.first <= written.step < last.stop:
+                return None
+        return number, last.phase == "backward"
+
+    def update(self, box: int) -> tuple[TensorValue, Change] | None:
+        """The value of a box's variable and what the last update changed in it, if one did."""
+        op = self.operation(box)
+        if self._visible.boxes[box].is_scope or op.type not in VARIABLES:
+            return None
+        found = self._workspace.value(str(op.output()))
+        changed = change.of(found)
+        return None if found is None or changed is None else (found, changed)
 
     @property
     def badges(self) -> Mapping[int, str]:
@@ -66,13 +109,19 @@ class Facts:
     @cached_property
     def breakpoints(self) -> dict[int, bool]:
         """Box -> whether one of its breakpoints is enabled."""
-        kinds = (BreakpointKind.OP, BreakpointKind.GRADIENT)
         found: dict[int, bool] = {}
         for point in self._workspace.document.breakpoints:
-            number = self._visible.box_of.get(point.target)
-            if number is not None and point.kind in kinds:
+            number = self._broken_box(point)
+            if number is not None:
                 found[number] = found.get(number, False) or point.enabled
         return found
+
+    def _broken_box(self, point: Breakpoint) -> int | None:
+        """Where a breakpoint is shown: at its operation, or at its scope while that is one box."""
+        if point.kind is BreakpointKind.SCOPE:
+            return self._visible.number.get(f"{point.target}/")
+        at_operation = point.kind in (BreakpointKind.OP, BreakpointKind.GRADIENT)
+        return self._visible.box_of.get(point.target) if at_operation else None
 
     @cached_property
     def shares(self) -> Shares | None:
@@ -132,6 +181,12 @@ class Facts:
             return None
         return next((i for i, k in enumerate(self._visible.links) if edge in k.wires), None)
 
+    @property
+    def says_of_links(self) -> bool:
+        """Whether there is anything to be drawn along links."""
+        lines = self.carried, self.dead_links, self.stopped_links, self.untaken_links
+        return self.selected_link is not None or any(lines)
+
     @cached_property
     def stopped_links(self) -> frozenset[int]:
         """Links with a wire that the user stopped, by itself or with its whole tensor."""
@@ -155,7 +210,7 @@ class Facts:
     @cached_property
     def dead_links(self) -> frozenset[int]:
         """Links on the way from `wrt` to `of` over which no gradient comes back."""
-        if self._workspace.program is None:
+        if self._workspace.program is None or self._workspace.gradients_wait:
             return frozenset()
         dead = self._visible.on_path - self.carried.keys()
         if not dead:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 T = TypeVar("T")
+LATE = 500  # added to the rank of what something else took the place of
 FAR = 1_000  # rank of a match in the description only
 
 
@@ -33,16 +34,34 @@ def rank(text: str, name: str) -> int | None:
     return 300 + len(name) if all(c in letters for c in wanted) else None
 
 
+class Searched(NamedTuple):
+    """What a thing is found by: its name, other names that mean it, and its description. late:
+    something else took its place, so that it comes after all others that are called so."""
+
+    name: str
+    description: str = ""
+    aliases: tuple[str, ...] = ()
+    late: bool = False
+
+
 def ranked(
-    text: str, things: Iterable[T], texts: Callable[[T], tuple[str, str]], most: int = 200
+    text: str, things: Iterable[T], searched: Callable[[T], Searched], most: int = 200
 ) -> list[T]:
-    """Those that match, the best first. `texts` gives a thing's name and its description."""
+    """Those that match, the best first."""
+    wanted = text.strip()
     found: list[tuple[int, int, T]] = []
     for order, thing in enumerate(things):
-        name, description = texts(thing)
-        score = rank(text.strip(), name)
-        if score is None and text.strip().lower() in description.lower():
-            score = FAR
-        if score is not None:
-            found.append((score, order, thing))
+        place = score(wanted, searched(thing))
+        if place is not None:
+            found.append((place, order, thing))
     return [thing for _, _, thing in sorted(found, key=lambda entry: entry[:2])[:most]]
+
+
+def score(wanted: str, thing: Searched) -> int | None:
+    """How well `wanted` matches a thing, 0 the best; None if it does not. Another name that is
+    spelled out counts like the name."""
+    names = (rank(wanted, name) for name in (thing.name, *thing.aliases))
+    places = [place for place in names if place is not None]
+    if places:
+        return min(places) + (LATE if thing.late else 0)
+    return FAR if wanted.lower() in thing.description.lower() else None

@@ -116,7 +116,9 @@ class MoveBoxes:
         if self._offset.isNull():
             self._view.stage.show(self._start)
             return
-        self._view.stage.move(np.flatnonzero(self._chosen).tolist(), *self._offset.toTuple())
+        chosen = self._view.arrays.from_below(self._chosen).tolist()
+        self._view.stage.raise_boxes(chosen)
+        self._view.stage.move(chosen, *self._offset.toTuple())
 
     def cancel(self) -> None:
         if self._moving is not None:

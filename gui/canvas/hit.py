@@ -39,14 +39,12 @@ def at(arrays: SceneArrays, point: Point, scale: float) -> Hit:
     """What a click at `point` (scene units) means."""
     x, y = point
     reach = PORT_REACH
-    near = np.flatnonzero(arrays.boxes_in(x - reach, y - reach, x + reach, y + reach))
+    near = arrays.from_below(arrays.boxes_in(x - reach, y - reach, x + reach, y + reach))
+    inside = arrays.boxes_in(x, y, x, y)
     for box in reversed(near.tolist()):
         port = _port(arrays, box, point)
-        if port is not None:
+        if port is not None or inside[box]:
             return Hit(port=port, box=box)
-    inside = np.flatnonzero(arrays.boxes_in(x, y, x, y))
-    if len(inside):
-        return Hit(box=int(inside[-1]))
     link = nearest_link(arrays, point, LINK_REACH / scale)
     return Hit(frame=titled(arrays.frames, x, y)) if link is None else Hit(link=link)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint
 
-from core.graph.model import Edge
+from core.graph.model import Edge, TensorRef
 from core.layout.boxes import GRID
 from gui.canvas import adding, walking
 
@@ -35,8 +35,13 @@ def wire_by_name(view: GraphView) -> None:
     """Choose an input for the selected node's first output by typing."""
     if len(view.workspace.selection) == 1:
         op = view.workspace.shown[view.workspace.selection[0]]
-        entries = adding.ends(view.workspace, op.output())
-        view.open_menu(entries, _beside_selection(view), f"Connect {op.name} to…")
+        wire_tensor(view, op.output())
+
+
+def wire_tensor(view: GraphView, tensor: TensorRef) -> None:
+    """Choose an input for a tensor by typing."""
+    entries = adding.ends(view.workspace, tensor)
+    view.open_menu(entries, beside(view, tensor.op), f"Connect {tensor.short} to…")
 
 
 def run_after(view: GraphView) -> None:
@@ -44,7 +49,7 @@ def run_after(view: GraphView) -> None:
     if len(view.workspace.selection) == 1:
         op = view.workspace.shown[view.workspace.selection[0]]
         entries = adding.forerunners(view.workspace, op)
-        view.open_menu(entries, _beside_selection(view), f"Run {op.name} after…")
+        view.open_menu(entries, beside(view, op.name), f"Run {op.name} after…")
 
 
 def next_wire(view: GraphView) -> None:
@@ -57,10 +62,12 @@ def next_wire(view: GraphView) -> None:
     if wires:
         following = wires.index(edge) + 1 if edge in wires else 0
         view.workspace.select([], wires[following % len(wires)])
+    else:
+        view.workspace.message.emit("info", f"No wire leads to {name}")
 
 
-def _beside_selection(view: GraphView) -> QPoint:
-    """A point of the screen."""
-    chosen = sorted(view.stage.facts.selected)
-    corner = view.box_rect(chosen[0]).topRight() if chosen else view.camera.visible.center()
+def beside(view: GraphView, name: str) -> QPoint:
+    """A point of the screen, at the upper right corner of a node."""
+    number = view.arrays.visible.box_of.get(name)
+    corner = view.camera.visible.center() if number is None else view.box_rect(number).topRight()
     return view.viewport().mapToGlobal(view.mapFromScene(corner))

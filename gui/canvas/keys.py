@@ -1,18 +1,21 @@
-"""The keys of the canvas: one table; those that menus also have mean the same there."""
+"""The keys of the canvas: those of actions, by the one table of actions, and a few of its own."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import QKeyCombination, Qt
+from PySide6.QtGui import QKeyEvent, QKeySequence
 
 from gui import commands
+from gui.action import Action
+from gui.actions import ACTIONS, BY_ID
 from gui.canvas import keyboard
 
 if TYPE_CHECKING:
     from gui.canvas.view import GraphView
+    from gui.workspace import Workspace
 
 Key, Modifier = Qt.Key, Qt.KeyboardModifier
 NONE, CTRL, SHIFT = Modifier.NoModifier, Modifier.ControlModifier, Modifier.ShiftModifier
@@ -22,6 +25,10 @@ ARROWS: Mapping[Key, tuple[int, int]] = {
     Key.Key_Right: (1, 0),
     Key.Key_Up: (0, -1),
     Key.Key_Down: (0, 1),
+}
+QUIET = {Key.Key_Escape, Key.Key_Shift, Key.Key_Control, Key.Key_Alt, Key.Key_AltGr, Key.Key_Meta}
+ROWS: Mapping[str, Action] = {
+    QKeySequence(key).toString(): action for action in ACTIONS for key in action.keys
 }
 
 
@@ -33,30 +40,18 @@ def _nudge(dx: int, dy: int) -> Do:
     return lambda view: keyboard.nudge(view, dx, dy)
 
 
-def _breakpoint(view: GraphView) -> None:
-    if view.workspace.selection:
-        commands.toggle_breakpoint(view.workspace)
+def _stop(view: GraphView) -> None:
+    """Stop the gradient where something is selected, else on the wire under the pointer."""
+    wire = None if BY_ID["graph.stop_gradient"].enabled(view.workspace) else view.pointed_wire()
+    if wire is None:
+        run(view.workspace, BY_ID["graph.stop_gradient"])
+    else:
+        commands.toggle_stop(view.workspace, wire)
 
 
 TABLE: Mapping[tuple[Key, Modifier], Do] = {
     (Key.Key_Tab, NONE): lambda view: view.add(),
-    (Key.Key_A, SHIFT): lambda view: view.add(),
-    (Key.Key_Delete, NONE): lambda view: commands.delete_selection(view.workspace),
-    (Key.Key_Backspace, NONE): lambda view: commands.delete_selection(view.workspace),
-    (Key.Key_X, NONE): lambda view: commands.delete_selection(view.workspace),
-    (Key.Key_D, CTRL): lambda view: commands.duplicate_selection(view.workspace),
-    (Key.Key_F, NONE): lambda view: view.fit_selection(),
-    (Key.Key_A, NONE): lambda view: view.fit(),
-    (Key.Key_Home, NONE): lambda view: view.fit(),
-    (Key.Key_C, NONE): lambda view: view.show_current(),
-    (Key.Key_S, NONE): lambda view: view.toggle_stop(),
-    (Key.Key_F9, NONE): _breakpoint,
-    (Key.Key_L, NONE): lambda view: view.arrange(),
-    (Key.Key_W, NONE): keyboard.wire_by_name,
-    (Key.Key_W, SHIFT): keyboard.run_after,
-    (Key.Key_E, NONE): keyboard.next_wire,
-    (Key.Key_H, NONE): lambda view: view.toggle_scope(),
-    (Key.Key_O, NONE): lambda view: view.toggle_minimap(),
+    (Key.Key_S, NONE): _stop,
     (Key.Key_Plus, NONE): lambda view: view.zoom_in(),
     (Key.Key_Minus, NONE): lambda view: view.zoom_out(),
     (Key.Key_1, NONE): lambda view: view.zoom_100(),
@@ -73,4 +68,29 @@ def find(event: QKeyEvent) -> Do | None:
     modifiers = event.modifiers() & ~Modifier.KeypadModifier
     if event.key() == Key.Key_Plus:  # wherever the layout has it
         modifiers = NONE
-    return TABLE.get((Key(event.key()), modifiers))
+    own = TABLE.get((Key(event.key()), modifiers))
+    row = row_of(event)
+    if own is not None or row is None:
+        return own
+    return lambda view: run(view.workspace, row)
+
+
+def row_of(event: QKeyEvent) -> Action | None:
+    """The action that a key press means."""
+    modifiers = event.modifiers() & ~Modifier.KeypadModifier
+    pressed = QKeyCombination(modifiers, Key(event.key()))
+    return ROWS.get(QKeySequence(pressed).toString())
+
+
+def run(workspace: Workspace, row: Action) -> None:
+    """Do it, or say why not."""
+    if not say_why_not(workspace, row):
+        row.run(workspace)
+
+
+def say_why_not(workspace: Workspace, row: Action) -> bool:
+    """Tell what is in the way of an action; whether something is."""
+    why_not = row.obstacle(workspace)
+    if why_not:
+        workspace.message.emit("info", why_not)
+    return bool(why_not)

@@ -6,6 +6,7 @@ import numpy as np
 from PySide6.QtCore import QPoint, QRect, QRectF
 from PySide6.QtGui import QPainter
 
+from gui.canvas import stacking
 from gui.canvas.camera import Camera
 from gui.canvas.front_buffer import FrontBuffer
 from gui.canvas.painter import GraphPainter
@@ -64,9 +65,7 @@ class Layers:
         painter.save()
         painter.translate(-self._camera.pixels.topLeft())
         painter.scale(scale, scale)
-        links = arrays.links_of(lifted)
-        self.painter.paint_some(painter, lifted, links, scale)
-        self._paint_run(painter, lifted, links, scale)
+        self._paint_both(painter, lifted, arrays.links_of(lifted), scale)
         painter.restore()
 
     def _paint_structure(self, painter: QPainter, rect: QRectF, scale: float) -> None:
@@ -75,15 +74,16 @@ class Layers:
 
     def _paint_facts(self, painter: QPainter, rect: QRectF, scale: float) -> None:
         boxes, links = self.painter.standing(rect)
-        self._paint_run(painter, boxes, links, scale)
+        arrays, facts = self._stage.arrays, self._stage.facts
+        stacking.paint_facts(painter, arrays, self.runtime, facts, boxes, links, scale)
 
     def _paint_rest(self, painter: QPainter, rect: QRectF, scale: float) -> None:
-        self._paint_structure(painter, rect, scale)
-        self._paint_facts(painter, rect, scale)
+        self.painter.background(painter, rect, scale)
+        self.painter.paint_frames(painter, rect, scale)
+        self._paint_both(painter, *self.painter.standing(rect), scale)
 
-    def _paint_run(
+    def _paint_both(
         self, painter: QPainter, boxes: np.ndarray, links: np.ndarray, scale: float
     ) -> None:
-        arrays, facts = self._stage.arrays, self._stage.facts
-        self.runtime.paint(painter, arrays, facts, boxes, links, scale)
-        self.runtime.say_shares(painter, arrays, facts, boxes, scale)
+        facts = self._stage.facts
+        stacking.paint_both(painter, self.painter, self.runtime, facts, boxes, links, scale)

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from math import hypot
 from typing import TYPE_CHECKING
 
+import numpy as np
 from PySide6.QtCore import QPoint, QPointF, QRectF
 
 from core.host.messages import Stopped
@@ -33,6 +34,31 @@ def first_look(view: GraphView) -> None:
         view.camera.look_at(view.box_rect(int(view.arrays.rects[:, 0].argmin())).center())
         room = view.viewport().width() / 2 - START * WIDTH
         view.camera.pan(QPoint(-round(room), 0))
+
+
+def keep_in_view(view: GraphView, before: SceneArrays) -> None:
+    """Follow what was seen when most of it went somewhere else at once: a graph seen whole is
+    fitted again, else the node that was nearest to the middle stays where it was on the screen."""
+    seen = view.camera.visible
+    inside = np.flatnonzero(before.boxes_in(*seen.getCoords())).tolist()
+    pairs = [(i, view.arrays.visible.number.get(before.visible.boxes[i].id)) for i in inside]
+    old, new = np.array([pair for pair in pairs if pair[1] is not None]).reshape(-1, 2).T
+    stood = _middles(before, old)
+    way = _middles(view.arrays, new) - stood
+    if not len(way) or np.count_nonzero(np.abs(way).max(axis=1) > 1) <= len(way) / 2:
+        return
+    left, top, right, bottom = before.extent
+    if seen.contains(QRectF(left, top, right - left, bottom - top)):
+        view.fit()
+    else:
+        nearest = int(np.hypot(*(stood - seen.center().toTuple()).T).argmin())
+        view.camera.look_at(seen.center() + QPointF(*way[nearest].tolist()))
+
+
+def _middles(arrays: SceneArrays, boxes: np.ndarray) -> np.ndarray:
+    """float64[k, 2]: the centres of boxes (their numbers)."""
+    rects = arrays.rects[boxes.astype(np.int64)]
+    return np.asarray(rects[:, :2] + rects[:, 2:] / 2)
 
 
 def place_for_new(view: GraphView, wanted: Point, pointed: bool) -> Point:

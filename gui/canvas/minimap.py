@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap
 from PySide6.QtWidgets import QWidget
 
+from gui.canvas import stacking
 from gui.theme import faded
 
 if TYPE_CHECKING:
@@ -113,8 +114,8 @@ class Minimap(QWidget):
         boxes = np.ones(len(view.arrays), dtype=bool)
         links = np.zeros(len(view.arrays.points), dtype=bool)
         far = min(scale, 0.3)  # however small the graph is, it is an overview
-        view.layers.painter.paint_some(painter, boxes, links, far)
-        view.layers.runtime.paint(painter, view.arrays, view.stage.facts, boxes, links, far)
+        structure, runtime, facts = view.layers.painter, view.layers.runtime, view.stage.facts
+        stacking.paint_both(painter, structure, runtime, facts, boxes, links, far, False)
         painter.end()
         return picture
 

@@ -68,7 +68,7 @@ class GraphPainter:
             self._far_boxes(painter, boxes, detail, scale)
         else:
             cards = Cards(self.theme, self.labels, self.arrays)
-            for number in np.flatnonzero(boxes).tolist():
+            for number in self.arrays.from_below(boxes).tolist():
                 cards.draw(painter, number, scale)
 
     def paint_frames(

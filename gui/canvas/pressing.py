@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QMouseEvent
 
-from gui.canvas import adding, hit, looking, scopes
+from gui.canvas import adding, hit, looking, renaming, scopes
+from gui.canvas.arrays import TITLE
 from gui.canvas.frames import Frame
 from gui.canvas.gestures import Gesture, MoveBoxes, Pan, PickLink, RubberBand, press_box
 from gui.canvas.hit import Port
@@ -40,7 +41,8 @@ def begin(view: GraphView, event: QMouseEvent) -> Gesture | None:
 
 def open_at(view: GraphView, pixel: QPoint) -> None:
     """What lies under a double click: a scope opens, or by the title of its frame is one box again,
-    a node is inspected, an empty place offers what could be added there."""
+    a node's name is edited, or by its rows the node is inspected, an empty place offers what could
+    be added there."""
     found = view.hit(view.mapToScene(pixel))
     if not found:
         at = view.snapped(view.mapToScene(pixel))
@@ -50,7 +52,9 @@ def open_at(view: GraphView, pixel: QPoint) -> None:
         scopes.open_box(view.workspace, box)
         looking.look_into(view, {box.id.rstrip("/")})
     elif found.box is not None:
-        view.inspect()
+        press_box(view, found.box, Qt.KeyboardModifier.NoModifier)
+        in_title = view.mapToScene(pixel).y() < view.box_rect(found.box).top() + TITLE
+        renaming.begin(view) if in_title else view.inspect()
     elif found.frame is not None and found.frame.scope:
         scopes.collapse(view.workspace, found.frame.scope)
 

@@ -8,8 +8,10 @@ from functools import lru_cache
 import numpy as np
 
 from core.graph.model import Constant, Edge, Operation, TensorRef
+from core.ops.unfinished import Waiting
+from gui import change
 from gui.canvas import blame
-from gui.numbers import brief, elements, is_wrong
+from gui.numbers import brief, elements, is_wrong, whole
 from gui.values import TensorValue
 from gui.workspace import Workspace
 
@@ -45,11 +47,22 @@ def value(workspace: Workspace, op: Operation, room: int = ROOM) -> Reading:
         return _marked(workspace, op, found, room)
     if found is not None and found.state == "dead":
         return DEAD
+    waits = workspace.waits.get(op.name)
+    if waits is not None:
+        return Reading(_waiting(op, waits, room), "faint")
     given = _given(workspace, op)
     if given is not None:
         return of(_known(given.array), "muted", room)
     kind = workspace.inference.types.get(op.output())
     return Reading("" if kind is None else str(kind), "faint")
+
+
+def _waiting(op: Operation, what: Waiting, room: int) -> str:
+    if what.node == op.name:
+        return f"open: {what.input}" if what.input else "not fed"
+    long, name = ("waiting for input", what.input) if what.input else ("waiting for", what.node)
+    text = f"{long} {name}"
+    return text if len(text) <= room else f"waits for {name}"
 
 
 def gradient(workspace: Workspace, op: Operation, room: int = ROOM) -> Reading:
@@ -65,14 +78,18 @@ def gradient(workspace: Workspace, op: Operation, room: int = ROOM) -> Reading:
 @lru_cache(maxsize=4096)  # what is in view is painted again and again
 def of(found: TensorValue, tone: str, room: int = ROOM) -> Reading:
     """A known tensor in a row. That numbers are missing is said in words."""
-    text = brief(found, room)
+    text = _updated(found, room) or whole(found, room)
     if is_wrong(found):
-        return Reading(text, "problem")
-    whole = found.array
-    tiled = whole is not None and 1 < whole.size <= TILES and whole.dtype.kind in "fiu"
-    if tiled and not text.startswith("[ "):
-        return Reading(text, tone, whole)
-    return Reading(text, tone)
+        return Reading(text or brief(found, room), "problem")
+    array = found.array
+    tiled = array is not None and 1 < array.size <= TILES and array.dtype.kind in "fiu"
+    return Reading(text or brief(found, room), tone, array if tiled and not text else None)
+
+
+def _updated(found: TensorValue, room: int) -> str:
+    """An updated variable with the digits in which it changed, where there is room for them."""
+    changed = change.of(found)
+    return "" if changed is None else change.row(changed.after, found, room)
 
 
 def _marked(workspace: Workspace, op: Operation, found: TensorValue, room: int) -> Reading:
@@ -81,6 +98,8 @@ def _marked(workspace: Workspace, op: Operation, found: TensorValue, room: int) 
     index = blame.element(workspace, op)
     array = found.array
     if index is None or array is None or reading.tiles is not None or array.ndim != 1:
+        return reading
+    if found.update is not None:  # with other decimals
         return reading
     width = len(elements(array)[0])
     return replace(reading, marked=(2 + index * (width + 1), width))

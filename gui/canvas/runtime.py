@@ -12,6 +12,7 @@ from gui.canvas import batch, flows, heat, routing
 from gui.canvas.arrays import SceneArrays
 from gui.canvas.cards import INSET, RADIUS, row_of
 from gui.canvas.detail import CURVE_STEP, Detail, text_size
+from gui.canvas.drawers import DrawerPainter
 from gui.canvas.facts import Facts
 from gui.canvas.labels import Labels
 from gui.canvas.readings import Reading
@@ -20,6 +21,7 @@ from gui.theme import Theme, faded
 
 GLOW = 10.0  # scene units that the current node shines beyond its card
 DOT = 4.5  # radius of a breakpoint
+OPEN = 6.0  # radius of the ring around an input that is open
 
 
 class RuntimePainter:
@@ -28,6 +30,7 @@ class RuntimePainter:
     def __init__(self, theme: Theme, labels: Labels) -> None:
         self._labels = labels
         self._shares = SharePainter(theme, labels)
+        self._drawers = DrawerPainter(theme, labels)
         self.theme = theme
 
     @property
@@ -36,7 +39,7 @@ class RuntimePainter:
 
     @theme.setter
     def theme(self, theme: Theme) -> None:
-        self._theme = self._shares.theme = theme
+        self._theme = self._shares.theme = self._drawers.theme = theme
 
     def paint(
         self, painter: QPainter, arrays: SceneArrays, facts: Facts, boxes: np.ndarray,
@@ -54,15 +57,25 @@ class RuntimePainter:
             if facts.shares is not None:
                 self._shares.tint(painter, rect, facts.shares, number)
             self._marks(painter, rect, number, facts, scale)
+            if detail is Detail.FULL:
+                self._open_ports(painter, number, arrays, facts)
             self._rows(painter, rect, number, arrays, facts, text_size(scale))
 
-    def say_shares(
+    def paint_above(
         self, painter: QPainter, arrays: SceneArrays, facts: Facts, boxes: np.ndarray, scale: float
     ) -> None:
-        """Where the boxes (bool[n]) are coloured by cost, the numbers of it."""
+        """What stands beside the boxes (bool[n]), over all of them: numbers of the cost that they
+        are coloured by, and what an update changed."""
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if facts.shares is not None:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             self._shares.say(painter, arrays.rects, facts.shares, boxes, scale)
+        if Detail.at(scale) < Detail.NAMES:
+            return
+        for number in np.flatnonzero(boxes).tolist():
+            if (found := facts.update(number)) is not None:
+                rect = QRectF(*arrays.rects[number].tolist())
+                others, fresh = arrays.rects, facts.fresh == (number, False)
+                self._drawers.draw(painter, rect, others, found, fresh, text_size(scale))
 
     # -- far -----------------------------------------------------------------------------------
 
@@ -137,6 +150,15 @@ class RuntimePainter:
             painter.setBrush(theme.problem if filled else theme.background)
             painter.drawEllipse(rect.topLeft() + QPointF(1, 1), DOT, DOT)
 
+    def _open_ports(
+        self, painter: QPainter, number: int, arrays: SceneArrays, facts: Facts
+    ) -> None:
+        """A ring around each input that something is still to be wired into."""
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(self.theme.selection, 1.5))
+        for index in facts.open_inputs(number):
+            painter.drawEllipse(QPointF(*arrays.input_port(number, index)), OPEN, OPEN)
+
     def _badge(self, painter: QPainter, rect: QRectF, text: str, size: float) -> None:
         """The name of an override, on the upper edge near the right corner."""
         labels, height = self._labels, 16 * size
@@ -169,7 +191,19 @@ class RuntimePainter:
             width = rect.width() - row.left - INSET + 4
             area = QRectF(rect.x() + row.left, rect.y() + row.top, width, row.height)
             characters = int(area.width() / letter / row.size)
+            if facts.fresh == (number, of_gradient):
+                self._fresh(painter, rect, area, of_gradient)
             self._reading(painter, area, row.size, facts.reading(number, of_gradient, characters))
+
+    def _fresh(self, painter: QPainter, rect: QRectF, area: QRectF, of_gradient: bool) -> None:
+        """Ground and edge of the row that the last step filled."""
+        color = self.theme.backward if of_gradient else self.theme.forward
+        ground = QRectF(rect.x() + 4, area.y(), rect.width() - 8, area.height())
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(faded(color, 0.16))
+        painter.drawRoundedRect(ground, 3, 3)
+        painter.setBrush(color)
+        painter.drawRect(QRectF(ground.x(), ground.y() + 2, 2, ground.height() - 4))
 
     def _reading(self, painter: QPainter, area: QRectF, size: float, reading: Reading) -> None:
         if reading.tiles is not None:

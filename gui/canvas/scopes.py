@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 
 from core.graph.scopes import parents
 from gui.canvas.arrays import SceneArrays
 from gui.canvas.boxes import Box
+from gui.commands import set_collapsed
 from gui.workspace import Workspace
 
 
@@ -19,39 +19,32 @@ def toggle(workspace: Workspace, arrays: SceneArrays, selected: Collection[int])
     around = {box.id.rpartition("/")[0] for box in boxes if not box.is_scope} - {""}
     collapsed = workspace.document.view.collapsed
     if closed:
-        _show(workspace, collapsed - closed, f"Open {_named(closed)}")
+        set_collapsed(workspace, collapsed - closed, f"Open {_named(closed)}")
     elif around:
-        _show(workspace, collapsed | around, f"Collapse {_named(around)}")
+        set_collapsed(workspace, collapsed | around, f"Collapse {_named(around)}")
     return closed or around
 
 
 def open_all(workspace: Workspace) -> None:
     """No scope is one box."""
-    _show(workspace, frozenset(), "Open every scope")
+    set_collapsed(workspace, frozenset(), "Open every scope")
 
 
 def collapse_all(workspace: Workspace) -> None:
     """Every scope is one box; those inside others wait until the outer ones are opened."""
     graph = workspace.shown
     scopes = frozenset(scope for op in graph for scope in parents(op.name))
-    _show(workspace, scopes, "Collapse every scope")
+    set_collapsed(workspace, scopes, "Collapse every scope")
 
 
 def open_box(workspace: Workspace, box: Box) -> None:
     scope = box.id.rstrip("/")
-    _show(workspace, workspace.document.view.collapsed - {scope}, f"Open {scope}")
+    set_collapsed(workspace, workspace.document.view.collapsed - {scope}, f"Open {scope}")
 
 
 def collapse(workspace: Workspace, scope: str) -> None:
-    _show(workspace, workspace.document.view.collapsed | {scope}, f"Collapse {scope}")
+    set_collapsed(workspace, workspace.document.view.collapsed | {scope}, f"Collapse {scope}")
 
 
 def _named(scopes: set[str]) -> str:
     return next(iter(scopes)) if len(scopes) == 1 else f"{len(scopes)} scopes"
-
-
-def _show(workspace: Workspace, collapsed: frozenset[str], label: str) -> None:
-    if collapsed == workspace.document.view.collapsed:
-        return
-    view = replace(workspace.document.view, collapsed=collapsed)
-    workspace.edit(label, workspace.document.with_(view=view))

@@ -4,16 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from gui.canvas.entry_list import Entry, EntryList
-from gui.canvas.fuzzy import ranked
+from gui.canvas.fuzzy import Searched, ranked
 
-WIDTH = 340
+WIDTH, MARGIN = 400, 8  # pixels
 _LIST_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 _FOLD_KEYS = (Qt.Key.Key_Left, Qt.Key.Key_Right)  # the list's while there is no text to move in
+_LINES = 5  # of a description; of few ops it is longer
+
+
+class Description(QLabel):
+    """As many lines of a text as there is room for; all of it is the tool tip then."""
+
+    def __init__(self) -> None:
+        super().__init__(objectName="search_menu_help", wordWrap=True)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.setFixedHeight(_LINES * self.fontMetrics().lineSpacing() + 2)
+
+    def show_text(self, text: str) -> None:
+        shown = text
+        while self._height(shown) > self.height() and " " in shown:
+            shown = shown.removesuffix("…").rpartition(" ")[0] + "…"
+        self.setText(shown)
+        self.setToolTip(text if shown != text else "")
+
+    def _height(self, text: str) -> int:
+        room = QRect(0, 0, WIDTH - 2 * MARGIN - 2, 10_000)
+        return self.fontMetrics().boundingRect(room, Qt.TextFlag.TextWordWrap, text).height()
 
 
 class SearchMenu(QFrame):
@@ -23,15 +45,13 @@ class SearchMenu(QFrame):
         super().__init__(parent, Qt.WindowType.Popup)
         self.setObjectName("search_menu")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._entries = entries
+        self.entries = entries
         self.field = self._make_field(prompt)
         self.list = self._make_list()
-        self.help = QLabel(objectName="search_menu_help", wordWrap=True)
-        self.help.setMinimumHeight(3 * self.fontMetrics().height())
-        self.help.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.help = Description()
         self.setFrameShape(QFrame.Shape.StyledPanel)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 8, 8, 8)
+        layout.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
         for widget in (self.field, self.list, self.help):
             layout.addWidget(widget)
         self.setFixedWidth(WIDTH)
@@ -49,13 +69,13 @@ class SearchMenu(QFrame):
 
     def search(self, text: str) -> None:
         """List what matches, the best first; without text, everything in its groups."""
-        if not text.strip() and any(entry.groups for entry in self._entries):
-            self.list.show_groups(self._entries)
+        if not text.strip() and any(entry.groups for entry in self.entries):
+            self.list.show_groups(self.entries)
             return
-        found = ranked(text, self._entries, lambda e: (e.title, e.help))
+        found = ranked(text, self.entries, lambda e: Searched(e.title, e.help, e.aliases, e.late))
         self.list.show_matches(found)
         if not found:
-            self.help.setText("Nothing fits. Try fewer letters.")
+            self.help.show_text("Nothing fits. Try fewer letters.")
 
     def take(self) -> None:
         """Do what the current row says, and close; at a heading, fold it."""
@@ -98,7 +118,7 @@ class SearchMenu(QFrame):
 
     def _show_help(self) -> None:
         entry = self.list.current_entry()
-        self.help.setText(self.list.inside() if entry is None else entry.help)
+        self.help.show_text(self.list.inside() if entry is None else entry.help)
 
 
 __all__ = ["Entry", "SearchMenu"]

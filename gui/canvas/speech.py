@@ -23,6 +23,8 @@ def describe(stage: Stage, number: int) -> str:
         parts.append(f"gradient overridden by {facts.badges[number]}")
     if number in facts.breakpoints:
         parts.append("breakpoint")
+    if number in facts.unfinished:
+        parts.append(f"waits for {facts.unfinished[number]}")
     if number in facts.problems:
         parts.append(f"problem: {facts.problems[number]}")
     return ", ".join(parts)

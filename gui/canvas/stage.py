@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
@@ -21,6 +24,8 @@ from gui.canvas.revised import revised
 from gui.canvas.visible import VisibleGraph
 from gui.workspace import Workspace
 
+MANY = 64  # boxes; of more it is not asked whether they are covered
+
 
 class Stage(QObject):
     """Follows the workspace. `arrays` and `facts` are replaced, never changed.
@@ -31,6 +36,7 @@ class Stage(QObject):
     changed = Signal()  # arrays, and maybe facts
     facts_changed = Signal()
     placed = Signal()  # all is somewhere else: what was looked at is no guide
+    replaced = Signal(object)  # an edit changed the arrays, from these
 
     def __init__(self, workspace: Workspace, parent: QObject) -> None:
         super().__init__(parent)
@@ -41,8 +47,10 @@ class Stage(QObject):
         self._document = Document()
         self._placed: dict[str, Point] = {}  # the places that `arrays` were made of
         self._laid: dict[str, Point] = {}  # places that layout gave and no edit took over yet
+        self._raised: dict[str, None] = {}  # boxes that lie over the others, by id, from below
         self._background = Background(self)
         workspace.document_changed.connect(self.rebuild)
+        workspace.selection_changed.connect(self._raise_selected)
         for signal in (
             workspace.program_changed,
             workspace.stopped,
@@ -55,10 +63,13 @@ class Stage(QObject):
 
     def rebuild(self, changes: object = None) -> None:
         """Read the document again."""
-        old, new = self._document, self.workspace.document
+        old, new, before = self._document, self.workspace.document, self.arrays
         self._document = new
+        related = _related(old.graph, new.graph)
         refolded = old.view.collapsed != new.view.collapsed
-        if not _related(old.graph, new.graph) or (refolded and not new.view.positions):
+        if not related:
+            self._raised = {}
+        if not related or (refolded and not new.view.positions):
             self._laid = {}  # nobody arranged it: laid out anew
         visible = self._visible(old, new)
         found = {**self._laid, **new.view.positions}
@@ -73,28 +84,49 @@ class Stage(QObject):
             if visible is self.arrays.visible and places == self._placed:
                 self._new_facts()
                 return
-            arrays = SceneArrays.of(visible, places)
+            arrays = SceneArrays.of(visible, places, self._on_top(visible))
         self.facts = Facts(self.workspace, arrays.visible)
         self.show(arrays)
         self._placed = places
+        if related:
+            self.replaced.emit(before)
 
     def show(self, arrays: SceneArrays) -> None:
         """Put other arrays in force: a drag does so before it becomes an edit."""
         self.arrays, self._placed = arrays, {}
         self.changed.emit()
 
-    def move(self, boxes: list[int], dx: float, dy: float) -> None:
-        """Make a move of some boxes an edit. All places become the document's with it, so that
-        nothing else moves when it is opened again."""
-        positions = {**self._laid, **self.workspace.document.view.positions}
+    def raise_boxes(self, boxes: Sequence[int]) -> None:
+        """Let boxes lie over all others, in this order."""
+        if len(boxes) <= MANY and not any(map(self.arrays.is_covered, boxes)):
+            return
         shown = self.arrays.visible.boxes
-        for box in shown:
-            positions.setdefault(box.id, self._laid.get(box.id, (0.0, 0.0)))
-        for box in (shown[i] for i in boxes):
+        for id in (shown[box].id for box in boxes):
+            self._raised.pop(id, None)
+            self._raised[id] = None
+        self.arrays = replace(self.arrays, raised=self._on_top(self.arrays.visible))
+        self.changed.emit()
+
+    def move(self, boxes: list[int], dx: float, dy: float) -> None:
+        """Make a move of some boxes an edit."""
+        commands.move_nodes(self.workspace, self.moved(boxes, dx, dy))
+
+    def moved(self, boxes: Sequence[int], dx: float, dy: float) -> dict[str, Point]:
+        """Where everything is once some boxes moved. All places become the document's with them,
+        so that nothing else moves when it is opened again."""
+        positions = self.places()
+        for box in (self.arrays.visible.boxes[i] for i in boxes):
             for name in {box.id, *box.members} & positions.keys():
                 x, y = positions[name]
                 positions[name] = (x + dx, y + dy)
-        commands.move_nodes(self.workspace, self._storable(positions))
+        return positions
+
+    def places(self) -> dict[str, Point]:
+        """The centre of everything, as the document stores it."""
+        positions = {**self._laid, **self.workspace.document.view.positions}
+        for box in self.arrays.visible.boxes:
+            positions.setdefault(box.id, (0.0, 0.0))
+        return self._storable(positions)
 
     def arrange(self) -> None:
         """Lay the whole graph out anew, as an edit."""
@@ -131,6 +163,9 @@ class Stage(QObject):
 
     # -- inside ---------------------------------------------------------------------------------
 
+    def _on_top(self, visible: VisibleGraph) -> tuple[int, ...]:
+        return tuple(visible.number[id] for id in self._raised if id in visible.number)
+
     def _visible(self, old: Document, new: Document) -> VisibleGraph:
         request = whole_request(new)
         kept = (
@@ -146,6 +181,12 @@ class Stage(QObject):
         if not new.view.collapsed:
             again = revised(self.arrays.visible, self.workspace.shown, known, request)
         return again or VisibleGraph.of(self.workspace.shown, known, request, new.view.collapsed)
+
+    def _raise_selected(self) -> None:
+        """What was chosen by itself is to be seen whole."""
+        if len(self.workspace.selection) == 1:
+            number = self.arrays.visible.box_of.get(self.workspace.selection[0])
+            self.raise_boxes([] if number is None else [number])
 
     def _new_facts(self) -> None:
         self.facts = Facts(self.workspace, self.arrays.visible)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.graph.model import TensorRef
+from gui import change
 from gui.canvas.hit import Hit, Port
 from gui.canvas.naming import input_name
 from gui.canvas.stage import Stage
@@ -42,6 +43,8 @@ def _box(stage: Stage, number: int) -> str:
     lines = [f"{box.id}  {box.type}", *_share(stage, number)]
     if number in stage.facts.problems:
         lines.append(f"problem: {stage.facts.problems[number]}")
+    if number in stage.facts.unfinished:
+        lines.append(f"waits for {stage.facts.unfinished[number]}")
     if number in stage.facts.badges:
         lines.append(f"gradient overridden by {stage.facts.badges[number]}")
     if box.outputs:
@@ -89,7 +92,11 @@ def _tensor(stage: Stage, ref: TensorRef) -> list[str]:
     workspace = stage.workspace
     kind = workspace.inference.types.get(ref)
     lines = [] if kind is None else [str(kind)]
-    lines.append(f"v {_value(workspace.value(str(ref)))}")
+    found = workspace.value(str(ref))
+    lines.append(f"v {_value(found)}")
+    if found is not None and (changed := change.of(found)) is not None:
+        before, delta = (change.inline(t, found, ROOM) for t in (changed.before, changed.delta))
+        lines.append(f"was {before}, Δ {delta}" if before and delta else changed.size)
     if workspace.program is not None and str(ref) in workspace.program.gradients:
         lines.append(f"∂ {_value(workspace.gradient(str(ref)))}")
     return lines

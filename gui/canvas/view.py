@@ -6,7 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QWheelEvent
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QFocusEvent,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QResizeEvent,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView, QToolTip
 
 from core.graph.model import Edge
@@ -14,10 +23,12 @@ from core.layout.boxes import GRID
 from gui import commands
 from gui.canvas import (
     adding,
+    answers,
+    beginning,
+    context,
     export,
     gestures,
     hit,
-    keyboard,
     keys,
     looking,
     pressing,
@@ -27,13 +38,17 @@ from gui.canvas import (
 )
 from gui.canvas.arrays import SceneArrays
 from gui.canvas.camera import NOTCH, Camera
+from gui.canvas.carrying import Carry
 from gui.canvas.dropping import OpDrop
 from gui.canvas.hit import Hit
 from gui.canvas.layers import Layers
 from gui.canvas.legend import Legend
 from gui.canvas.minimap import Minimap
+from gui.canvas.revealing import Revealer
 from gui.canvas.search_menu import Entry, SearchMenu
 from gui.canvas.stage import Stage
+from gui.canvas.typed import TypedWord
+from gui.counting import counted
 from gui.workspace import Workspace
 
 EXTENT = 200_000.0  # scene units to each side; nobody pans further
@@ -42,10 +57,11 @@ EXTENT = 200_000.0  # scene units to each side; nobody pans further
 class GraphView(QGraphicsView):
     """Reads the workspace, and changes things only through gui.commands.
 
-    zoom_changed: the scale, 1.0 for 100 %.
+    zoom_changed: the scale, 1.0 for 100 %. pointed: whether the mouse is over the canvas.
     """
 
     zoom_changed = Signal(float)
+    pointed = Signal(bool)
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(objectName="canvas", accessibleName="Graph canvas")
@@ -57,12 +73,25 @@ class GraphView(QGraphicsView):
         self.gesture: gestures.Gesture | None = None
         self.space_held = False
         self._pointer: QPoint | None = None
+        self._held = Qt.MouseButton.NoButton  # which the gesture began with
+        self._typed = TypedWord()
         self._stood: object = None
         self.minimap = Minimap(self)
         self.legend = Legend(self)
         self._drops = OpDrop(self)
         self._connect()
+        self.revealer = Revealer(self)
         self.first_look()
+
+    @property
+    def is_pointed(self) -> bool:
+        """Whether the mouse is over the canvas."""
+        return self.viewport().underMouse()
+
+    @property
+    def pointer(self) -> QPoint:
+        """Where the mouse was last, in pixels of the viewport; its middle before it ever came."""
+        return self._pointer or self.viewport().rect().center()
 
     @property
     def arrays(self) -> SceneArrays:
@@ -71,9 +100,10 @@ class GraphView(QGraphicsView):
     # -- looking: the names that the window's actions use --------------------------------------
 
     def fit(self) -> None:
-        """Show the whole graph."""
+        """Show the whole graph, in a view of another size too, until somebody looks elsewhere."""
         left, top, right, bottom = self.arrays.extent
         self.camera.frame(QRectF(left, top, right - left, bottom - top))
+        self.camera.rest()
 
     def as_picture(self, suffix: str) -> bytes:
         """The whole graph, as it looks now, as a ".png" or ".svg" file."""
@@ -82,6 +112,7 @@ class GraphView(QGraphicsView):
     def first_look(self) -> None:
         """The whole graph, or where it begins if it is very large."""
         looking.first_look(self)
+        self.camera.rest()
 
     def fit_selection(self) -> None:
         chosen = sorted(self.stage.facts.selected)
@@ -94,6 +125,10 @@ class GraphView(QGraphicsView):
         """Bring the node of the current step into view."""
         if self.stage.facts.current is not None:
             self.camera.reveal(self.box_rect(self.stage.facts.current))
+
+    def reveal(self, names: Sequence[str]) -> None:
+        """Bring operations or scopes into view, and flash them or the selected wire."""
+        self.revealer.reveal(names)
 
     def zoom_in(self) -> None:
         self.camera.zoom(NOTCH**2)
@@ -112,37 +147,21 @@ class GraphView(QGraphicsView):
 
     # -- doing -----------------------------------------------------------------------------------
 
-    def add(self, type: str = "") -> None:
-        """Add a node of `type`, or one that is searched for: where the pointer is, if that is free,
-        else beside what is selected, else near the middle."""
-        inside = self._pointer is not None and self.viewport().underMouse()
-        pixel = self._pointer if inside and self._pointer else self.viewport().rect().center()
+    def add(self, type: str = "", text: str = "") -> None:
+        """Add a node of `type`, or one that is searched for, by `text` at first: where the pointer
+        is, if that is free, else beside what is selected, else near the middle."""
+        inside = self._pointer is not None and self.is_pointed
+        pixel = self.pointer if inside else self.viewport().rect().center()
         at = looking.place_for_new(self, self.snapped(self.mapToScene(pixel)), pointed=inside)
         if type:
             commands.place(self.workspace, type, at)
         else:
             entries = adding.operations(self.workspace, at)
-            self.open_menu(entries, self.viewport().mapToGlobal(pixel))
+            self.open_menu(entries, self.viewport().mapToGlobal(pixel), text=text)
 
     def arrange(self) -> None:
         """Lay the graph out anew."""
         self.stage.arrange()
-
-    def toggle_stop(self) -> None:
-        """Stop the gradient on the selected wire, else on the one under the pointer, else on the
-        wires into the selected nodes."""
-        edge = self.workspace.selected_edge
-        if edge is None and not self.workspace.selection:
-            edge = self._pointed_wire()
-        commands.toggle_stop(self.workspace, edge)
-
-    def wire_by_name(self) -> None:
-        """Wire the selected node's output without a mouse."""
-        keyboard.wire_by_name(self)
-
-    def next_wire(self) -> None:
-        """Select the wires into the selected node one after the other."""
-        keyboard.next_wire(self)
 
     def toggle_scope(self) -> None:
         """Collapse the scope around the selected node, or open the selected one."""
@@ -162,10 +181,16 @@ class GraphView(QGraphicsView):
             self.workspace.select([])
 
     def open_menu(
-        self, entries: Sequence[Entry], where: QPoint, prompt: str = "Add an operation…"
+        self,
+        entries: Sequence[Entry],
+        where: QPoint,
+        prompt: str = "Add an operation…",
+        text: str = "",
     ) -> None:
-        """Open the search menu at a point of the screen."""
-        SearchMenu(entries, prompt, self).open_at(where)
+        """Open the search menu at a point of the screen. text: what is searched at first."""
+        menu = SearchMenu(entries, prompt, self)
+        menu.field.setText(text)
+        menu.open_at(where)
 
     def snapped(self, point: QPointF) -> tuple[float, float]:
         """A point moved onto the grid."""
@@ -179,12 +204,22 @@ class GraphView(QGraphicsView):
         """Boxes (bool[n]) that are being dragged; None when they are put down."""
         self.layers.lift(boxes)
 
+    def pointed_wire(self) -> Edge | None:
+        """The wire under the mouse."""
+        if self._pointer is None:
+            return None
+        link = self.hit(self.mapToScene(self._pointer)).link
+        wires = () if link is None else self.arrays.visible.links[link].wires
+        return wires[0] if wires else None
+
     # -- events ----------------------------------------------------------------------------------
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self.setFocus(Qt.FocusReason.MouseFocusReason)
         if self.gesture is None:
-            self.gesture = pressing.begin(self, event)
+            self.gesture, self._held = pressing.begin(self, event), event.button()
+        elif isinstance(self.gesture, Carry):
+            self._held = event.button()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self._pointer = event.position().toPoint()
@@ -192,14 +227,26 @@ class GraphView(QGraphicsView):
             self.gesture.move(self._pointer, event.modifiers())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        by_other = event.button() is not self._held
+        carried = isinstance(self.gesture, Carry) and self._held is not Qt.MouseButton.LeftButton
+        if self.gesture is None or by_other or carried:
+            return
         gesture, self.gesture = self.gesture, None
-        if gesture is not None:
-            gesture.release(event.position().toPoint(), event.modifiers())
+        gesture.release(event.position().toPoint(), event.modifiers())
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         if event.button() is Qt.MouseButton.LeftButton:
             self._pointer = event.position().toPoint()
             pressing.open_at(self, self._pointer)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        if self.gesture is not None:
+            self.escape()
+        elif self.workspace.is_open and event.reason() is QContextMenuEvent.Reason.Keyboard:
+            context.open_by_key(self)
+        elif self.workspace.is_open:
+            self._pointer = event.pos()
+            context.open_at(self, event.pos(), self.hit(self.mapToScene(event.pos())))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
@@ -209,16 +256,33 @@ class GraphView(QGraphicsView):
             self.camera.zoom(NOTCH**notches, event.position().toPoint())
         event.accept()
 
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        if event.reason() not in (
+            Qt.FocusReason.PopupFocusReason,
+            Qt.FocusReason.ActiveWindowFocusReason,
+        ):
+            self._put_down()
+        super().focusOutEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self.camera.untouched:
+            self.first_look()
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() not in keys.QUIET:
+            self._put_down()
         if event.key() == Qt.Key.Key_Space and not event.isAutoRepeat():
             self.space_held = True
             self.viewport().setCursor(Qt.CursorShape.OpenHandCursor)
             return
-        do = keys.find(event)
-        if do is None:
-            event.ignore()
-        else:
+        word, do = self._typed.note(event), keys.find(event)
+        if word:
+            self.add(text=word)
+        elif do is not None:
             do(self)
+        else:
+            event.ignore()
 
     def keyReleaseEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Space and not event.isAutoRepeat():
@@ -234,6 +298,8 @@ class GraphView(QGraphicsView):
             text = tips.text(self.stage, self.hit(self.mapToScene(event.pos())))
             QToolTip.showText(event.globalPos(), text, self.viewport())
             return True
+        if event.type() in (QEvent.Type.Enter, QEvent.Type.Leave):
+            self.pointed.emit(event.type() is QEvent.Type.Enter)
         return super().viewportEvent(event)
 
     def drawBackground(self, painter: QPainter, rect: QRectF) -> None:
@@ -242,8 +308,10 @@ class GraphView(QGraphicsView):
         self.layers.draw(painter, self.devicePixelRatioF())
         if self.stage.laying_out:
             painter.setPen(self.workspace.theme.muted)
-            text = f"Laying out {len(self.workspace.shown)} nodes…"
+            text = f"Laying out {counted(len(self.workspace.shown), 'node')}…"
             painter.drawText(self.viewport().rect(), Qt.AlignmentFlag.AlignCenter, text)
+        elif self._is_empty:
+            beginning.draw(painter, self.viewport().rect(), self.workspace.theme)
         painter.restore()
 
     # -- inside ----------------------------------------------------------------------------------
@@ -266,19 +334,35 @@ class GraphView(QGraphicsView):
         stage.facts_changed.connect(self._show_facts)
         workspace.document_opened.connect(self.first_look)
         stage.placed.connect(self.first_look)
+        stage.replaced.connect(lambda before: looking.keep_in_view(self, before))
         workspace.stopped.connect(self._follow)
         workspace.theme_changed.connect(self._show_theme)
+        workspace.view_requested.connect(self._answer)
         self.camera.settled.connect(self.viewport().update)
         self.camera.moved.connect(lambda: self.zoom_changed.emit(self.camera.scale))
 
+    @property
+    def _is_empty(self) -> bool:
+        return self.workspace.is_open and not len(self.workspace.shown)
+
+    def _put_down(self) -> None:
+        """Leave what hangs on the pointer where it is."""
+        if isinstance(self.gesture, Carry):
+            self.gesture.put_down()
+
+    def _answer(self, what: str, target: str) -> None:
+        answers.answer(self, what, target)
+
     def _show_stage(self) -> None:
+        self.camera.untouched = False  # an edit: whoever makes it looks at it
         if self.layers.painter.lifted is None:
             self.layers.refresh()
         self.viewport().update()
 
     def _show_facts(self) -> None:
         self.layers.refresh_facts()
-        self.setAccessibleDescription(speech.selection(self.stage))
+        words = beginning.words() if self._is_empty else speech.selection(self.stage)
+        self.setAccessibleDescription(words)
         self.viewport().update()
 
     def _show_theme(self) -> None:
@@ -291,10 +375,3 @@ class GraphView(QGraphicsView):
         if self._stood != before:
             self.show_current()
             speech.announce(self, speech.current(self.stage))
-
-    def _pointed_wire(self) -> Edge | None:
-        if self._pointer is None:
-            return None
-        link = self.hit(self.mapToScene(self._pointer)).link
-        wires = () if link is None else self.arrays.visible.links[link].wires
-        return wires[0] if wires else None

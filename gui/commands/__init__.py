@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from gui.commands.clipboard import copy_selection, cut_selection, paste
 from gui.commands.expecting import expect_run, remove_expectation
+from gui.commands.explaining import ask_why, why_selected
 from gui.commands.gradients import (
     check_gradients,
     check_node,
@@ -28,12 +29,16 @@ from gui.commands.nodes import (
     add_source,
     begin_block,
     block_sources,
+    change_name,
     connect,
+    connect_through_cast,
     delete_selection,
     disconnect,
     duplicate_selection,
+    insert_node,
     move_nodes,
     place,
+    put_down,
     remove_control,
     remove_nodes,
     rename,
@@ -45,6 +50,7 @@ from gui.commands.nodes import (
     set_note,
     to_pyfunc,
 )
+from gui.commands.revealing import reveal, reveal_end, reveal_start, set_collapsed
 from gui.commands.running import (
     colour_by,
     compare,
@@ -77,14 +83,17 @@ __all__ = [
     "add_control",
     "add_node",
     "add_source",
+    "ask_why",
     "begin_block",
     "block_sources",
+    "change_name",
     "check_gradients",
     "check_node",
     "clear_override",
     "colour_by",
     "compare",
     "connect",
+    "connect_through_cast",
     "copy_from_window",
     "copy_selection",
     "copy_variables",
@@ -95,6 +104,7 @@ __all__ = [
     "duplicate_selection",
     "duplicate_session",
     "expect_run",
+    "insert_node",
     "keep_recorded",
     "measure",
     "move_nodes",
@@ -104,11 +114,15 @@ __all__ = [
     "paste",
     "pause",
     "place",
+    "put_down",
     "remove_control",
     "remove_expectation",
     "remove_nodes",
     "rename",
     "restart_engine",
+    "reveal",
+    "reveal_end",
+    "reveal_start",
     "rewire",
     "run_to",
     "select_all",
@@ -117,6 +131,7 @@ __all__ = [
     "set_attr",
     "set_breakpoints",
     "set_code",
+    "set_collapsed",
     "set_feed",
     "set_initial",
     "set_note",
@@ -134,4 +149,5 @@ __all__ = [
     "trust",
     "use_device",
     "use_native_gradient",
+    "why_selected",
 ]

@@ -31,13 +31,13 @@ def cut_selection(workspace: Workspace) -> None:
 
 
 @says_why
-def paste(workspace: Workspace) -> None:
-    """Add what is on the clipboard, and select it."""
+def paste(workspace: Workspace) -> list[str]:
+    """Add what is on the clipboard, and select it. Returns the names."""
     data = QGuiApplication.clipboard().mimeData().data(MIME).data()
     if not data:
         workspace.message.emit("info", "There are no nodes on the clipboard")
-        return
+        return []
     document, added = pieces.put(workspace.document, store.from_bytes(bytes(data)))
     workspace.edit("Paste", document)
     workspace.select(added)
-    workspace.view_requested.emit("show_selected", "")
+    return added

@@ -8,6 +8,7 @@ from core.host.wire import Buffer
 from core.io import store
 from core.io.document import Document
 from core.io.requests import whole_request
+from gui.counting import counted
 from gui.losses import losses_of
 from gui.workspace import Workspace
 
@@ -43,8 +44,10 @@ def remove_expectation(workspace: Workspace, number: int) -> None:
 
 
 def _add(workspace: Workspace, found: Document, count: int) -> None:
-    said = f"{count} expectation{'' if count == 1 else 's'}"
-    workspace.edit(f"Add {said}", workspace.document.with_(expectations=found.expectations))
+    workspace.edit(
+        f"Add {counted(count, 'expectation')}",
+        workspace.document.with_(expectations=found.expectations),
+    )
     workspace.view_requested.emit("show", "note")
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from core.graph.loop import anywhere, carried_by, loops_around
 from core.graph.model import Edge, Graph, TensorRef
-from core.graph.scopes import is_inside, parents
-from core.io import blocks, edits
+from core.graph.scopes import is_inside, moved_to, parents
+from core.io import adding, blocks, edits, pieces
 from core.layers.block import find_block
 from core.layers.network import ends
 from core.ops.opened import closed
@@ -17,6 +18,7 @@ from gui.commands.saying import says_why
 from gui.workspace import Workspace
 
 Point = tuple[float, float]
+NOWHERE: Mapping[str, Point] = MappingProxyType({})
 
 
 @says_why
@@ -28,12 +30,14 @@ def add_node(
     attrs: Mapping[str, Any] | None = None,
     source: TensorRef | None = None,
 ) -> str:
-    """Add a node at a point, wired to `source` through its first input if given, and select it. It
-    goes into the loop that `source` is in, or else what is selected. Returns its name."""
-    beside = _selected_loop(workspace) if source is None else source.op
-    document, chosen = edits.add_operation(workspace.document, type, at, name, attrs, beside)
-    if source is not None and anywhere(document.graph, chosen).inputs:
-        document = edits.connect(document, source, Edge(chosen, 0))
+    """Add a node at a point and select it; with a `source`, wired to that through the first input
+    that takes it. It goes into the loop that `source` is in, or else what is selected. Returns its
+    name."""
+    if source is None:
+        beside = _selected_loop(workspace)
+        document, chosen = edits.add_operation(workspace.document, type, at, name, attrs, beside)
+    else:
+        document, chosen = adding.add_reader(workspace.document, type, at, source, name, attrs)
     workspace.edit(f"Add {type}", document)
     workspace.select([chosen])
     return chosen
@@ -113,12 +117,27 @@ def place(workspace: Workspace, name: str, at: Point, source: TensorRef | None =
 
 @says_why
 def add_source(workspace: Workspace, type: str, at: Point, edge: Edge) -> str:
-    """Add a node at a point with its first output wired into `edge`, in the loop that this is in,
-    and select it. Returns its name."""
-    edge = closed(workspace.document.graph, edge)
-    document, chosen = edits.add_operation(workspace.document, type, at, beside=edge.op)
-    document = edits.connect(document, TensorRef(chosen), edge)
+    """Add a node at a point with its first output wired into `edge`, of a type and value that fit
+    there, and select it; if it has a value, that is what is typed next. Returns its name."""
+    document, chosen = adding.add_source(workspace.document, type, at, edge)
     workspace.edit(f"Add {type}", document)
+    workspace.select([chosen])
+    workspace.view_requested.emit("edit_value", chosen)
+    return chosen
+
+
+@says_why
+def insert_node(workspace: Workspace, type: str, at: Point, edge: Edge) -> str:
+    """Put a node at a point into the wire at `edge`, through the first input that takes what it
+    carries and the first output, and select it. Returns its name."""
+    edge = closed(workspace.document.graph, edge)
+    source = carried_by(workspace.document.graph, edge)
+    if source is None:
+        document, chosen = edits.add_operation(workspace.document, type, at, beside=edge.op)
+    else:
+        document, chosen = adding.add_reader(workspace.document, type, at, source, beside=edge.op)
+    document = edits.connect(document, TensorRef(chosen), edge)
+    workspace.edit(f"Insert {type}", document)
     workspace.select([chosen])
     return chosen
 
@@ -150,14 +169,25 @@ def delete_selection(workspace: Workspace) -> None:
 
 
 @says_why
-def duplicate_selection(workspace: Workspace) -> None:
-    """Copy the selected nodes beside themselves, and select the copies."""
+def duplicate_selection(
+    workspace: Workspace, places: Mapping[str, Point] = NOWHERE, apart: bool = True
+) -> list[str]:
+    """Copy the selected nodes, and select the copies. Returns their names.
+
+    places: where everything is shown, which becomes the document's. apart: the copies go beside,
+    to where they cover nothing; else they lie over what they are copies of.
+    """
     chosen = _own(workspace, workspace.selection)
     if not chosen:
-        return
-    document, copies = edits.duplicate_operations(workspace.document, chosen)
+        return []
+    document = edits.move(workspace.document, places)
+    taken = document.view.positions
+    offset = pieces.away([taken[n] for n in chosen if n in taken], [*taken.values()])
+    document, copies = edits.duplicate_operations(document, chosen, offset if apart else (0.0, 0.0))
     workspace.edit("Duplicate", document)
-    workspace.select(copies[name] for name in chosen if name in copies)
+    names = [copies[name] for name in chosen if name in copies]
+    workspace.select(names)
+    return names
 
 
 @says_why
@@ -167,8 +197,29 @@ def connect(workspace: Workspace, source: TensorRef, edge: Edge) -> None:
 
 
 @says_why
-def disconnect(workspace: Workspace, edge: Edge) -> None:
-    workspace.edit(f"Disconnect {edge.op}", edits.disconnect(workspace.document, edge))
+def connect_through_cast(
+    workspace: Workspace, source: TensorRef, edge: Edge, taken: Edge | None = None
+) -> str:
+    """Wire `source` into `edge` with a Cast between them to an element type that fits there, and
+    select that. taken: a wire to be taken off. Returns the Cast's name."""
+    document = workspace.document
+    if taken is not None:
+        document = edits.disconnect(document, taken)
+    document, cast = adding.add_cast(document, source, edge)
+    workspace.edit(f"Connect {source.short} to {edge.op}", document)
+    workspace.select([cast])
+    return cast
+
+
+@says_why
+def disconnect(workspace: Workspace, *wires: Edge) -> None:
+    """Open the inputs that some wires lead to."""
+    document = workspace.document
+    for edge in wires:
+        document = edits.disconnect(document, edge)
+    names = {edge.op for edge in wires}
+    what = wires[0].op if len(names) == 1 else f"{len(wires)} wires"
+    workspace.edit(f"Disconnect {what}", document)
 
 
 @says_why
@@ -201,12 +252,23 @@ def set_note(workspace: Workspace, title: str, note: str, claim: str, truth: str
         workspace.edit("Note", edits.set_note(old, title, note, claim, truth))
 
 
-@says_why
-def rename(workspace: Workspace, old: str, new: str) -> None:
-    if new == old:
+def change_name(workspace: Workspace, old: str, new: str) -> None:
+    """Rename a node; or a scope, whose name ends in "/", with all that is in it. Raises
+    GradstepError."""
+    if new == old.rstrip("/"):
         return
-    workspace.edit(f"Rename {old} to {new}", edits.rename_operation(workspace.document, old, new))
-    workspace.select([new if name == old else name for name in (workspace.selection or (new,))])
+    if old.endswith("/"):
+        scope = old.rstrip("/")
+        document = edits.rename_scope(workspace.document, scope, new)
+        chosen = [moved_to(name, scope, new) for name in workspace.selection]
+    else:
+        document = edits.rename_operation(workspace.document, old, new)
+        chosen = [new if name == old else name for name in (workspace.selection or (new,))]
+    workspace.edit(f"Rename {old} to {new}", document)
+    workspace.select(chosen)
+
+
+rename = says_why(change_name)
 
 
 @says_why
@@ -219,6 +281,11 @@ def set_attr(workspace: Workspace, name: str, key: str, value: Any) -> None:
 @says_why
 def move_nodes(workspace: Workspace, positions: Mapping[str, Point]) -> None:
     workspace.edit("Move", edits.move(workspace.document, positions))
+
+
+def put_down(workspace: Workspace, positions: Mapping[str, Point]) -> None:
+    """Put nodes where they were carried to, as a part of the edit that added them."""
+    workspace.amend(edits.move(workspace.document, positions))
 
 
 @says_why

@@ -13,6 +13,7 @@ from core.debug.thread import Thread
 from core.io import edits
 from gui import theme
 from gui.commands.saying import says_why
+from gui.selected import selected_unit
 from gui.settings import settings
 from gui.workspace import Workspace
 
@@ -33,9 +34,11 @@ def set_initial(workspace: Workspace, variable: str, array: np.ndarray[Any, Any]
 
 @says_why
 def toggle_breakpoint(workspace: Workspace, name: str = "") -> None:
-    """Set or clear a breakpoint on a node; without a name, on each selected one."""
-    document = workspace.document
-    for target in [name] if name else workspace.selection:
+    """Set or clear a breakpoint on a node, or on a scope, whose name ends in "/"; without a name,
+    on each selected node, or the closed scope that is selected."""
+    document, unit = workspace.document, selected_unit(workspace)
+    closed = unit.endswith("/") and unit.rstrip("/") in document.view.collapsed
+    for target in [name] if name else [unit] if closed else workspace.selection:
         document = edits.toggle_breakpoint(document, target)
     workspace.edit("Toggle breakpoint", document)
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from core.errors import GradstepError
 from gui.theme import GRID
 from gui.workspace import Workspace
+
+NATIVE = QKeySequence.SequenceFormat.NativeText
 
 
 class Dialog(QDialog):
@@ -23,6 +26,7 @@ class Dialog(QDialog):
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
         self.column.setSpacing(GRID)
+        self._quick = False  # whether Ctrl+Enter applies
         self._wrong = QLabel()
         self._wrong.setObjectName(f"{name}.wrong")
         self._wrong.setWordWrap(True)
@@ -38,7 +42,7 @@ class Dialog(QDialog):
 
     def add_buttons(self, apply: str, cancel: str = "Cancel", careful: bool = False) -> QPushButton:
         """The last row: a button that does it, and one that does not; Enter means the first, or
-        the second where care is due."""
+        the second where care is due. Ctrl+Enter means the first from within a text as well."""
         self.column.addWidget(self._wrong)
         box = QDialogButtonBox()
         yes = box.addButton(apply, QDialogButtonBox.ButtonRole.AcceptRole)
@@ -49,6 +53,9 @@ class Dialog(QDialog):
         yes.setAutoDefault(not careful)
         no.setAutoDefault(careful)
         (no if careful else yes).setDefault(True)
+        self._quick = not careful
+        if self._quick:
+            yes.setToolTip(QKeySequence("Ctrl+Return").toString(NATIVE))
         box.accepted.connect(self.finish)
         box.rejected.connect(self.reject)
         self.column.addWidget(box)
@@ -70,6 +77,13 @@ class Dialog(QDialog):
         self.complain(wrong)
         if not wrong:
             self.accept()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        entered = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if entered and event.modifiers() & Qt.KeyboardModifier.ControlModifier and self._quick:
+            self.finish()
+        else:
+            super().keyPressEvent(event)
 
     def _color(self, label: QLabel, tone: str) -> None:
         palette = label.palette()

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QPoint, QSize, Qt
-from PySide6.QtGui import QKeyEvent, QPainter
+from PySide6.QtGui import QKeyEvent, QPainter, QPalette
 from PySide6.QtWidgets import (
     QDialog,
+    QLabel,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
@@ -19,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gui.canvas.fuzzy import ranked
+from gui.canvas.fuzzy import Searched, ranked
 from gui.theme import GRID, SMALL, Theme, mono, sans
 
 ROW = 28
@@ -75,11 +76,17 @@ class Finder(QDialog):
         self.list.setItemDelegate(_Row(theme, self))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.itemClicked.connect(lambda item: self._choose(item))
+        self.nothing = QLabel("Nothing fits. Try fewer letters.")
+        self.nothing.setObjectName(f"{name}.nothing")
+        self.nothing.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.nothing.setContentsMargins(GRID, GRID // 2, GRID, 0)
+        self.nothing.setForegroundRole(QPalette.ColorRole.PlaceholderText)
         column = QVBoxLayout(self)
         column.setContentsMargins(GRID, GRID, GRID, GRID)
         column.setSpacing(GRID // 2)
         column.addWidget(self.field)
         column.addWidget(self.list)
+        column.addWidget(self.nothing)
         self.resize(WIDTH, 13 * ROW)
         self._filter("")
 
@@ -111,13 +118,15 @@ class Finder(QDialog):
         return False
 
     def _filter(self, typed: str) -> None:
-        found = ranked(typed, self._entries, lambda e: (e.text, e.tip), SHOWN)
+        found = ranked(typed, self._entries, lambda e: Searched(e.text, e.tip), SHOWN)
         self.list.clear()
         for entry in found:
             item = QListWidgetItem(entry.text, self.list)
             item.setData(Qt.ItemDataRole.UserRole, entry)
             item.setToolTip(entry.tip)
         self.list.setCurrentRow(0)
+        self.list.setVisible(bool(found))
+        self.nothing.setVisible(not found)
 
     def _choose(self, item: QListWidgetItem) -> None:
         entry: Entry = item.data(Qt.ItemDataRole.UserRole)

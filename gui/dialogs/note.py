@@ -43,7 +43,7 @@ class NoteDialog(Dialog):
         for field in (self.claim, self.truth):
             field.setFixedHeight(9 * GRID)
             field.setPlaceholderText("if a claim is to be held against the truth")
-        self.add_buttons("Keep")
+        self.add_buttons("Apply")
         self.resize(560, 520)
 
     def _field(self, name: str, title: str, text: str) -> QPlainTextEdit:

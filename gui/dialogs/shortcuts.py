@@ -3,54 +3,62 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QLabel, QScrollArea, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QScrollArea, QWidget
 
 from gui.action import Action, shown_key
-from gui.actions import ACTIONS, MENUS
+from gui.actions import ACTIONS
 from gui.dialogs.dialog import Dialog
+from gui.menus import MENUS
 from gui.theme import GRID, mono, sans
 from gui.workspace import Workspace
 
 COLUMNS = 2
+LINE = 18  # pixels, height of each
 
 
 class ShortcutsDialog(Dialog):
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(workspace, "shortcuts_dialog", "Keyboard shortcuts", parent)
         page = QWidget()
-        self._grid = QGridLayout(page)
-        self._grid.setHorizontalSpacing(3 * GRID)
-        self._grid.setVerticalSpacing(GRID // 2)
-        rows = [0] * COLUMNS
+        across = QHBoxLayout(page)
+        across.setSpacing(3 * GRID)
+        columns = [self._column(across) for _ in range(COLUMNS)]
         for menu in MENUS:
-            column = rows.index(min(rows))
-            rows[column] = self._section(menu, rows[column], 2 * column)
-        self._grid.setRowStretch(max(rows), 1)
+            self._section(menu, min(columns, key=QGridLayout.rowCount))
+        for column in columns:
+            column.setRowStretch(column.rowCount(), 1)
         area = QScrollArea()
         area.setWidget(page)
         area.setWidgetResizable(True)
         self.column.addWidget(area, 1)
         self.resize(760, 560)
 
-    def _section(self, menu: str, row: int, column: int) -> int:
+    def _column(self, across: QHBoxLayout) -> QGridLayout:
+        column = QGridLayout()
+        column.setHorizontalSpacing(2 * GRID)
+        column.setVerticalSpacing(GRID // 2)
+        across.addLayout(column, 1)
+        return column
+
+    def _section(self, menu: str, column: QGridLayout) -> None:
         actions = [a for a in ACTIONS if a.menu == menu and a.keys]
         if not actions:
-            return row
+            return
         heading = QLabel(menu)
         heading.setFont(sans(strong=True))
         heading.setContentsMargins(0, GRID, 0, 0)
-        self._grid.addWidget(heading, row, column, 1, 2)
+        column.addWidget(heading, column.rowCount(), 0, 1, 2)
         for action in actions:
-            row += 1
-            self._line(action, row, column)
-        return row + 1
+            self._line(action, column)
 
-    def _line(self, action: Action, row: int, column: int) -> None:
+    def _line(self, action: Action, column: QGridLayout) -> None:
         title = QLabel(action.title.rstrip("…"))
         title.setToolTip(action.tip)
         keys = QLabel("   ".join(shown_key(key) for key in action.keys))
         keys.setFont(mono())
         keys.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._color(keys, "muted")
-        self._grid.addWidget(title, row, column)
-        self._grid.addWidget(keys, row, column + 1)
+        row = column.rowCount()
+        for place, label in enumerate((title, keys)):
+            label.setFixedHeight(LINE)
+            column.addWidget(label, row, place)

@@ -40,9 +40,8 @@ def attr_editor(
         return _choice_box(name, value, choices, change)
     if isinstance(value, DType) or like is DType:
         return _choice_box(name, value, [d for d in DType if d not in _NO_VALUE], change)
-    kind = like if value is None else value
     text = "" if value is None else attr_text(value)
-    return text_editor(name, text, lambda typed: change(read_attr(typed, kind)), complain)
+    return text_editor(name, text, lambda typed: change(read_attr(typed, like)), complain)
 
 
 def text_editor(name: str, text: str, change: Change, complain: Complain) -> QLineEdit:

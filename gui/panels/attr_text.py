@@ -11,6 +11,7 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from core.graph.model import Constant
+from core.ops.attribute_kinds import items_of
 
 EDITABLE = 64  # elements; larger tensors are not edited as text
 
@@ -48,6 +49,14 @@ def read_attr(text: str, like: Any) -> Any:
         return text.encode() if kind is bytes else kind(text)
     except (ValueError, SyntaxError, TypeError):
         raise _expected(text, kind) from None
+
+
+def items_like(name: str) -> tuple[Any, ...]:
+    """A list of the kind that an attribute of that name is, for `read_attr`; empty where nobody
+    knows."""
+    examples = {DType: DType.FLOAT32, Shape: UNKNOWN, int: 0, float: 0.0, str: ""}
+    kind = items_of(name)
+    return () if kind is None else (examples[kind],)
 
 
 def read_shape(text: str) -> Shape:

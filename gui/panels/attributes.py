@@ -17,7 +17,7 @@ from core.ops.table import OpDef, find
 from gui import commands
 from gui.dialogs.value import current_value, declared_type
 from gui.panels.attr_editors import attr_editor, text_editor
-from gui.panels.attr_text import EDITABLE, array_text, attr_text, read_array
+from gui.panels.attr_text import EDITABLE, array_text, attr_text, items_like, read_array
 from gui.panels.fact_rows import FactRows, line_of
 from gui.panels.labels import Link, Text
 from gui.theme import mono
@@ -74,7 +74,8 @@ class Attributes(FactRows):
         def change(new: Any) -> bool:
             return self._edited(commands.set_attr, op.name, name, new)
 
-        kind = value if value is not None else like
+        kind = items_like(name) if isinstance(value, tuple) or like is tuple else None
+        kind = kind or (like if value is None else value)
         choices = definition.choices.get(name, ()) if definition is not None else ()
         title, complain = f"inspector.attr.{name}", self._workspace.complain
         return attr_editor(self._theme, title, value, kind, change, complain, choices)
@@ -144,13 +145,15 @@ _RARE = frozenset(
     "container shared_name debug_name allowed_devices use_locking validate_shape "
     "bad_indices_policy incompatible_shape_error grad_a grad_b data_format use_nesterov".split()
 )
-_OF_FUNCTIONS = frozenset(("Tin", "Tout", "shapes"))  # said by the rows "Type" and "Inputs"
+_OF_FUNCTIONS = frozenset(("Tout", "shapes"))  # said by the rows "Type" and "Inputs"
 
 
 def _names(op: Operation, definition: OpDef | None) -> list[str]:
-    """Attributes to show: the declared ones, then others that the operation has."""
+    """Attributes to show: the declared ones, then others that the operation has, but those that
+    follow from its inputs."""
     declared = list(definition.attrs) if definition is not None else []
-    return declared + [n for n in op.attrs if n not in declared and not n.startswith("_")]
+    known = {*declared, *(definition.type_attrs if definition is not None else ())}
+    return declared + [n for n in op.attrs if n not in known and not n.startswith("_")]
 
 
 def _is_rare(op: Operation, definition: OpDef | None, name: str) -> bool:

@@ -27,6 +27,7 @@ _WHAT = {
     BreakpointKind.TYPE: "op type",
     BreakpointKind.PHASE: "phase",
 }
+_SOMEWHERE = (BreakpointKind.OP, BreakpointKind.GRADIENT, BreakpointKind.SCOPE)
 
 
 class BreakpointModel(CellModel):
@@ -177,6 +178,6 @@ class BreakpointsPanel(Panel):
         return found + [Breakpoint(p, BreakpointKind.PHASE, "isnan(value)") for p in phases[:2]]
 
     def _show_target(self, row: int) -> None:
-        target = self.model.breakpoints[row].target
-        if target in self.workspace.shown:
-            self.workspace.select([target])
+        item = self.model.breakpoints[row]
+        if item.kind in _SOMEWHERE:
+            commands.reveal(self.workspace, item.target)

@@ -135,7 +135,7 @@ class DeviceDiffPanel(Panel):
         return [f"{', '.join(names)}: {text}" for text, names in reasons.items()]
 
     def _select(self, row: int) -> None:
-        self.workspace.select([self.model.rows[row].name])
+        commands.reveal(self.workspace, self.model.rows[row].name)
 
     def _follow_selection(self) -> None:
         chosen = self.workspace.selection

@@ -6,7 +6,10 @@ from functools import partial
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from core.graph.problems import UNFINISHED
 from core.host.messages import ErrorInfo
+from core.ops.unfinished import Waiting
+from gui import commands
 from gui.panels.card import Card, LinkSpec
 from gui.panels.labels import Text
 from gui.panels.looked_at import blamed_tensor, error_at
@@ -16,7 +19,7 @@ from gui.workspace import Workspace
 
 
 class ErrorCard(QWidget):
-    """Shows only while the current step stands failed at the node."""
+    """Shows only while the current step stands failed at the node, or the node cannot run."""
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
@@ -33,10 +36,20 @@ class ErrorCard(QWidget):
             column.addWidget(part)
 
     def show_node(self, name: str) -> None:
-        """Show the error that the current step raised at this node, if it did."""
-        error = error_at(self._workspace, name)
-        self.setVisible(error is not None)
+        """Show the error that the current step raised at this node, if it did; or what the node
+        waits for; or what is wrong with it as it is drawn."""
+        error, waits = error_at(self._workspace, name), self._workspace.waits.get(name)
+        drawn = (p for p in self._workspace.inference.problems if p.node == name)
+        wrong = next((p for p in drawn if p.code not in UNFINISHED), None)
+        self.setVisible(any(found is not None for found in (error, waits, wrong)))
         if error is None:
+            self.blamed.hide()
+            self.tiles.hide()
+            if waits is not None:
+                self._show_waiting(name, waits)
+            elif wrong is not None:
+                title = self.tr("{} cannot run").format(name)
+                self.card.say(title, wrong.text, hint=wrong.fix)
             return
         stop = self._workspace.stop
         if stop is not None and stop.reason == "blocked":  # which may pass
@@ -45,6 +58,20 @@ class ErrorCard(QWidget):
             title, tone = self.tr("{} failed: {}").format(error.node, error.type), "problem"
         self.card.say(title, error.message, self._links(error), error.hint, tone)
         self._show_blamed(error)
+
+    def _show_waiting(self, name: str, what: Waiting) -> None:
+        """Quietly: nobody has made a mistake."""
+        links: list[LinkSpec] = []
+        if not what.input:
+            text = self.tr("Feed {}…").format(what.node)
+            links.append((text, "inspector.error.feed", partial(self._feed, what.node)))
+        if what.node != name:
+            text = self.tr("Go to {}").format(what.node)
+            select = partial(self._workspace.select, [what.node])
+            links.append((text, "inspector.error.go", select))
+        hint = self.tr("drag a wire to it, or from it into the air") if what.input else ""
+        title = self.tr("{} waits").format(name)
+        self.card.say(title, self.tr("for {}").format(what), links, hint, "selection")
 
     def _show_blamed(self, error: ErrorInfo) -> None:
         """The input that the message names, with the element framed."""
@@ -65,7 +92,9 @@ class ErrorCard(QWidget):
         links: list[LinkSpec] = []
         if ref is not None:
             text = self.tr("Go to {}").format(ref.op)
-            links.append((text, "inspector.error.go", lambda: self._workspace.select([ref.op])))
+            links.append(
+                (text, "inspector.error.go", lambda: commands.reveal(self._workspace, ref.op))
+            )
         node = error.node or ""
         if node in graph and graph[node].type == "Placeholder":
             text = self.tr("Feed {}…").format(node)

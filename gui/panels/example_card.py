@@ -19,12 +19,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
-from core.host.trust import EXAMPLES
-from core.io.example_index import Entry
-from gui import commands
+from core.io.example_index import EXAMPLES, Entry
 from gui.panels.claim import MARK, paint_mark
+from gui.panels.labels import ThemeSource
 from gui.theme import BODY, GRID, SMALL, Theme, faded, mix, mono, sans
-from gui.workspace import Workspace
 
 PICTURE = QSize(272, 152)
 TEXT_HEIGHT = 64
@@ -50,12 +48,12 @@ class Card(QAbstractButton):
     from it, with where to.
     """
 
-    def __init__(self, workspace: Workspace, entry: Entry, wants: Wants, leave: Leave) -> None:
+    def __init__(self, theme: ThemeSource, entry: Entry, wants: Wants, leave: Leave) -> None:
         super().__init__()
         self.entry = entry
-        self._workspace, self._wants, self._leave = workspace, wants, leave
+        self.path = EXAMPLES / f"{entry.name}.gradstep"
+        self._theme, self._wants, self._leave = theme, wants, leave
         self._picture: QPixmap | None = None
-        self._path = EXAMPLES / f"{entry.name}.gradstep"
         self.setText(entry.title)
         self.setObjectName(f"welcome.example.{entry.name}")
         self.setAccessibleName(f"{entry.title}. {entry.sentence}")
@@ -63,7 +61,6 @@ class Card(QAbstractButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.clicked.connect(lambda: commands.open_path(workspace, self._path))
 
     @property
     def is_drawn(self) -> bool:
@@ -71,8 +68,8 @@ class Card(QAbstractButton):
 
     def draw(self) -> None:
         """Take the picture that came with the program, or draw the graph."""
-        theme, ratio = self._workspace.theme, self.devicePixelRatioF()
-        self._picture = shipped_picture(self.entry.name, theme) or _drawn(self._path, theme, ratio)
+        theme, ratio = self._theme(), self.devicePixelRatioF()
+        self._picture = shipped_picture(self.entry.name, theme) or _drawn(self.path, theme, ratio)
         self.update()
 
     def forget(self) -> None:
@@ -102,7 +99,7 @@ class Card(QAbstractButton):
             super().keyPressEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        theme = self._workspace.theme
+        theme = self._theme()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
@@ -126,7 +123,7 @@ class Card(QAbstractButton):
         self._paint_text(painter)
 
     def _paint_text(self, painter: QPainter) -> None:
-        theme = self._workspace.theme
+        theme = self._theme()
         top = PICTURE.height() + GRID
         painter.setFont(sans(strong=True))
         painter.setPen(theme.text)
@@ -141,7 +138,7 @@ class Card(QAbstractButton):
 
     def _paint_badge(self, painter: QPainter) -> None:
         """That a claim is held against the truth."""
-        theme = self._workspace.theme
+        theme = self._theme()
         painter.setFont(sans(SMALL))
         width = painter.fontMetrics().horizontalAdvance(DISPUTED) + MARK + 3 * GRID // 2 + 4
         pill = QRectF(self.width() - width - GRID, GRID, width, 20)
@@ -157,9 +154,9 @@ class Card(QAbstractButton):
 class RecentFile(QAbstractButton):
     """A file's name; the folder it is in is its tool tip."""
 
-    def __init__(self, workspace: Workspace, path: Path) -> None:
+    def __init__(self, theme: ThemeSource, path: Path) -> None:
         super().__init__()
-        self._workspace, self._path = workspace, path
+        self._theme, self._path = theme, path
         self.setText(path.name)
         self.setObjectName(f"welcome.recent.{path.name}")
         self.setAccessibleName(f"Open {path.name}")
@@ -167,14 +164,13 @@ class RecentFile(QAbstractButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setFixedHeight(3 * GRID + 4)
-        self.clicked.connect(lambda: commands.open_path(workspace, path))
 
     def enterEvent(self, event: QEnterEvent) -> None:
         self.update()
         super().enterEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        theme = self._workspace.theme
+        theme = self._theme()
         painter = QPainter(self)
         if self.underMouse() or self.hasFocus():
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)

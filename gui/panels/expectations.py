@@ -84,7 +84,7 @@ class ExpectationList(QWidget):
         elif not checked:
             remark, tone = "not checked yet" if self.rows else "", "muted"
         elif wrong:
-            remark, tone = f"{wrong} of {len(checked)} not so", "problem"
+            remark, tone = _failed(wrong, len(checked)), "problem"
         else:
             remark, tone = "checked", "muted"
         self.heading.set_texts(self.heading.title.text(), remark, tone)
@@ -124,8 +124,13 @@ class Row(QWidget):
         came = "" if checked is None else f" → {_shortened(checked.came)}"
         self.came.setText(self._looked_at + came)
         self.came.setToolTip("" if checked is None or checked.came in came else checked.came)
-        state = {None: "not checked", True: "so", False: "not so"}[checked and checked.ok]
+        state = {None: "not checked", True: "holds", False: "does not hold"}[checked and checked.ok]
         self.setAccessibleName(f"{self.text.accessibleName()} ({state})")
+
+
+def _failed(wrong: int, count: int) -> str:
+    """ "1 of 4 does not hold"."""
+    return f"{wrong} of {count} {'does' if wrong == 1 else 'do'} not hold"
 
 
 def _shortened(numbers: str) -> str:

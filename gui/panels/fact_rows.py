@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLayout, QWidget
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QLayout,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
+from gui.panels.flow_layout import FlowLayout
 from gui.panels.labels import Text, ThemeSource, Wrapped
 from gui.theme import GRID, sans
 
@@ -36,17 +44,16 @@ class FactRows(QWidget):
 
     def add(self, caption: str, content: QWidget, tip: str = "") -> None:
         """One more row."""
-        wraps = isinstance(content, Wrapped)
-        if wraps:
+        if isinstance(content, Wrapped):
             content.setContentsMargins(0, 2, 0, 2)  # as the caption has it
         label = Text(self._theme, "muted", sans())
         label.set_text(caption)
         label.setToolTip(tip)
         self._captions.append(label)
         row = self._grid.rowCount()
-        flag = Qt.AlignmentFlag
-        self._grid.addWidget(label, row, 0, flag.AlignTop if wraps else flag.AlignVCenter)
-        self._grid.addWidget(content, row, 1)
+        label.setFixedHeight(max(label.sizeHint().height(), _first_line(content)))
+        self._grid.addWidget(label, row, 0, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        self._grid.addWidget(content, row, 1, _side(content))
         self._fit()
 
     def _fit(self) -> None:
@@ -55,6 +62,32 @@ class FactRows(QWidget):
         widest = max((label.sizeHint().width() for label in labels), default=0)
         for label in labels:
             label.setFixedWidth(max(_CAPTION[0], min(widest, _CAPTION[1])))
+
+
+def _first_line(content: QWidget) -> int:
+    """The height of what the caption stands beside; 0 for a text."""
+    if isinstance(content, Wrapped):
+        return 0
+    layout = content.layout()
+    item = layout.itemAt(0) if isinstance(layout, QVBoxLayout | FlowLayout) else None
+    first = item.widget() if item is not None else None
+    return (first or content).sizeHint().height()
+
+
+def _side(content: QWidget) -> Qt.AlignmentFlag:
+    """Left for what never grows: its column would not, and the captions' would."""
+    stays = (QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Maximum)
+    is_fixed = content.sizePolicy().horizontalPolicy() in stays
+    return Qt.AlignmentFlag.AlignLeft if is_fixed else Qt.AlignmentFlag(0)
+
+
+def flow_of(*widgets: QWidget) -> QWidget:
+    """Widgets side by side, on as many lines as they need, as one."""
+    flow = QWidget()
+    places = FlowLayout(flow)
+    for widget in widgets:
+        places.addWidget(widget)
+    return flow
 
 
 def line_of(*widgets: QWidget, stretch: bool = True) -> QWidget:
@@ -68,6 +101,17 @@ def line_of(*widgets: QWidget, stretch: bool = True) -> QWidget:
     if stretch:
         row.addStretch(1)
     return line
+
+
+def column_of(*widgets: QWidget) -> QWidget:
+    """Widgets below each other, as one."""
+    column = QWidget()
+    rows = QVBoxLayout(column)
+    rows.setContentsMargins(0, 0, 0, 0)
+    rows.setSpacing(0)
+    for widget in widgets:
+        rows.addWidget(widget)
+    return column
 
 
 def drop_all(layout: QLayout) -> None:

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from core.graph.model import Operation, TensorRef
-from core.host.messages import ProgramInfo
+from core.host.messages import ProgramInfo, StepInfo
 from core.io.requests import requests
-from gui import numbers
+from gui import change, numbers
+from gui.last_step import last_step
 from gui.losses import losses_of, show_loss
 from gui.panels.labels import Link, SectionHeader, Wrapped
 from gui.panels.looked_at import marked_indexes
-from gui.panels.substitution import with_numbers
+from gui.panels.substitution import formula, with_numbers
 from gui.panels.tiles import HeatTiles
 from gui.theme import GRID
 from gui.values import TensorValue
 from gui.workspace import Workspace
+
+_ROOM = 64  # characters of what a few elements were, or are
 
 
 class Flow(QWidget):
@@ -71,11 +75,41 @@ class ValueFlow(Flow):
             self.hide()
             return
         value = self._workspace.value(f"{op.name}:0")
-        step = with_numbers(_step_text(self._workspace.program, op.name), self._workspace)
+        text = formula(_step_of(self._workspace.program, op.name), self._workspace)
         known = value is not None and value.state == "known"
         shape = f"{value.dtype}[{', '.join(map(str, value.shape))}]" if value and known else ""
         marked = marked_indexes(self._workspace, op.name)
-        self.show_tensor(self.tr("Value"), shape, value, step, marked)
+        self.show_tensor(self.tr("Value"), shape, value, text, marked)
+
+
+class ChangeFlow(Flow):
+    """What the last update of this run changed in a variable."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace, "inspector.change_flow")
+        self._workspace = workspace
+
+    def show_change(self, value: TensorValue | None) -> None:
+        """Differences as tiles, and of a few elements what they were and are; hidden for whatever
+        no step of this run has written."""
+        changed = change.of(value)
+        if value is None or value.update is None or changed is None:
+            self.hide()
+            return
+        last, step = last_step(self._workspace), value.update.step
+        now = last is not None and last.first <= step < last.stop
+        when = self.tr("by the last step") if now else self.tr("by step {}").format(step + 1)
+        self.header.set_texts(self.tr("Change"), when)
+        self.tiles.setVisible(bool(changed.delta))
+        if changed.delta and value.update.before is not None:
+            delta = value.head.astype(np.float64) - value.update.before.astype(np.float64)
+            self.tiles.show_head(delta, value.shape, texts=changed.delta)
+        self.tiles.setAccessibleName(self.tr("Change"))
+        before, after = (change.inline(t, value, _ROOM) for t in (changed.before, changed.after))
+        arrow = f"{before} → {after}" if before and after else ""
+        self.note.setText("\n".join(filter(None, (arrow, changed.size))))
+        self.note.show()
+        self.show()
 
 
 class GradientFlow(Flow):
@@ -106,7 +140,8 @@ class GradientFlow(Flow):
         remark = self.tr("from {}").format(sources) if sources else ""
         if ref in program.rows:
             remark = f"IndexedSlices {remark}"
-        note = with_numbers(gradient_text(program, ref), self._workspace)
+        made = maker_of_gradient(program, ref)
+        note = "" if made is None else with_numbers(made, self._workspace)
         self.show_tensor(arriving, remark, self._workspace.gradient(ref), note)
 
     def _offer(self, losses: Sequence[str]) -> None:
@@ -131,15 +166,15 @@ class GradientFlow(Flow):
         return ", ".join(dict.fromkeys(f"{edge.op} ({graph[edge.op].type})" for edge in ends))
 
 
-def gradient_text(program: ProgramInfo, ref: str) -> str:
-    """How the gradient of `ref` is made, in notation: the text of the step that makes it."""
+def maker_of_gradient(program: ProgramInfo, ref: str) -> StepInfo | None:
+    """The step that makes the gradient of `ref`."""
     holder = program.gradients.get(ref)
-    steps = (step.text for step in program.steps if holder is not None and holder in step.outputs)
-    return next(steps, "")
+    steps = (step for step in program.steps if holder is not None and holder in step.outputs)
+    return next(steps, None)
 
 
-def _step_text(program: ProgramInfo, name: str) -> str:
-    return next((step.text for step in program.steps if step.op == name), "")
+def _step_of(program: ProgramInfo, name: str) -> StepInfo | None:
+    return next((step for step in program.steps if step.op == name), None)
 
 
 def _absent(value: TensorValue, note: str) -> str:
@@ -147,4 +182,6 @@ def _absent(value: TensorValue, note: str) -> str:
         return "None: no gradient reaches this node"
     if value.state == "dead":
         return f"dead: {value.why}"
+    if value.why:
+        return value.why
     return f"waiting: {note}" if note else "waiting: not computed at this step"

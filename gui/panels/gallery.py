@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from core.io.example_index import Entry
 from gui.panels.example_card import PICTURE, Card
+from gui.panels.labels import ThemeSource
 from gui.theme import GRID, sans
-from gui.workspace import Workspace
 
 GAP = 2 * GRID
 COLUMNS = 4  # at most
@@ -22,15 +23,20 @@ NOTHING = "No example has “{}” in it."
 
 
 class Gallery(QScrollArea):
-    """Cards take their pictures when they are first seen, one at a time."""
+    """Cards take their pictures when they are first seen, one at a time.
 
-    def __init__(self, workspace: Workspace) -> None:
+    chosen: the file of the example whose card was clicked.
+    """
+
+    chosen = Signal(Path)
+
+    def __init__(self, theme: ThemeSource) -> None:
         super().__init__()
         self.setObjectName("welcome.gallery")
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._workspace = workspace
+        self._theme = theme
         self.groups: list[Group] = []
         self._columns = 1
         self._waiting: deque[Card] = deque()
@@ -67,12 +73,16 @@ class Gallery(QScrollArea):
         """Make the cards, once."""
         names = dict.fromkeys(entry.group for entry in entries)
         for number, name in enumerate(names):
-            cards = [Card(self._workspace, e, self._want, self._go) for e in entries
-                     if e.group == name]  # fmt: skip
+            cards = [self._card(entry) for entry in entries if entry.group == name]
             group = Group(name, cards)
             self.groups.append(group)
             self._column.insertWidget(number, group)
         self.show_only("")
+
+    def _card(self, entry: Entry) -> Card:
+        card = Card(self._theme, entry, self._want, self._go)
+        card.clicked.connect(lambda: self.chosen.emit(card.path))
+        return card
 
     def show_only(self, words: str, group: str = "", disputed: bool = False) -> None:
         """Those that have all the words in them, of one group ("": of all), or those alone that

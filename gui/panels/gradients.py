@@ -90,7 +90,9 @@ class GradientsPanel(Panel):
         for node in doubtful:
             link = Link(lambda: self.theme, self._remark(node), f"gradients.node.{node.node}")
             link.setToolTip(node.text)
-            link.clicked.connect(lambda _=False, name=node.node: self.workspace.select([name]))
+            link.clicked.connect(
+                lambda _=False, name=node.node: commands.reveal(self.workspace, name)
+            )
             self.verdicts.addWidget(link)
 
     def _remark(self, node: NodeCheck) -> str:
@@ -102,4 +104,4 @@ class GradientsPanel(Panel):
     def _select(self, row: int) -> None:
         name = self.model.rows[row].name.partition(":")[0]
         if name in self.workspace.shown:
-            self.workspace.select([name])
+            commands.reveal(self.workspace, name)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QApplication, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
 from core.graph.model import Edge, Operation
 from core.host.messages import StepInfo
 from core.ops.table import find
 from gui.panels.attributes import Attributes
 from gui.panels.error_card import ErrorCard
-from gui.panels.flowing import GradientFlow, ValueFlow
+from gui.panels.flowing import ChangeFlow, GradientFlow, ValueFlow
 from gui.panels.gradient_code import GradientCode
 from gui.panels.labels import Wrapped
 from gui.panels.looked_at import looked_at
@@ -23,6 +23,8 @@ from gui.panels.step_facts import StepFacts
 from gui.panels.wire_facts import WireFacts
 from gui.theme import GRID
 from gui.workspace import Workspace
+
+_VALUES = ("inspector.attr.value", "inspector.value")  # of a constant, and of what is fed or begins
 
 
 class InspectorPanel(Panel):
@@ -41,6 +43,7 @@ class InspectorPanel(Panel):
         self.gradient = GradientFlow(workspace)
         self.verdict = NodeVerdict(workspace)
         self.value = ValueFlow(workspace)
+        self.change = ChangeFlow(workspace)
         self.note = Wrapped(lambda: workspace.theme, "inspector.note", "muted")
         self.note.setContentsMargins(0, 2 * GRID, 0, 0)
         self.step = StepFacts(workspace)
@@ -59,7 +62,7 @@ class InspectorPanel(Panel):
         column.setSpacing(GRID // 2)
         self._sections: tuple[QWidget, ...] = (
             self.facts, self.step, self.wire, self.attributes, self.error, self.code,
-            self.check, self.gradient, self.verdict, self.value, self.note,
+            self.check, self.gradient, self.verdict, self.value, self.change, self.note,
         )  # fmt: skip
         for section in self._sections:
             column.addWidget(section)
@@ -78,6 +81,7 @@ class InspectorPanel(Panel):
             space.file_changed,
         ):
             signal.connect(self._soon.start)
+        space.document_opened.connect(self.refresh)  # never a node of another document
 
     def restyle(self) -> None:
         self._shown = ()  # the code preview has its colours inside
@@ -98,6 +102,13 @@ class InspectorPanel(Panel):
             self._show_wire(edge)
         else:
             self._say_empty()
+
+    def value_field(self) -> QLineEdit | None:
+        """Where the value of the node that is selected now is edited; None if it has none, or a
+        long one."""
+        self.refresh()
+        fields = (self.attributes.findChild(QLineEdit, n) for n in _VALUES)
+        return next((field for field in fields if field is not None), None)
 
     def _step(self, name: str | None) -> StepInfo | None:
         steps = self.workspace.program.steps if self.workspace.program is not None else []
@@ -128,6 +139,7 @@ class InspectorPanel(Panel):
         self.gradient.show_node(op)
         self.verdict.show_node(op)
         self.value.show_node(op)
+        self.change.show_change(self.workspace.value(f"{op.name}:0"))
         self.show_content()
 
     def _show_step(self, step: StepInfo) -> None:
@@ -136,6 +148,7 @@ class InspectorPanel(Panel):
         self.step.show_step(step)
         value = self.workspace.value(step.outputs[0]) if step.outputs else None
         self.value.show_tensor(self.tr("Value"), "", value, "")
+        self.change.show_change(value)
         self.error.show_node(step.op)
         self.show_content()
 
@@ -181,10 +194,10 @@ def _focused_name(panel: QWidget) -> str:
 
 
 def _focus(panel: QWidget, name: str) -> None:
-    """Give the focus back to the control of this name, which was made anew."""
-    control = panel.findChild(QWidget, name) if name else None
-    if control is not None:
-        control.setFocus()
+    """Give the focus back to the control of this name, which was made anew; to the panel, where
+    there is none any more: Qt gives it to a button somewhere."""
+    if name:
+        (panel.findChild(QWidget, name) or panel).setFocus()
 
 
 def _same(old: tuple[object, ...], new: tuple[object, ...]) -> bool:

@@ -43,10 +43,12 @@ class MarkedText(QLabel):
         is_name: IsName,
         tone: str = "text",
         narrow: bool = False,
+        heading: bool = False,
     ) -> None:
-        """narrow: so little room that also long words have to be broken."""
+        """narrow: so little room that also long words have to be broken. heading: one strong line,
+        larger than the rest."""
         super().__init__()
-        self._narrow = narrow
+        self._narrow, self._heading = narrow, heading
         self._theme, self._is_name, self._tone, self._marked = theme, is_name, tone, ""
         self.setObjectName(name)
         self.setWordWrap(True)
@@ -61,23 +63,28 @@ class MarkedText(QLabel):
     def say(self, marked: str) -> None:
         """Show this Markdown."""
         self._marked = _OPENING.sub(f"({BREAK}", marked) if self._narrow else marked
+        if self._heading:
+            self._marked = f"# {self._marked}"
         self.setAccessibleName(marked)
         self.restyle()
 
     def restyle(self) -> None:
         """Take the colours from the theme anew."""
-        self.setText(to_html(self._marked, self._theme(), self._is_name, self._tone))
+        size = BODY + 2 if self._heading else BODY
+        self.setText(to_html(self._marked, self._theme(), self._is_name, self._tone, size))
 
 
-def to_html(marked: str, theme: Theme, is_name: IsName, tone: str = "text") -> str:
-    """Markdown as Qt's rich text, in the faces and colours of the theme."""
+def to_html(
+    marked: str, theme: Theme, is_name: IsName, tone: str = "text", size: int = BODY
+) -> str:
+    """Markdown as Qt's rich text, in the faces and colours of the theme. size: pixels of a word."""
     document = QTextDocument()
     document.setDocumentMargin(0)
     document.setDefaultFont(sans())
     document.setMarkdown(marked, _DIALECT)
     for block in list(_blocks(document)):
         for fragment in list(_fragments(block)):
-            _dress(document, fragment, theme, is_name, tone, _whole(block))
+            _dress(document, fragment, theme, is_name, tone, size, _whole(block))
         _space(block, last=not block.next().isValid())
     for frame in document.rootFrame().childFrames():
         if isinstance(frame, QTextTable):
@@ -129,6 +136,7 @@ def _dress(
     theme: Theme,
     is_name: IsName,
     tone: str,
+    size: int,
     whole: str,
 ) -> None:
     old = fragment.charFormat()
@@ -136,14 +144,14 @@ def _dress(
     new.setForeground(painting.tone(theme, tone))
     strong = whole == "heading" or old.fontWeight() > QFont.Weight.Medium
     if whole == "code" or old.fontFixedPitch():
-        new.setFont(mono(BODY - 1, strong))
+        new.setFont(mono(size - 1, strong))
         name = fragment.text().replace(BREAK, "").removesuffix(":0")
         if is_name(name):
             new.setForeground(theme.selection)
             new.setAnchor(True)
             new.setAnchorHref(name)
     else:
-        new.setFont(sans(BODY, strong))
+        new.setFont(sans(size, strong))
         new.setFontItalic(old.fontItalic())
     cursor = QTextCursor(document)
     cursor.setPosition(fragment.position())

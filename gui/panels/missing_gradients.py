@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from core.autodiff.walking import descendants, reached
+from core.autodiff.walking import descendants
 from core.graph.model import TensorRef
-from core.host.messages import Explained, Message, Why
-from core.host.wire import Buffer
-from core.io.requests import requests, whole_request
+from core.io.requests import whole_request
+from gui import commands
 from gui.panels.labels import Link, SectionHeader, Text, Wrapped
 from gui.theme import GRID, Theme, mono
 from gui.workspace import Workspace
@@ -21,7 +18,7 @@ MOST = 12  # lines; a broken network can miss hundreds
 def missing_gradients(workspace: Workspace) -> list[TensorRef]:
     """What the document asks the gradient of, and gets None for."""
     program = workspace.program
-    if program is None:
+    if program is None or workspace.gradients_wait:
         return []
     wanted = whole_request(workspace.document).wrt
     return [ref for ref in wanted if str(ref) not in program.gradients]
@@ -70,7 +67,7 @@ class MissingGradients(QWidget):
         reason = Wrapped(self._theme, f"gradients.reason.{ref.short}", "muted")
         reason.setText(self._blocked(ref))
         why = Link(self._theme, self.tr("Why?"), f"gradients.why.{ref.short}")
-        why.clicked.connect(lambda: self._ask(ref, reason.setText))
+        why.clicked.connect(lambda: commands.ask_why(self._workspace, ref, reason.setText))
         row.addWidget(name, 1)
         row.addWidget(why)
         self._column.addWidget(line)
@@ -84,18 +81,3 @@ class MissingGradients(QWidget):
         found = program.blocked if program is not None else []  # of the document before an edit
         ends = [end for end in found if (end.op, end.index) in wires]
         return "; ".join(dict.fromkeys(f"at {end.op}: {end.why}" for end in ends[:2]))
-
-    def _ask(self, ref: TensorRef, say: Callable[[str], None]) -> None:
-        """Ask why, say it, and draw the path by selecting it."""
-        document = self._workspace.document
-        asked = [y for request in requests(document) if ref in request.wrt for y in request.of]
-        if not asked:
-            return
-        of = reached(document.graph, ref, asked)
-
-        def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
-            if isinstance(reply, Explained):
-                say(reply.explanation.text)
-                self._workspace.select(reply.explanation.path)
-
-        self._workspace.request(Why(of=of.short, wrt=ref.short), (), answered)

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QMenu, QWidget
 
-from core.errors import GradstepError
 from core.graph.loop import way_to
 from core.graph.model import Edge, Operation
 from core.ops.opened import closed
 from core.ops.table import OpDef, find
 from core.ops.tensor_types import outputs_of
 from gui import commands
-from gui.panels.attr_editors import text_editor
 from gui.panels.check import Check
-from gui.panels.fact_rows import FactRows, line_of
+from gui.panels.fact_rows import FactRows, column_of, flow_of, line_of
 from gui.panels.gradient_menu import fill_gradient_menu, gradient_in_force
 from gui.panels.labels import Link, Text, Wrapped
+from gui.panels.name_field import NameField
 from gui.theme import mono
 from gui.workspace import Workspace
-
-# The name looks like text until it is edited; its text stands where the other rows' does.
-_PLAIN = "QLineEdit { background: transparent; border: none; padding: 0; margin: 0; }"
 
 
 class NodeFacts(FactRows):
@@ -45,24 +41,22 @@ class NodeFacts(FactRows):
             self.add(self.tr("After"), self._controls(op))
         if op.inputs:
             self.add(self.tr("Gradient"), self._gradient(op))
+        if any(ref is not None for ref in op.inputs):
             self.add(self.tr("Stop ∂"), self._stops(op))
         if definition is not None and definition.formula:
             self.add(self.tr("Formula"), self._formula(definition))
 
     def _name(self, op: Operation) -> QWidget:
-        def rename(text: str) -> bool:
-            commands.rename(self._workspace, op.name, text.strip())
-            return text.strip() in self._workspace.shown
-
-        editor = text_editor("inspector.name", op.name, rename, self._complain)
-        editor.setAccessibleName(self.tr("Name"))
-        editor.setStyleSheet(_PLAIN)
-        editor.setTextMargins(-2, 0, 0, 0)  # Qt leaves two pixels inside a field
-        return editor
+        field = NameField(self._workspace, op.name, "inspector.name")
+        reason = Wrapped(self._theme, "inspector.name.reason", "problem")
+        reason.hide()
+        field.refused.connect(reason.setText)
+        field.refused.connect(lambda text: reason.setVisible(bool(text)))
+        return column_of(field, reason)
 
     def _loop(self, name: str) -> QWidget:
         link = Link(self._theme, name, "inspector.loop", "text", code=True)
-        link.clicked.connect(lambda: self._workspace.select([name]))
+        link.clicked.connect(lambda: commands.reveal(self._workspace, name))
         return line_of(link)
 
     def _type(self, op: Operation) -> str:
@@ -81,19 +75,21 @@ class NodeFacts(FactRows):
         for index, ref in enumerate(op.inputs):
             if ref is None:
                 missing = self._code(self.tr("not wired"))
-                missing.set_text(missing.text(), "problem")
+                missing.set_text(missing.text(), "muted")
                 links.append(missing)
                 continue
             link = Link(self._theme, str(ref), f"inspector.input.{index}", "text", code=True)
-            link.clicked.connect(lambda _=False, name=ref.op: self._workspace.select([name]))
+            link.clicked.connect(
+                lambda _=False, name=ref.op: commands.reveal(self._workspace, name)
+            )
             links.append(link)
-        return line_of(*links)
+        return flow_of(*links)
 
     def _controls(self, op: Operation) -> QWidget:
         links = []
         for name in op.control_inputs:
             link = Link(self._theme, f"^{name}", f"inspector.after.{name}", "text", code=True)
-            link.clicked.connect(lambda _=False, name=name: self._workspace.select([name]))
+            link.clicked.connect(lambda _=False, name=name: commands.reveal(self._workspace, name))
             free = Link(self._theme, "✕", f"inspector.after.{name}.remove", "muted")
             free.setToolTip(self.tr("Do not wait for {}").format(name))
             free.setAccessibleName(free.toolTip())
@@ -101,7 +97,7 @@ class NodeFacts(FactRows):
                 lambda _=False, name=name: commands.remove_control(self._workspace, op.name, name)
             )
             links += [link, free]
-        return line_of(*links)
+        return flow_of(*links)
 
     def _gradient(self, op: Operation) -> QWidget:
         name, own = gradient_in_force(self._workspace.document, op)
@@ -133,13 +129,10 @@ class NodeFacts(FactRows):
             box.setChecked(closed(document.graph, edge) in document.request.stopped_edges)
             box.toggled.connect(lambda _, edge=edge: commands.toggle_stop(self._workspace, edge))
             boxes.append(box)
-        return line_of(*boxes)
+        return flow_of(*boxes)
 
     def _formula(self, definition: OpDef) -> QWidget:
         text = Wrapped(self._theme, "inspector.formula", code=True)
         text.setText(definition.formula)
         text.setToolTip(definition.doc)
         return text
-
-    def _complain(self, error: GradstepError) -> None:
-        self._workspace.complain(error)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
+from gui import commands
 from gui.panels.claim import Claim
 from gui.panels.expectations import ExpectationList
-from gui.panels.labels import Link, Wrapped
+from gui.panels.labels import Link
 from gui.panels.marked_text import MarkedText
 from gui.panels.panel import Panel
 from gui.panels.scrolling import scrolled
-from gui.theme import BODY, GRID, sans
+from gui.theme import GRID
 from gui.workspace import Workspace
 
 NOTHING = "A note says what a document is about and what to look at in it. Edit > Note… writes one."
@@ -25,8 +26,7 @@ class NotePanel(Panel):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace, "note")
         theme = lambda: workspace.theme  # noqa: E731
-        self.heading = Wrapped(theme, "note.title")
-        self.heading.setFont(sans(BODY + 2, strong=True))
+        self.heading = MarkedText(theme, "note.title", self._is_name, heading=True)
         self.edit = Link(theme, self.tr("Edit…"), "note.edit")
         self.edit.clicked.connect(lambda: workspace.view_requested.emit("note", ""))
         self.note = MarkedText(theme, "note.text", self._is_name)
@@ -34,7 +34,7 @@ class NotePanel(Panel):
         self.expectations = ExpectationList(workspace, self._is_name, self._select)
         self._shown: tuple[object, ...] = ()
         self.column.addWidget(self._scrolled())
-        for text in (self.note, self.claim.claim.text, self.claim.truth.text):
+        for text in (self.heading, self.note, self.claim.claim.text, self.claim.truth.text):
             text.linkActivated.connect(self._select)
         workspace.document_changed.connect(self.refresh)
         self.refresh()
@@ -50,7 +50,7 @@ class NotePanel(Panel):
         shown = (words, document.expectations, frozenset(document.graph.operations))
         if shown != self._shown:
             self._shown = shown
-            self.heading.setText(document.title)
+            self.heading.say(document.title)
             self.heading.setVisible(bool(document.title))
             self.note.say(document.note)
             self.note.setVisible(bool(document.note))
@@ -60,7 +60,7 @@ class NotePanel(Panel):
 
     def restyle(self) -> None:
         """The theme changed: the texts have its colours inside."""
-        for part in (self.note, self.claim, self.expectations):
+        for part in (self.heading, self.note, self.claim, self.expectations):
             part.restyle()
         super().restyle()
 
@@ -83,5 +83,4 @@ class NotePanel(Panel):
 
     def _select(self, name: str) -> None:
         if self._is_name(name):
-            self.workspace.select([name])
-            self.workspace.view_requested.emit("fit_selection", "")
+            commands.reveal(self.workspace, name)

@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QLineEdit
 
+from gui import commands
 from gui.panels.outline_rows import outline_rows
 from gui.panels.panel import Panel, search_row
 from gui.panels.row_tree import Row
@@ -42,6 +43,7 @@ class OutlinePanel(Panel):
         self.rebuild()
 
     def _connect(self) -> None:
+        self.workspace.document_opened.connect(self.rebuild)  # never another document's rows
         self.workspace.document_changed.connect(self._soon.start)
         self.workspace.program_changed.connect(self._soon.start)
         self.workspace.selection_changed.connect(self._follow_selection)
@@ -92,8 +94,7 @@ class OutlinePanel(Panel):
             self.tree.select_names(self.workspace.selection, reveal=True)
 
     def _frame(self, row: Row) -> None:
-        self.workspace.select([row.name])
-        self.workspace.view_requested.emit("fit_selection", "")
+        commands.reveal(self.workspace, row.name)
 
 
 def _is_find(event: QEvent) -> bool:

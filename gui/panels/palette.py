@@ -10,7 +10,9 @@ from PySide6.QtWidgets import QLineEdit
 
 from core.layers.block import Block, all_blocks
 from core.ops.subjects import catalogue, family_title, subject_title
+from core.ops.successors import SUCCESSORS, names_of
 from core.ops.table import OpDef, all_ops
+from gui.canvas.fuzzy import FAR, Searched, score
 from gui.panels.panel import Panel, search_row
 from gui.panels.row_tree import Row
 from gui.panels.row_view import RowTree
@@ -28,8 +30,8 @@ def palette_rows(definitions: Iterable[OpDef], words: str = "") -> list[Row]:
     if not words.split():
         return [_subject(name, families) for name, families in catalogue(definitions).items()]
     parts = words.lower().split()
-    found = [_row(d) for d in definitions if all(part in _searched(d) for part in parts)]
-    return sorted(found, key=lambda row: _rank(row.name.lower(), parts[0]))
+    found = [d for d in definitions if all(part in _searched(d) for part in parts)]
+    return [_row(d) for d in sorted(found, key=lambda d: _rank(d, parts[0]))]
 
 
 def block_rows(blocks: Iterable[Block], words: str = "") -> list[Row]:
@@ -85,7 +87,10 @@ def _family(subject: str, name: str, definitions: Sequence[OpDef]) -> Row:
 
 def _row(definition: OpDef) -> Row:
     inputs = " ".join(f"{s.name}{'…' if s.variadic else ''}" for s in definition.inputs)
-    tip = "\n".join(filter(None, [definition.doc, definition.formula, definition.differs]))
+    newer = SUCCESSORS.get(definition.type, "")
+    instead = newer and f"TensorFlow uses {newer} in its place."
+    lines = definition.doc, definition.formula, definition.differs, instead
+    tip = "\n".join(filter(None, lines))
     name = definition.type
     return Row(f"type:{name}", name, inputs, "faint", name, yields=True, tip=tip)
 
@@ -95,8 +100,9 @@ def _searched(d: OpDef) -> str:
     return f"{d.type} {place} {' '.join(d.python)} {d.doc}".lower()
 
 
-def _rank(name: str, word: str) -> tuple[bool, bool, str]:
-    return not name.startswith(word), word not in name, name
+def _rank(d: OpDef, word: str) -> tuple[int, str]:
+    place = score(word, Searched(d.type, _searched(d), names_of(d), d.type in SUCCESSORS))
+    return FAR if place is None else place, d.type
 
 
 class PalettePanel(Panel):

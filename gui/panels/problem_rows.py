@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from core.graph.problems import Problem
+from core.graph.problems import UNFINISHED, Problem
 from core.host.messages import ErrorInfo, GradientTable, ProblemInfo, ProgramInfo
 from gui.workspace import Workspace
 
@@ -34,11 +34,12 @@ def current_problems(workspace: Workspace) -> list[ProblemRow]:
 def problem_rows(
     drawn: Iterable[Problem], program: ProgramInfo | None, *failures: ErrorInfo | None
 ) -> list[ProblemRow]:
-    """Errors of the run first, then those of the program, then those of the drawing."""
+    """Errors of the run first, then those of the program, then those of the drawing; and after them
+    what is not finished yet."""
     found = [_of_error(error) for error in failures if error is not None]
     found += [_of_error(error) for error in (program.problems if program is not None else ())]
-    found += [ProblemRow(p.node, p.text, p.fix, p.severity) for p in drawn]
-    return list(_once(found))
+    found += [ProblemRow(p.node, p.text, p.fix, _severity(p.code, p.severity)) for p in drawn]
+    return sorted(_once(found), key=lambda row: row.severity == "info")
 
 
 def _wrong_gradients(table: GradientTable | None) -> list[ProblemRow]:
@@ -54,9 +55,15 @@ def _wrong_gradients(table: GradientTable | None) -> list[ProblemRow]:
 
 def _of_error(error: ErrorInfo) -> ProblemRow:
     severity = error.severity if isinstance(error, ProblemInfo) else "error"
+    severity = _severity(error.type, severity)
     return ProblemRow(
         error.node or "", error.message, error.hint, severity, tuple(error.index or ())
     )
+
+
+def _severity(code: str, severity: str) -> str:
+    """Nobody has made a mistake who goes on drawing."""
+    return "info" if code in UNFINISHED else severity
 
 
 def _once(rows: Iterable[ProblemRow]) -> Iterator[ProblemRow]:

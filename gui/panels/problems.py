@@ -8,6 +8,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewItem
 
+from gui import commands
 from gui.panels import painting
 from gui.panels.cells import Index
 from gui.panels.panel import Panel
@@ -92,7 +93,7 @@ class ProblemDelegate(QStyledItemDelegate):
 
 
 class ProblemsPanel(Panel):
-    """A click, or Enter, selects the node and brings it into view."""
+    """A click, or Enter, goes to the node."""
 
     title = "Problems"
 
@@ -135,5 +136,4 @@ class ProblemsPanel(Panel):
     def _go(self, index: Index) -> None:
         node = self.model.rows[index.row()].node
         if node:
-            self.workspace.select([node])
-            self.workspace.view_requested.emit("fit_selection", "")
+            commands.reveal(self.workspace, node)

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QSplitter, QStackedWidget
 
+from gui import commands
 from gui.costs import Cost, total, tree
 from gui.panels.labels import Wrapped
 from gui.panels.panel import Panel
@@ -146,14 +147,18 @@ class ProfilePanel(Panel):
             self.workspace.select(names)
 
     def _show_on_canvas(self, cost: Cost) -> None:
-        self._select(cost)
-        self.workspace.view_requested.emit("fit_selection", "")
+        names = [name for name in cost.names if name in self.workspace.shown]
+        if len(names) == 1:
+            commands.reveal(self.workspace, *names)
+        else:
+            self._select(cost)
+            self.workspace.view_requested.emit("fit_selection", "")
 
     def _select_operation(self, name: str) -> None:
         measured = self.profiler.measured
         origin = measured.origins.get(name, name) if measured is not None else name
         if origin in self.workspace.shown:
-            self.workspace.select([origin])
+            commands.reveal(self.workspace, origin)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -8,6 +8,7 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QSplitter, QVBoxLayout, QWidget
 
 from core.host.messages import PassInfo
+from gui.counting import counted
 from gui.panels.cells import Cell, CellModel, Index
 from gui.panels.check import Check
 from gui.panels.labels import ThemeSource, Wrapped
@@ -117,7 +118,8 @@ class Passes(QSplitter):
         self.kernels.setToolTip(
             self.tr(
                 "Compute with SciPy, oneDNN or numba where one is installed and faster than NumPy; "
-                "results may differ in rounding. `gradstep doctor` says which are there."
+                "results may differ in rounding. Help > What this machine has… says which are "
+                "there."
             )
         )
         self.addWidget(_column(self.table, _inset(self.kernels)))
@@ -153,7 +155,7 @@ class Passes(QSplitter):
                 "Without its check mark it is left out of the next fast run."
             )
         more = info.gone_count - len(info.gone)
-        rest = self.tr("{} operations more than are listed.").format(more) if more > 0 else ""
+        rest = f"{counted(more, 'operation')} more than are listed." if more > 0 else ""
         differs = self.tr("Rounding: {}.").format(info.differs) if info.differs else ""
         return " ".join(filter(None, (info.text, differs, rest)))
 

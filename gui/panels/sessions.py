@@ -149,7 +149,7 @@ class SessionsPanel(Panel):
     def _select(self, row: int) -> None:
         name = self.model.variables[row]
         if name in self.workspace.document.graph:
-            self.workspace.select([name])
+            commands.reveal(self.workspace, name)
 
 
 def _place(session: SessionInfo) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.host.messages import StepInfo
+from gui import commands
 from gui.panels.fact_rows import FactRows, line_of
 from gui.panels.labels import Link, Text, Wrapped
 from gui.theme import mono
@@ -29,7 +30,7 @@ class StepFacts(FactRows):
             self.add(caption, label)
         if step.origin in self._workspace.shown:
             link = Link(self._theme, step.origin, "inspector.origin", code=True)
-            link.clicked.connect(lambda: self._workspace.select([step.origin]))
+            link.clicked.connect(lambda: commands.reveal(self._workspace, step.origin))
             self.add(self.tr("Belongs to"), line_of(link))
         if step.text:
             text = Wrapped(self._theme, "inspector.step.text", code=True)

@@ -6,41 +6,50 @@ import re
 
 import numpy as np
 
+from core.host.messages import StepInfo
+from core.ops.table import find
 from gui.values import TensorValue
 from gui.workspace import Workspace
 
 _MOST = 4  # elements of one tensor; more would bury the formula
-_SYMBOL = re.compile(r"∂\w*/∂(?P<of>[\w/]+)|(?P<name>[A-Za-z_][\w/]*)(?P<call>\()?")
 
 
-def with_numbers(text: str, workspace: Workspace) -> str:
-    """`text` and, when every tensor on its right-hand side is known and small, the same with
-    values. Function names stay as they are."""
-    _, equals, right = text.partition(" = ")
-    if not equals:
-        return text
+def formula(step: StepInfo | None, workspace: Workspace) -> str:
+    """What a step computes and, when every tensor on its right-hand side is known and small, the
+    same with values. Empty for an op without a formula, which is a name and nothing more."""
+    if step is None:
+        return ""
+    definition = find(step.type)
+    stated = definition is not None and bool(definition.formula)
+    return with_numbers(step, workspace) if stated or step.type in ("AddN", "Const") else ""
+
+
+def with_numbers(step: StepInfo, workspace: Workspace) -> str:
+    """The step's text, and the same with values where they are known and few."""
+    _, equals, right = step.text.partition(" = ")
+    operands = workspace.operands(step.op) if equals else None
+    said = [text for text in operands or () if text in right]
+    if operands is None or not said:
+        return step.text
+    values = {text: _small(workspace.value(operands[text])) for text in said}
+    symbols = "|".join(re.escape(text) for text in sorted(said, key=len, reverse=True))
     missing: list[str] = []
 
     def value(match: re.Match[str]) -> str:
-        if match["call"]:
-            return match[0]
-        known = _known(workspace, match)
-        if known is None:
+        found = values[match[0]]
+        if found is None:
             missing.append(match[0])
             return match[0]
-        return _written(known)
+        return _written(found)
 
-    filled = _SYMBOL.sub(value, right)
-    return text if missing or filled == right else f"{text} = {filled}"
+    # A symbol begins and ends where a name does: `c` is not in `conj`, nor `loss` in `loss:1`.
+    filled = re.sub(rf"(?<![\w/:.∂])(?:{symbols})(?![\w/:(]|\.\w)", value, right)
+    return step.text if missing or filled == right else f"{step.text} = {filled}"
 
 
-def _known(workspace: Workspace, match: re.Match[str]) -> TensorValue | None:
-    name = match["of"] or match["name"]
-    if name not in workspace.shown:
-        return None
-    found = workspace.gradient(name) if match["of"] else workspace.value(name)
-    small = found is not None and found.state == "known" and found.size <= _MOST
-    return found if small else None
+def _small(found: TensorValue | None) -> TensorValue | None:
+    known = found is not None and found.state == "known" and found.size <= _MOST
+    return found if known else None
 
 
 def _written(value: TensorValue) -> str:

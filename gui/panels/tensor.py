@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
 
 from core.graph.model import TensorRef
 from core.ops.tensor_types import outputs_of
-from gui import numbers
+from gui import change, numbers
 from gui.panels.labels import Text
 from gui.panels.looked_at import looked_at, marked_indexes
 from gui.panels.panel import Panel
@@ -161,6 +161,8 @@ def facts(value: TensorValue | None) -> str:
         parts += [f"{name} {numbers.scalar(float(x))}" for name, x in named if x is not None]
         parts += numbers.wrong(stats)
         parts += [f"{stats.zeros} zero{'s' if stats.zeros > 1 else ''}"] if stats.zeros else []
+    changed = change.of(value)
+    parts += [f"changed in this run: {changed.size}"] if changed is not None else []
     return "  ".join(parts)
 
 

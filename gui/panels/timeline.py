@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel
 from core.graph.scopes import parents
 from core.host.messages import ProgramInfo, Stopped
 from gui import commands
+from gui.counting import counted
 from gui.panels.check import Check
 from gui.panels.labels import Link
 from gui.panels.panel import Panel
@@ -93,7 +94,7 @@ class TimelinePanel(Panel):
         forward = sum(step.phase == "forward" for step in program.steps)
         types = dict.fromkeys(o.type for o in self.workspace.document.optimizers if o.enabled)
         return {
-            "forward": self.tr("forward {} ops").format(forward),
+            "forward": self.tr("forward {}").format(counted(forward, "op")),
             "backward": self.tr("backward"),
             "update": f"update ({', '.join(types)})" if types else self.tr("update"),
         }
@@ -132,8 +133,7 @@ class TimelinePanel(Panel):
         """Open the box on the canvas that the steps are folded into."""
         stop = self.workspace.stop
         if stop is not None:
-            self.workspace.select([stop.op])
-            self.workspace.view_requested.emit("toggle_scope", "")
+            commands.reveal(self.workspace, stop.op)
             self.show_position()
 
     def _rows(self, program: ProgramInfo) -> Rows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gui import numbers
+from gui import change, numbers
 from gui.panels.cells import Cell, CellModel
 from gui.panels.timeline_rows import Rows, StepRow, StepRows
 from gui.values import TensorValue
@@ -44,7 +44,7 @@ class TimelineModel(CellModel):
 
     def cell(self, row: int, column: int) -> Cell:
         item, here = self.rows[row], row == self.current
-        future = row > self.current
+        future, fresh = row > self.current, row == self.rows.at(self.step - 1) != self.current
         fill = "current_row" if here else ""
         tone = "faint" if future else "text"
         if column == NUMBER:
@@ -57,11 +57,12 @@ class TimelineModel(CellModel):
             if here and self.error:
                 tone = "backward" if self.waits else "problem"
             return Cell(self._text(item, here), tone, fill=fill)
-        return Cell(*self._result(item, here, future), code=True, fill=fill)
+        return Cell(*self._result(item, here, future), code=True, strong=fresh, fill=fill)
 
     def _text(self, item: StepRow, here: bool) -> str:
         if not here:
-            return item.text
+            changed = self._change(item)
+            return f"{item.text}   {changed}" if changed and item.start < self.step else item.text
         if self.error:
             return f"{'waits' if self.waits else 'failed'}: {self.error}"
         if item.start < self.step:
@@ -81,6 +82,18 @@ class TimelineModel(CellModel):
         wrong = any(v is not None and v.state == "known" and numbers.is_wrong(v) for v in values)
         return ", ".join(known) or "–", "problem" if wrong else _phase_tone(item.phase)
 
+    def _change(self, item: StepRow) -> str:
+        """What the update in these steps changed; nothing where a later one has overwritten it."""
+        found = self._value(item.refs[0]) if item.refs else None
+        if found is None or found.update is None or not item.holds(found.update.step):
+            return ""
+        changed = change.of(found)
+        if changed is None:
+            return ""
+        before = change.inline(changed.before, found, _ROOM)
+        delta = change.inline(changed.delta, found, _ROOM)
+        return f"was {before}, Δ {delta}" if before and delta else changed.size
+
     def _arriving(self, item: StepRow) -> tuple[str, str]:
         """The gradient that a custom function is about to be called with."""
         value = self.gradient(f"{item.node}:0")
@@ -93,6 +106,9 @@ class TimelineModel(CellModel):
 
 def _brief(value: TensorValue) -> str:
     """`[0.060 -0.040]`: several of them share a cell, so that nothing is padded."""
+    changed = change.of(value)
+    if changed is not None and (text := change.inline(changed.after, value, _ROOM)):
+        return text
     text = " ".join(numbers.brief(value, _ROOM).split())
     return text.replace("[ ", "[").replace(" ]", "]")
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -18,43 +20,53 @@ from PySide6.QtWidgets import (
 )
 
 from core.errors import GradstepError
-from core.host.trust import EXAMPLES
 from core.io import example_index
-from gui import actions, icons
-from gui.action import shown_key
+from core.io.example_index import EXAMPLES
+from gui import icons
 from gui.panels.example_card import RecentFile
 from gui.panels.gallery import COLUMNS, Gallery
 from gui.panels.group_list import GroupList
+from gui.panels.labels import ThemeSource
 from gui.settings import settings
 from gui.theme import BODY, GRID, sans
-from gui.workspace import Workspace
+
+if TYPE_CHECKING:
+    from gui.action_set import ActionSet
 
 RECENT = 8
 SIDE = 216  # pixels
 
 CLAIM = "See every value and every gradient, one step at a time, in both directions."
 NO_FILES = "Files that you open or save appear here. Drop one on the window to open it."
+BUTTONS = {"file.new": "New", "file.open": "Open…"}  # as the table of actions has them
 ALL, DISPUTED = "All examples", "Often said, and wrong"
 
 
 class WelcomePage(QWidget):
-    """Shown in place of the canvas while no document is open."""
+    """Shown in place of the canvas while no document is open; it is there before a workspace is.
+
+    opened:   a file that the user wants to see; asked: "file.new" or "file.open", whose button was
+              clicked; failed: the examples cannot be listed, and why.
+    """
 
     title = "Start page"
+    opened = Signal(Path)
+    asked = Signal(str)
+    failed = Signal(GradstepError)
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, theme: ThemeSource) -> None:
         super().__init__()
         self.setObjectName("welcome")
         self.setAccessibleName(self.title)
-        self._workspace = workspace
+        self._theme = theme
         self._group, self._disputed = "", False
-        self.gallery = Gallery(workspace)
-        self.groups = GroupList(lambda: workspace.theme)
+        self.gallery = Gallery(theme)
+        self.groups = GroupList(theme)
         self._recent = QVBoxLayout()
         self._recent.setSpacing(0)
         self._build()
         self.search.textChanged.connect(self._filter)
-        workspace.theme_changed.connect(self.gallery.restyle)
+        self.gallery.chosen.connect(self.opened)
 
     def showEvent(self, event: QShowEvent) -> None:
         self._list_examples()
@@ -66,6 +78,15 @@ class WelcomePage(QWidget):
     def is_drawn(self) -> bool:
         """Whether every example that can be seen has its picture."""
         return self.gallery.is_drawn
+
+    def restyle(self) -> None:
+        """The theme changed."""
+        self.gallery.restyle()
+
+    def explain_buttons(self, actions: ActionSet) -> None:
+        """Have the buttons say what their actions do, and by which keys."""
+        for id, button in self._buttons.items():
+            button.setToolTip(actions[id].toolTip())
 
     # -- parts --------------------------------------------------------------------------------
 
@@ -105,17 +126,16 @@ class WelcomePage(QWidget):
         row.addSpacing(GRID // 2)
         row.addLayout(words)
         row.addStretch(1)
-        row.addWidget(self._button("file.new"))
-        row.addWidget(self._button("file.open"))
+        self._buttons = {id: self._button(id, title) for id, title in BUTTONS.items()}
+        for button in self._buttons.values():
+            row.addWidget(button)
         return row
 
-    def _button(self, id: str) -> QPushButton:
-        action = actions.BY_ID[id]
-        button = QPushButton(action.title)
+    def _button(self, id: str, title: str) -> QPushButton:
+        button = QPushButton(title)
         button.setObjectName(f"welcome.{id}")
-        button.setAccessibleName(action.title)
-        button.setToolTip(f"{action.tip}  ({shown_key(action.keys[0])})")
-        button.clicked.connect(lambda: actions.run(id, self._workspace))
+        button.setAccessibleName(title)
+        button.clicked.connect(lambda: self.asked.emit(id))
         return button
 
     def _side(self) -> QScrollArea:
@@ -155,7 +175,7 @@ class WelcomePage(QWidget):
         try:
             entries = example_index.load(EXAMPLES)
         except GradstepError as error:
-            self._workspace.complain(error)
+            self.failed.emit(error)
             return
         self.gallery.fill(entries)
         self.groups.add(ALL, len(entries), self._chooser(""))
@@ -171,7 +191,9 @@ class WelcomePage(QWidget):
                 widget.deleteLater()
         files = [path for path in settings().recent if path.exists()][:RECENT]
         for path in files:
-            self._recent.addWidget(RecentFile(self._workspace, path))
+            file = RecentFile(self._theme, path)
+            file.clicked.connect(lambda _=False, path=path: self.opened.emit(path))
+            self._recent.addWidget(file)
         if not files:
             nothing = QLabel(NO_FILES)
             nothing.setObjectName("muted")

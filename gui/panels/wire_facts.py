@@ -38,7 +38,7 @@ class WireFacts(FactRows):
 
     def _node(self, name: str, text: str) -> QWidget:
         link = Link(self._theme, text, f"inspector.wire.{name}", "text", code=True)
-        link.clicked.connect(lambda: self._workspace.select([name]))
+        link.clicked.connect(lambda: commands.reveal(self._workspace, name))
         return line_of(link)
 
     def _code(self, text: str, tone: str = "text") -> Text:

@@ -54,7 +54,7 @@ class Reactions:
     def __init__(self, nodes: int) -> None:
         self.nodes = nodes
         self.space = Workspace()
-        self.window = MainWindow(self.space)
+        self.window = MainWindow(self.space, remember=False)
         self.window.resize(1600, 1000)
         Collector(self.window)  # as the program does
         self.space.start()

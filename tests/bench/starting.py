@@ -29,7 +29,7 @@ def rows(choices: Choices) -> list[Row]:
     except (subprocess.SubprocessError, ValueError) as error:
         return [Row(t.name, t.target, t.unit, None, str(error), fault=True) for t in STARTING]
     values = {
-        "seconds": [each["seconds"] for each in starts[1:]],
+        **{key: [each[key] for each in starts[1:]] for key in ("painted", "seconds", "deaf")},
         "heavy": [float(len(each["heavy"])) for each in starts],
     }
     heavy = sorted({name for each in starts for name in each["heavy"]})

@@ -71,7 +71,9 @@ def test_the_targets_are_those_that_were_set() -> None:
         "fast_growth": 2.2,
         "stop": 0.1,
         "override": 0.1,
+        "painted": 0.8,
         "seconds": 1.5,
+        "deaf": 0.1,
         "heavy": 0,
     }
     # Of the canvas for 1,000 and 10,000 nodes; seconds but for the memory, which is in MiB.

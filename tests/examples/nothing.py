@@ -49,7 +49,7 @@ def floor_ceil_cast() -> Document:
         | `e` | e·floor(e) | floor(e) |
         | `f` | argmax | None: nothing that counts hits can be trained |
 
-        Press F5. The Gradients panel lists those that are None: click Why? there. In `e` two ways
+        Press F5. The Gradients panel lists those that are None: click Why? there. In `e` two paths
         meet; one of them has nothing to give, and the other still counts.
         """,
         """
@@ -68,7 +68,7 @@ def floor_ceil_cast() -> Document:
             gradient("b", None, "Ceil has none either."),
             gradient("c", None, "A whole number has none."),
             gradient("d", 1.0, "A cast from float to float passes it on."),
-            gradient("e", [1.0, -1.0, 2.0], "One way without a gradient takes nothing away."),
+            gradient("e", [1.0, -1.0, 2.0], "One path without a gradient takes nothing away."),
             gradient("f", None, "The place of the largest is a whole number, too."),
         ),
     )

@@ -43,7 +43,7 @@ def tutorial() -> Document:
 
         1. Press F10 to step: first forward, then through the gradients, then the update.
         2. Press Shift+F10 to step back.
-        3. `c` reaches the loss on two ways, through `d` and through `e`. Watch its gradient (the
+        3. `c` reaches the loss by two paths, through `d` and through `e`. Watch its gradient (the
         row ∂) become the sum of both.
         """,
         NETWORK,
@@ -53,8 +53,8 @@ def tutorial() -> Document:
         optimizers=(ADAM,),
         expectations=(
             value("loss", array(seen["loss"]), "The loss of the first run is 0.6637."),
-            gradient("c", array(seen["dL_dc"]), "c gets (d + e)·dL/da: the sum of two ways."),
-            gradient("k", array(seen["dL_dk"]), "k gets d·dL/da: one way."),
+            gradient("c", array(seen["dL_dc"]), "c gets (d + e)·dL/da: the sum over two paths."),
+            gradient("k", array(seen["dL_dk"]), "k gets d·dL/da: one path."),
             value(
                 "c",
                 array(seen["adam_after_step_1_2_3"][2]["c"]),

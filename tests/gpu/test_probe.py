@@ -30,6 +30,7 @@ def test_no_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not status.available
     assert "CuPy is not installed" in status.text
     assert "uv sync --extra cuda13" in status.text
+    assert status.commands == ("uv sync --extra cuda13", "uv sync --extra cuda12")
 
 
 @pytest.mark.parametrize(

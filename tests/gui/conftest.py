@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QEvent
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt
 from PySide6.QtWidgets import QApplication
 
+from core.host.messages import Message
 from gui import theme
+from gui.bridge import EngineBridge
 from gui.driver import Driver
 from gui.main_window import MainWindow
+from gui.placing import WANTED
 from gui.settings import settings
 from gui.workspace import Workspace
 
@@ -38,12 +41,27 @@ def workspace(qtbot: Any) -> Iterator[Workspace]:
     space.close()
 
 
+class _Silent(EngineBridge):
+    """A bridge that never starts a process: nothing that is asked is ever answered."""
+
+    def send(self, message: Message, *_: Any) -> None:
+        self._waiting.append(message)
+
+
+@pytest.fixture
+def silent(qapp: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workspaces have no engine."""
+    monkeypatch.setattr("gui.workspace.EngineBridge", _Silent)
+
+
 @pytest.fixture
 def driver(qtbot: Any, qapp: Any) -> Iterator[Driver]:
     """A window on the start page."""
     theme.apply(qapp, theme.DARK)
     space = Workspace()
     window = MainWindow(space)
+    window.setWindowState(Qt.WindowState.WindowNoState)  # whatever the screen
+    window.setGeometry(QRect(QPoint(), WANTED))
     space.setParent(window)
     space.start()
     yield Driver(window)

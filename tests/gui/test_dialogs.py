@@ -155,6 +155,9 @@ def test_enter_and_tab_indent(tutorial: Driver) -> None:
     QTest.keyClick(editor.code, Qt.Key.Key_Return)
     QTest.keyClick(editor.code, Qt.Key.Key_Tab)
     assert editor.code.toPlainText() == ("def f(op, grad):\n    if 1:\n        pass\n            ")
+    QTest.keyClick(editor.code, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert not editor.isVisible(), "applied"
+    assert "def f(op, grad):" in next(iter(tutorial.workspace.document.code.values())).source
 
 
 def test_the_articles_override_by_hand(tutorial: Driver) -> None:

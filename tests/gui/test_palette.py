@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
@@ -71,4 +73,23 @@ def test_the_page_of_shortcuts_has_every_key(tutorial: Driver) -> None:
     page = ShortcutsDialog(tutorial.workspace, tutorial.window)
     text = " ".join(label.text() for label in page.findChildren(QLabel))
     assert all(shown_key(key) in text for action in ACTIONS for key in action.keys)
+    page.show()
+    titles = [t for t in page.findChildren(QLabel) if t.text() in {a.title for a in ACTIONS}]
+    for column in {title.x() for title in titles}:
+        ys = sorted(title.y() for title in titles if title.x() == column)
+        gaps = {b - a for a, b in pairwise(ys)}
+        assert len([gap for gap in gaps if gap < 30]) == 1, "one height for all rows"
     page.close()
+
+
+def test_what_fits_nothing_says_so(tutorial: Driver) -> None:
+    finder = command_palette(tutorial.workspace, tutorial.window.actions_, tutorial.window)
+    finder.show_over(tutorial.window)
+    assert not finder.nothing.isVisible()
+    finder.field.setText("zzzzqq")
+    assert finder.nothing.isVisible()
+    assert finder.nothing.text().startswith("Nothing fits")
+    assert not finder.list.isVisible()
+    finder.field.setText("fit")
+    assert finder.list.isVisible()
+    finder.close()

@@ -12,22 +12,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from core.graph.dtypes import Shape
 from core.io.document import Document
 from gui import commands
-from gui.bridge import EngineBridge
 from gui.workspace import Workspace
 
 NAMES = st.sampled_from(["a", "b", "c", "d"])
-
-
-class _Silent(EngineBridge):
-    """A bridge that never starts a process."""
-
-    def send(self, *_: Any) -> None:
-        pass
-
-
-@pytest.fixture
-def silent(qapp: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gui.workspace.EngineBridge", _Silent)
 
 
 class Undoing(RuleBasedStateMachine):
@@ -140,10 +127,10 @@ def test_saving_between_two_edits_keeps_them_apart(space: Workspace, tmp_path: A
     commands.set_attr(space, "v", "shape", Shape.of(3))
     space.saved(tmp_path / "v.gradstep")
     commands.set_attr(space, "v", "shape", Shape.of(4))
-    assert not space.undo_stack.isClean()
+    assert space.is_changed
     space.undo_stack.undo()
     assert shape(space) == "[3]"
-    assert space.undo_stack.isClean()
+    assert not space.is_changed
 
 
 def test_an_edit_that_changes_nothing_is_no_step(space: Workspace) -> None:

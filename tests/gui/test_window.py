@@ -6,19 +6,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QTabBar
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QMenu, QTabBar
 
+from core.graph.dtypes import Shape
 from core.graph.model import Edge
 from core.host.messages import Stopped
 from core.io.document import Document
 from gui import commands, errors, theme
+from gui.counting import counted
 from gui.docks import PANELS
 from gui.driver import Driver
 from gui.main_window import MainWindow
 from gui.pill import Pill
 from gui.settings import settings
-from gui.status_bar import place_words, size_words
-from gui.toolbar import device_words
+from gui.status_bar import device_words, place_words, size_words
 from gui.workspace import Workspace
 
 
@@ -108,29 +110,35 @@ def test_problems_are_counted_on_their_tab(tutorial: Driver) -> None:
     assert dock.windowTitle() == "Problems"
     commands.add_node(tutorial.workspace, "Tanh", (0.0, 0.0))
     tutorial.settle()
+    assert dock.windowTitle() == "Problems", "what is not finished yet is none"
+    commands.set_attr(tutorial.workspace, "c", "shape", Shape.of(3))
+    tutorial.settle()
     assert dock.windowTitle().startswith("Problems ")
 
 
 def test_menus_that_depend_on_the_machine(tutorial: Driver) -> None:
     """Each is filled when it opens, and its rows do what they say."""
-    menu = tutorial.window.menu
-    for submenu, text in (
-        (menu._run_on, "tf-gpu (emulated)"),
-        (menu._compare_with, "cupy (emulated)"),
-        (menu._keep, "up to 1 GB"),
-    ):
+
+    def rows(name: str) -> list[QAction]:
+        submenu = tutorial.window.menu.findChild(QMenu, f"menu.{name}")
+        assert submenu is not None
         submenu.aboutToShow.emit()
-        (row,) = [action for action in submenu.actions() if action.text() == text]
+        return submenu.actions()
+
+    for name, text in (
+        ("devices.run on", "tf-gpu (emulated)"),
+        ("devices.compare with", "cupy (emulated)"),
+        ("run.keep recorded", "up to 1 GB"),
+    ):
+        (row,) = [action for action in rows(name) if action.text() == text]
         row.trigger()
         tutorial.settle()
     assert tutorial.workspace.device == "emulate:tf-gpu"
     assert "emulated" in tutorial.window.status.device.text()
     assert settings().compare_with == "emulate:cupy"
     assert settings().recording_limit == 1 << 30
-    menu._panels.aboutToShow.emit()
-    assert len(menu._panels.actions()) == len(PANELS)
-    menu._recent.aboutToShow.emit()
-    assert not menu._recent.actions()[0].isEnabled()
+    assert len(rows("view.panels")) == len(PANELS)
+    assert not rows("file.open recent")[0].isEnabled()
 
 
 def test_reset_layout_brings_every_dock_back(tutorial: Driver) -> None:
@@ -283,14 +291,32 @@ def test_a_bug_goes_to_the_log_and_says_one_line(
         reporter.report(type(error), error, error.__traceback__)
     tutorial.settle()
     assert len(said) == 1
-    assert "ZeroDivisionError: what a pity" in said[0]
+    assert "Open the log" in said[0]
+    assert "what a pity" not in said[0]
     assert "\n" not in said[0]
-    assert "Traceback" in caplog.text
+    assert "ZeroDivisionError: what a pity" in caplog.text
+
+
+def test_a_long_remark_does_not_widen_the_window(tutorial: Driver) -> None:
+    window, long = tutorial.window, "a remark with no end " * 40
+    before = window.minimumSizeHint().width()
+    window.status.remark(long)
+    tutorial.settle()
+    assert window.minimumSizeHint().width() <= max(before, 800)
+    assert window.width() == 1600
+    assert window.status.place.text() == long
+    assert window.status.place.toolTip() == long
+    assert QLabel.text(window.status.place).endswith("…")
 
 
 def test_words_of_the_status_bar() -> None:
     stop = Stopped(reason="step", run=1, step=12, runs=2, phase="backward")
     assert place_words(stop, 22) == "run 2 · next step 13 / 22 · backward ↑"
+    assert place_words(Stopped(reason="end", run=0, step=1, runs=1, phase=""), 1) == "1 step done"
+    assert (
+        place_words(Stopped(reason="end", run=0, step=2, runs=1, phase=""), 2) == "all 2 steps done"
+    )
+    assert [counted(n, "op") for n in (0, 1, 2)] == ["0 ops", "1 op", "2 ops"]
     assert [size_words(n) for n in (0, 1023, 3174, 2 << 30)] == ["0 B", "1023 B", "3.1 KB", "2 GB"]
     assert device_words("emulate:tf-gpu") == "tf-gpu (emulated)"
     assert device_words("gpu:native") == "GPU (native)"

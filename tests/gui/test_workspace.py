@@ -16,6 +16,7 @@ from core.host.messages import Failed, Read, Values
 from core.io import edits
 from core.io.open import read
 from gui import commands
+from gui.background import Background
 from gui.workspace import Workspace
 
 
@@ -218,6 +219,6 @@ def test_errors_of_background_work_become_messages(workspace: Workspace, qtbot: 
         raise ValueError("odd")
 
     errors: list[GradstepError] = []
-    workspace._background.run(fail, lambda _: None, errors.append)
+    Background(workspace).run(fail, lambda _: None, errors.append)
     qtbot.waitUntil(lambda: bool(errors))
     assert "ValueError: odd" in errors[0].message

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, Qt, QTimer
-from PySide6.QtGui import QAction, QKeySequence, QWindow
+from PySide6.QtGui import QAction, QKeySequence, QTextDocumentFragment, QWindow
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QApplication,
     QDialog,
     QDialogButtonBox,
+    QLabel,
     QLineEdit,
     QMainWindow,
     QMenu,
@@ -82,7 +83,11 @@ class Controls(Driver):
     def text(self, name: str) -> str:
         """What a label, a button or a field says."""
         widget = self.find(name)
-        return widget.toPlainText() if isinstance(widget, QPlainTextEdit) else widget.text()
+        if isinstance(widget, QPlainTextEdit):
+            return widget.toPlainText()
+        if isinstance(widget, QLabel) and widget.textFormat() is Qt.TextFormat.RichText:
+            return QTextDocumentFragment.fromHtml(widget.text()).toPlainText()
+        return widget.text()
 
     def table(self, name: str) -> list[list[str]]:
         """The texts of a table, row by row."""

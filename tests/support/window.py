@@ -9,9 +9,7 @@ import numpy as np
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import (
-    QApplication,
-)
+from PySide6.QtWidgets import QApplication, QToolTip
 
 from gui.canvas import hit, speech
 from tests.support.controls import LEFT, NONE, Controls, in_window
@@ -115,6 +113,10 @@ class User(Controls):
     def _port(self, name: str, index: int, is_output: bool) -> QPoint:
         port = hit.Port(self._number(name), index, is_output)
         return self._pixel(hit.port_point(self.canvas.arrays, port))
+
+    def tip(self) -> str:
+        """What stands beside the pointer, if anything."""
+        return QToolTip.text() if QToolTip.isVisible() else ""
 
     # -- what is known ---------------------------------------------------------------------------
 

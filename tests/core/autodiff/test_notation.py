@@ -142,3 +142,52 @@ def test_a_gradient_that_is_a_later_output_is_told_by_its_number() -> None:
     first, second = (notation.gradient_of(x.ref, derived.gradients[x.ref]) for x in (a, b))
     assert first == "∂L/∂a = take(∂L/∂y, 0, 0)"
     assert second == "∂L/∂b = Unpack(∂L/∂y)[1]"
+
+
+def test_a_sentence_says_which_tensors_it_is_about() -> None:
+    notation = tutorial_like()
+    flows = {notation.step(op): op for op in notation.graph if op.origin == "a"}
+    said = notation.sentence(flows["∂L/∂e = d ⊙ ∂L/∂a"]).operands
+    gradients = {str(ref) for ref in said.values()}
+    assert said["d"] == TensorRef("d")
+    assert said["∂L/∂a"].op.startswith("gradients/")
+    assert len(gradients) == len(said)
+
+
+def test_another_output_goes_by_its_number() -> None:
+    build = GraphBuilder()
+    logits, labels = (build.placeholder(n, shape=[3, 2]) for n in ("logits", "labels"))
+    build.op("SoftmaxCrossEntropyWithLogits", logits, labels, name="loss")
+    derived = differentiate(build.build(), GradientRequest.to("loss", "logits"))
+    notation = Notation(derived.graph, (TensorRef("loss"),), derived.gradients, derived.edges)
+    made = [notation.sentence(op) for op in derived.graph if op.origin == "loss"]
+    found = next(said for text, said in made if "loss:1" in text)
+    assert found["loss:1"] == TensorRef("loss", 1)
+
+
+def test_tensors_of_one_name_are_told_apart_by_their_scopes() -> None:
+    build = GraphBuilder()
+    x = build.placeholder("x", shape=[2])
+    first = build.one("Neg", x, name="left/y")
+    second = build.one("Exp", x, name="right/y")
+    both = build.one("Mul", first, second, name="product")
+    build.one("Neg", both, name="outer/product")
+    build.one("Sum", both, np.array([0], np.int32), name="loss")
+    derived = differentiate(build.build(), GradientRequest.to("loss", "x"))
+    notation = Notation(derived.graph, (TensorRef("loss"),), derived.gradients, derived.edges)
+    assert notation.step(derived.graph["product"]) == "product = left/y ⊙ right/y"
+    assert notation.step(derived.graph["outer/product"]) == "outer/product = −product"
+    made = {notation.step(op) for op in derived.graph if op.origin == "product"}
+    assert made == {"∂L/∂left/y = ∂L/∂product ⊙ right/y", "∂L/∂right/y = left/y ⊙ ∂L/∂product"}
+    total = next(op for op in derived.graph if op.type == "AddN")
+    text, operands = notation.sentence(total)
+    assert text == "∂L/∂x = −∂L/∂left/y + ∂L/∂right/y ⊙ right/y"
+    assert operands["∂L/∂left/y"] == derived.gradients[TensorRef("left/y")]
+    assert operands["right/y"] == TensorRef("right/y")
+
+
+def test_a_large_constant_is_said_by_its_type() -> None:
+    build = GraphBuilder()
+    build.constant(np.zeros((4, 3), np.float32), name="masks")
+    graph = build.build()
+    assert Notation(graph, (), {}, {}).step(graph["masks"]) == "masks = float32[4, 3]"

@@ -213,6 +213,31 @@ def test_running_stays_light() -> None:
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
 
 
+HELP = """
+import io, sys
+from contextlib import redirect_stdout, suppress
+from core.cli.main import VERBS, main
+from main import Gradstep
+
+HEAVY = {"numpy", "PySide6", "msgspec", "core.engine", "core.debug", "core.ops"}
+for words in (["--version"], ["--help"], *([verb, "--help"] for verb in VERBS), ["rn", "x.pb"]):
+    with redirect_stdout(io.StringIO()), suppress(SystemExit):
+        main(words, Gradstep())
+    loaded = sorted(HEAVY & sys.modules.keys())
+    if loaded:
+        sys.exit(f"{words} loads {loaded}")
+print(len(VERBS))
+"""
+
+
+def test_help_loads_nothing_of_what_a_verb_runs() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", HELP], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) == len(cli_main.VERBS)
+
+
 @pytest.mark.parametrize(
     ("word", "status", "said"),
     [("rum", 2, "gradstep run"), ("frobnicate", 2, "--help"), ("lost.gradstep", 1, "no file")],

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from core.errors import GradstepError
-from core.host.trust import EXAMPLES, is_trusted, store_path, trust
+from core.host.trust import is_trusted, store_path, trust
 from core.io import store
 from core.io.document import CodeItem, CodeKind, Document
+from core.io.example_index import EXAMPLES
 
 
 def document(

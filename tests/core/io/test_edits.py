@@ -12,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from core.autodiff.request import NATIVE_OP_TYPE, Override, OverrideKind
 from core.engine.session import Session
 from core.errors import GradstepError
+from core.graph import edits as graph_edits
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Edge, TensorRef
 from core.host.derive import derive
@@ -137,7 +138,11 @@ class Drawing(RuleBasedStateMachine):
         if not count or target in self.document.graph.ancestors([source]):
             return
         edge = Edge(target, data.draw(st.integers(0, count - 1)))
-        self.document = edits.connect(self.document, TensorRef(source), edge)
+        try:
+            self.document = edits.connect(self.document, TensorRef(source), edge)
+        except GradstepError:  # as a file may have it nevertheless
+            graph = graph_edits.connect(self.document.graph, TensorRef(source), edge)
+            self.document = self.document.with_(graph=graph)
 
     @precondition(lambda self: len(self.document.graph) > 0)
     @rule(data=st.data(), request=st.booleans())

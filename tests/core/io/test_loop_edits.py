@@ -144,7 +144,7 @@ def test_a_loop_goes_round_without_what_is_not_wired_yet() -> None:
     document = edits.connect(document, TensorRef(new), Edge("while/NextIteration_1", 0))
     problem, no_gradient = derive(document).problems
     assert (problem.node, problem.text) == (new, "input 'x' is not connected")
-    assert no_gradient.text.startswith("there is no gradient until 'while/Mul' is repaired")
+    assert no_gradient.text.startswith("the gradient of 'loss' waits for while/Mul")
 
 
 def test_what_is_renamed_copied_and_made_python_computes_the_same() -> None:

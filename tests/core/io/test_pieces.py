@@ -7,10 +7,10 @@ import pytest
 
 from core.errors import GradstepError
 from core.graph.model import TensorRef
-from core.host.trust import EXAMPLES
 from core.io.blocks import add_block
 from core.io.document import Document
 from core.io.edits import duplicate_operations, rename_operation
+from core.io.example_index import EXAMPLES
 from core.io.open import read
 from core.io.pieces import piece, put
 from core.ops.infer import infer

@@ -127,8 +127,8 @@ def test_what_tensorflow_refuses_is_refused(
 @pytest.mark.parametrize(
     ("type", "attrs", "words"),
     [
-        ("Squeeze", {"squeeze_dims": 0}, "attribute 'squeeze_dims' must be a list, not 0"),
-        ("Squeeze", {"squeeze_dims": ("a",)}, "Squeeze cannot be typed"),
+        ("Squeeze", {"squeeze_dims": 0}, "must be a list of whole numbers, not 0"),
+        ("Squeeze", {"squeeze_dims": ("a",)}, "must be a list of whole numbers, not"),
         ("Cast", {"DstT": 7}, "attribute 'DstT' must be an element type, not 7"),
         ("Cast", {"DstT": "float23"}, "must be an element type, not 'float23'"),
         ("Unpack", {"num": "two"}, "attribute 'num' must be a whole number, not 'two'"),

@@ -236,7 +236,12 @@ def test_a_class_without_a_finite_logit_is_never_drawn() -> None:
             "Dimension size, given by scalar input 1, must be non-negative but is -3",
         ),
         ("RandomUniform", (SHAPE,), {"dtype": DType.INT32}, "takes a floating-point element type"),
-        ("RandomUniform", (np.float32([2]),), {"dtype": DType.FLOAT32}, "a shape of int32 or int"),
+        (
+            "RandomUniform",
+            (np.float32([2]),),
+            {"dtype": DType.FLOAT32},
+            "list of allowed values: int32, int64",
+        ),
         ("RandomUniformInt", (SHAPE, np.int32(1), np.int64(4)), {}, "bounds of int32 or of int64"),
         ("Multinomial", (np.array([[1]]), np.int32(3)), {}, "takes floating-point numbers"),
     ],

@@ -70,4 +70,4 @@ def test_an_entry_has_defaults_choices_and_marks() -> None:
     assert "`depth` = `3`" in text
     assert "`kind` (element type, required)" in text
     assert "`shape` = `[1, 2]`" in text
-    assert "`reduction_indices` (on the host)" in text
+    assert "`reduction_indices` (int32 or int64, on the host)" in text

@@ -9,12 +9,15 @@ from PySide6.QtTest import QTest
 
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Edge, TensorRef
+from core.io.document import Document, View
 from core.layers.block import all_blocks
+from core.ops.builder import GraphBuilder
 from core.ops.table import all_ops
 from gui import commands
-from gui.canvas import adding, looking
+from gui.canvas import adding, hit, looking
 from gui.canvas.arrays import WIDTH
 from gui.canvas.search_menu import SearchMenu
+from gui.canvas.wiring import DrawWire
 from gui.panels.inspector import InspectorPanel
 
 LEFT = Qt.MouseButton.LeftButton
@@ -129,11 +132,11 @@ def test_a_wire_dropped_on_nothing_offers_what_can_read_it(pair) -> None:
 
 def test_what_cannot_read_a_tensor_is_not_offered(pair) -> None:
     drag(pair, pair.output("n"), QPoint(700, 600))
-    QTest.keyClicks(menu(pair).field, "assign")
+    QTest.keyClicks(menu(pair).field, "sigmoid")
     titles = [
         menu(pair).list.topLevelItem(i).text(0) for i in range(menu(pair).list.topLevelItemCount())
     ]
-    assert "Assign" not in titles  # it needs a variable
+    assert "Sigmoid" not in titles  # it takes no integers
 
 
 def test_an_open_input_dropped_on_nothing_offers_sources(pair) -> None:
@@ -402,3 +405,49 @@ def test_a_scope_collapses_to_one_box_and_opens_again(canvas) -> None:
     assert [len(k.wires) for k in bundle] == [2]
     QTest.mouseDClick(canvas.view.viewport(), LEFT, NONE, canvas.middle("net/"))
     assert "net/d" in canvas.view.arrays.visible.number
+
+
+def test_beginning_a_wire_judges_only_ports_that_are_seen(canvas) -> None:
+    """From afar none: there are thousands, and nobody can point at them; then the one near by."""
+    builder = GraphBuilder()
+    x = builder.placeholder("x", "float32", (2,))
+    for number in range(400):
+        builder.one("Neg", x, name=f"n{number}")
+    places = {f"n{i}": (300.0 + 200 * (i % 20), 90.0 * (i // 20)) for i in range(400)}
+    document = Document(graph=builder.build(), view=View({"x": (0.0, 0.0), **places}))
+    canvas.space.open_document(document)
+    canvas.view.camera.zoom_to(0.1)
+    start = hit.Port(canvas.view.arrays.visible.number["x"], 0, is_output=True)
+    far = DrawWire(canvas.view, start)
+    assert far.judged == 0
+    far.cancel()
+    canvas.view.zoom_100()
+    near = DrawWire(canvas.view, start)
+    assert 0 < near.judged < 200
+    near.cancel()
+
+
+def test_a_wire_that_a_cast_would_mend_is_mended_with_shift(pair) -> None:
+    drag(pair, pair.output("x"), pair.input("y", 0))
+    edits = pair.space.undo_stack.count()
+    shift = Qt.KeyboardModifier.ShiftModifier
+    drag(pair, pair.output("n"), pair.input("y", 1), modifiers=shift)
+    graph = pair.space.document.graph
+    assert graph["y"].inputs == (TensorRef("x"), TensorRef("Cast"))
+    assert graph["Cast"].inputs == (TensorRef("n"),)
+    assert graph["Cast"].attrs["DstT"] == DType.FLOAT32
+    assert pair.space.undo_stack.count() == edits + 1
+
+
+def test_a_source_dropped_in_the_air_is_of_the_right_kind(pair) -> None:
+    commands.add_node(pair.space, "Mean", (600.0, 40.0), name="m")
+    pair.view.fit()
+    asked: list[tuple[str, str]] = []
+    pair.space.view_requested.connect(lambda *what: asked.append(what))
+    drag(pair, pair.input("m", 1), QPoint(300, 600))
+    assert menu(pair).list.topLevelItem(0).text(0) == "Const"
+    menu(pair).take()
+    op = pair.space.document.graph["Const"]
+    assert op.attrs["dtype"] == DType.INT32
+    assert op.attrs["value"].array.tolist() == 0
+    assert asked == [("edit_value", "Const")]

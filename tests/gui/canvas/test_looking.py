@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtTest import QTest
 
 from core.graph.dtypes import DType, Shape
@@ -56,8 +56,12 @@ def test_a_node_with_a_problem_tells_it(canvas) -> None:
     commands.add_node(canvas.space, "Tanh", (0.0, 0.0))
     canvas.view.fit()
     text = tips.text(canvas.view.stage, under(canvas, canvas.middle("Tanh")))
-    assert "problem: input" in text
-    assert "not connected" in text
+    assert "waits for input 'x' of Tanh" in text
+    assert "problem" not in text
+    axis = {"dtype": DType.INT32}
+    commands.add_node(canvas.space, "Const", (0.0, 200.0), name="axis", attrs=axis)
+    commands.connect(canvas.space, TensorRef("axis"), Edge("Tanh", 0))
+    assert "does not fit input 'x' of 'Tanh'" in canvas.said[-1][1]
 
 
 def test_the_selection_and_the_step_are_put_into_words(canvas) -> None:
@@ -145,3 +149,57 @@ def test_an_edit_does_not_take_the_view_back_to_the_current_step(canvas) -> None
     assert canvas.view.camera.visible.contains(QPointF(5000, 5000))
     canvas.space.control("step")
     assert not canvas.view.camera.visible.contains(QPointF(5000, 5000))
+
+
+def arranged(canvas, qtbot) -> None:
+    """Press L, and wait until it is done."""
+    before = canvas.space.undo_stack.index()
+    QTest.keyClick(canvas.view, Qt.Key.Key_L)
+    qtbot.waitUntil(lambda: canvas.space.undo_stack.index() > before, timeout=15000)
+
+
+def far_away(canvas) -> None:
+    """Move the whole graph, and mix it up."""
+    names = canvas.space.document.graph.operations
+    places = {n: (9000 - 700.0 * (i * 5 % 8), 4000 + 150.0 * i) for i, n in enumerate(names)}
+    commands.move_nodes(canvas.space, places)
+
+
+def test_a_graph_seen_whole_is_seen_whole_when_it_was_arranged(canvas, qtbot) -> None:
+    canvas.open("tutorial")
+    far_away(canvas)
+    canvas.view.fit()
+    arranged(canvas, qtbot)
+    left, top, right, bottom = canvas.view.arrays.extent
+    seen = canvas.view.camera.visible
+    assert seen.contains(QRectF(left, top, right - left, bottom - top))
+    assert abs(seen.center().x() - (left + right) / 2) < 40
+    canvas.space.undo_stack.undo()
+    left, top, right, bottom = canvas.view.arrays.extent
+    assert canvas.view.camera.visible.contains(QRectF(left, top, right - left, bottom - top))
+
+
+def test_what_was_looked_at_is_looked_at_when_all_was_arranged(canvas, qtbot) -> None:
+    canvas.open("tutorial")
+    far_away(canvas)
+    canvas.view.camera.zoom_to(1.0)
+    centre = canvas.view.arrays.centre(canvas.number("a"))
+    canvas.view.camera.look_at(QPointF(centre[0] + 100, centre[1] - 50))
+    arranged(canvas, qtbot)
+    now = canvas.view.arrays.centre(canvas.number("a"))
+    assert canvas.view.camera.visible.contains(QPointF(*now)), "it is still in view"
+    assert abs(canvas.view.camera.scale - 1.0) < 1e-9
+    canvas.space.undo_stack.undo()
+    assert canvas.view.camera.visible.contains(QPointF(*centre))
+
+
+def test_a_move_by_hand_moves_no_view(canvas) -> None:
+    canvas.open("tutorial")
+    commands.select_all(canvas.space)
+    before = canvas.view.camera.visible
+    port, start = canvas.view.viewport(), canvas.middle("a")
+    QTest.mousePress(port, Qt.MouseButton.LeftButton, pos=start)
+    for share in (0.3, 1.0):
+        QTest.mouseMove(port, start + QPoint(120, 80) * share)
+    QTest.mouseRelease(port, Qt.MouseButton.LeftButton, pos=start + QPoint(120, 80))
+    assert canvas.view.camera.visible == before

@@ -87,7 +87,8 @@ def test_wires_lead_into_a_loop_and_not_out_of_it(looped: Any) -> None:
     space = looped.space
 
     def refusal(source: str, edge: Edge) -> str:
-        return Wiring(space.document.graph, space.inference, TensorRef(source)).refusal(edge)
+        error = Wiring(space.document.graph, space.inference).refusal(TensorRef(source), edge)
+        return "" if error is None else error.message
 
     assert "is in a while loop" in refusal(INNER, Edge("loss", 0))
     assert "close a cycle" in refusal("loss", Edge(INNER, 0))
@@ -142,7 +143,8 @@ def test_a_copy_of_a_loop_computes_the_same_and_undo_takes_it_away(looped: Any) 
     space.debugger.flush()
     names = [op.name for op in within(space.document.graph)]
     assert len({name.lower() for name in names}) == len(names)
-    assert space.document.view.positions["while_1/times"] == (42.0, 52.0)
+    x, y = space.document.view.positions["while_1/times"]
+    assert x - 10.0 == y - 20.0 > 0, "beside"
     fetches = [TensorRef(name) for name in ("loss", "while_1/Exit_1")]
     assert Session(space.document.graph).run(fetches, {TensorRef("x"): np.float32(1)}) == [8, 8]
     commands.toggle_stop(space, Edge("while_1/times", 0))

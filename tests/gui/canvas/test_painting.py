@@ -37,6 +37,21 @@ def test_an_empty_canvas_is_background(canvas) -> None:
     assert canvas.color(QPoint(501, 301)) == theme.DARK.background
 
 
+def test_an_empty_graph_says_how_to_begin(canvas) -> None:
+    blank = pixels(canvas.view.grab().toImage())
+    canvas.space.open_document(Document())
+    written = pixels(canvas.view.grab().toImage())
+    rows, columns = np.nonzero((written != blank).any(axis=2))
+    middle = canvas.view.viewport().rect().center()
+    assert abs((rows.min() + rows.max()) / 2 - middle.y()) < 40
+    assert columns.max() - columns.min() > 200
+    assert "Tab: add an operation" in canvas.view.accessibleDescription()
+    commands.place(canvas.space, "Tanh", (9000.0, 9000.0))
+    canvas.space.select([])
+    assert "Tab" not in canvas.view.accessibleDescription()
+    assert np.array_equal(pixels(canvas.view.grab().toImage()), blank)
+
+
 @pytest.mark.parametrize("look", [theme.DARK, theme.LIGHT], ids=lambda t: t.name)
 def test_a_node_has_a_stripe_of_its_family(canvas, look: theme.Theme) -> None:
     canvas.open("tutorial")

@@ -26,7 +26,7 @@ class LocalBridge(QObject):
 
     def __init__(self, argv: object = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.state = "ready"
+        self.state, self.doing = "ready", ""
         self.asked: list[messages.Message] = []
         from gpu.devices import Devices
 

@@ -17,7 +17,7 @@ from core.graph.model import Constant, Edge, TensorRef
 from core.io.document import Document, Optimizer
 from core.ops import table
 from core.ops.builder import GraphBuilder
-from core.ops.table import lookup
+from core.ops.table import all_ops, lookup
 from gui import commands
 from gui.panels.inspector import InspectorPanel
 from gui.panels.labels import Link, Text, Wrapped
@@ -68,8 +68,12 @@ def test_a_node_is_renamed_in_place(bench: Any, show: Callable[..., Any], qtbot:
     assert editor.text() == "sum"
     assert editor.hasFocus()
     type_into(qtbot, editor, "not a name!")
-    assert bench.messages
+    assert "not a valid" in find(qtbot, panel, Wrapped, "inspector.name.reason").text()
+    assert editor.text() == "not a name!", "to be mended"
+    qtbot.keyClick(editor, Qt.Key.Key_Escape)
     assert editor.text() == "sum"
+    assert not panel.findChild(Wrapped, "inspector.name.reason").isVisible()
+    assert not bench.messages
 
 
 def test_what_is_fed_is_edited(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
@@ -287,11 +291,27 @@ def test_an_unfed_placeholder_offers_to_be_fed(
     panel = opened(bench, show, "tutorial", "labels")
     bench.space.edit("Empty", bench.space.document.with_(feeds={}))
     bench.run("continue_")
-    bench.space.select([])
+    assert bench.space.stop.error is None
+    bench.space.select(["loss"])
+    feed = find(qtbot, panel, Link, "inspector.error.feed")
+    assert panel.error.card.title.text() == "loss waits"
     with qtbot.waitSignal(bench.space.view_requested) as asked:
-        click(qtbot, find(qtbot, panel, Link, "inspector.error.feed"))
+        click(qtbot, feed)
     assert asked.args == ["value", ""]
-    assert bench.space.selection == (bench.space.stop.error.node,)
+    assert bench.space.selection in (("data",), ("labels",))
+
+
+def test_what_is_wrong_with_a_drawn_node_is_said_at_it_before_the_run(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    panel = opened(bench, show, "tutorial", "d")
+    commands.set_attr(bench.space, "c", "shape", Shape.of(3))
+    panel.refresh()
+    assert panel.error.card.title.text() == "d cannot run"
+    assert "[2] vs. [3]" in panel.error.card.body.text()
+    bench.space.undo_stack.undo()
+    panel.refresh()
+    assert panel.error.isHidden()
 
 
 def test_wires_and_derived_operations_are_shown_too(
@@ -374,3 +394,52 @@ def test_the_gradient_of_each_loss_can_be_shown(
     assert shown() == ("Show that of a", 10.0)
     bench.space.select(["a"])
     assert find(qtbot, panel, Link, "inspector.gradient_flow.other").isHidden()
+
+
+FREE = {
+    "container", "shared_name", "debug_name", "frame_name", "stack_name", "tensor_array_name",
+    "end", "equation", "message", "output_stream", "placeholder", "template", "source", "tensor",
+    "token",
+}  # fmt: skip
+
+
+def test_only_what_may_be_anything_is_written_freely() -> None:
+    """Any other text is chosen from those it may be; PrintV2's stream may be a file."""
+    for definition in all_ops():
+        texts_ = {n for n, v in definition.attrs.items() if v is str or type(v) is str}
+        assert texts_ - definition.choices.keys() <= FREE, definition.type
+
+
+def test_captions_stand_at_the_left_whatever_is_beside_them(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    bench.space.open_document(Document())
+    commands.place(bench.space, "MatMul", (0.0, 0.0))
+    panel = opened_here(bench, show)
+    click(qtbot, find(qtbot, panel, Link, "inspector.attr.more"))
+    box = find(qtbot, panel, QCheckBox, "inspector.attr.transpose_a")
+    qtbot.waitUntil(lambda: box.isVisible() and box.width() < 100)
+    captions = [t for t in panel.attributes.findChildren(Text) if t.text()]
+    assert {caption.x() for caption in captions} == {0}
+    caption = next(t for t in captions if t.text() == "transpose_a")
+    assert box.x() < 120, "beside it, and not in the middle"
+    assert abs(caption.geometry().center().y() - box.geometry().center().y()) <= 2
+
+
+def test_every_open_input_says_so_in_full(bench: Any, show: Callable[..., Any]) -> None:
+    bench.space.open_document(Document())
+    commands.place(bench.space, "SparseSegmentMeanWithNumSegments", (0.0, 0.0))
+    panel = opened_here(bench, show)
+    missing = [t for t in panel.facts.findChildren(Text) if t.text() == "not wired"]
+    assert len(missing) == 4
+    for text in missing:
+        assert text.width() >= text.fontMetrics().horizontalAdvance("not wired")
+        assert panel.facts.rect().contains(text.mapTo(panel.facts, text.rect().bottomRight()))
+
+
+def opened_here(bench: Any, show: Callable[..., Any]) -> InspectorPanel:
+    """The inspector, narrow, on what is selected."""
+    bench.space.debugger.flush()
+    panel: InspectorPanel = show(InspectorPanel(bench.space), 260)
+    panel.refresh()
+    return panel

@@ -36,7 +36,7 @@ def panel(bench: Any, qtbot: Any, show: Callable[..., Any]) -> Any:
 
 
 def test_words_and_marks_are_shown(panel: Any) -> None:
-    assert panel.heading.text() == "An override"
+    assert panel.heading.accessibleName() == "An override"
     assert "<table" in panel.note.text()
     assert 'href="e"' in panel.note.text()
     assert 'href="x"' not in panel.note.text()
@@ -44,17 +44,30 @@ def test_words_and_marks_are_shown(panel: Any) -> None:
     assert panel.claim.truth.isVisible()
     rows = panel.expectations.rows
     assert [row.checked.ok for row in rows] == [True, False, False, False]
-    assert [row.accessibleName().rpartition("(")[2] for row in rows] == ["so)", *3 * ["not so)"]]
+    assert [row.accessibleName().rpartition("(")[2] for row in rows] == [
+        "holds)",
+        *3 * ["does not hold)"],
+    ]
     assert "0.711478" in rows[0].came.text()
     assert "0.663694" in rows[1].came.text()
     assert rows[3].came.text() == "the run · run 2 → no failure"
-    assert panel.expectations.heading.remark.text() == "3 of 4 not so"
+    assert panel.expectations.heading.remark.text() == "3 of 4 do not hold"
 
 
 def test_a_name_in_the_note_selects_its_node(panel: Any, bench: Any) -> None:
     panel.note.linkActivated.emit("e")
     assert bench.space.selection == ("e",)
-    assert ("fit_selection", "") in bench.views
+    assert ("reveal", "e") in bench.views
+
+
+def test_names_in_the_title_are_links_as_well(panel: Any, bench: Any) -> None:
+    commands.set_note(bench.space, "What `e` does, and `f(x)`", "A note.", "", "")
+    text = panel.heading.text()
+    assert "`" not in text
+    assert 'href="e"' in text
+    assert "f(x)" in text
+    panel.heading.linkActivated.emit("e")
+    assert bench.space.selection == ("e",)
 
 
 def test_an_edit_is_checked_anew(panel: Any, bench: Any, qtbot: Any) -> None:

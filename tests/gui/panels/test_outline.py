@@ -56,7 +56,8 @@ def test_scopes_nest_and_problems_are_marked() -> None:
     assert (block.label, block.detail) == ("block", "2")
     assert [child.label for child in block.children] == ["in", "z"]
     problems = {row.name: row.problem for row in walk(rows) if row.problem}
-    assert "not connected" in problems["block/z"]
+    assert "'dtype' is missing" in problems["block/in/x"]
+    assert "block/z" not in problems, "it is not finished, and nothing is wrong with it"
 
 
 def test_the_filter_needs_every_word(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
@@ -84,7 +85,7 @@ def test_selection_goes_both_ways(bench: Any, show: Callable[..., Any], qtbot: A
     bench.space.select(["a"])
     assert panel.tree.selected_names() == ["a"]
     qtbot.keyClick(panel.tree, Qt.Key.Key_Return)
-    assert bench.views[-1] == ("fit_selection", "")
+    assert bench.views[-1] == ("reveal", "a")
 
 
 def test_without_a_document_it_says_what_will_be_here(bench: Any, show: Callable[..., Any]) -> None:

@@ -36,7 +36,7 @@ def test_a_failed_step_is_listed_and_found(
     place = panel.list.visualRect(panel.model.index(0)).center()
     qtbot.mouseClick(panel.list.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert bench.space.selection == ("b",)
-    assert bench.views == [("fit_selection", "")]
+    assert bench.views == [("reveal", "b")]
 
 
 def test_a_shape_error_shows_while_drawing(bench: Any, show: Callable[..., Any]) -> None:

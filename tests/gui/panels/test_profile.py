@@ -225,7 +225,7 @@ def test_a_row_selects_its_node_and_the_node_its_row(
     qtbot.keyClick(panel.table, Qt.Key.Key_Up)
     assert bench.space.selection != ("e",)
     qtbot.keyClick(panel.table, Qt.Key.Key_Return)
-    assert bench.views[-1] == ("fit_selection", "")
+    assert bench.views[-1] == ("reveal", bench.space.selection[0])
 
 
 def test_an_arrow_folds_its_group_and_it_stays_folded(panel: Any, click: Any, qtbot: Any) -> None:

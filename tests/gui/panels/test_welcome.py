@@ -11,8 +11,8 @@ import pytest
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QApplication
 
-from core.host.trust import EXAMPLES
 from core.io import example_index
+from core.io.example_index import EXAMPLES
 from gui import theme
 from gui.panels.example_card import PICTURE, Card, shipped_picture
 from gui.panels.group_list import GroupButton
@@ -24,7 +24,9 @@ KEYS = Qt.Key
 
 @pytest.fixture
 def page(bench: Any, show: Callable[..., Any], qtbot: Any) -> Any:
-    made = show(WelcomePage(bench.space), 1600, 900)
+    made = show(WelcomePage(lambda: bench.space.theme), 1600, 900)
+    made.opened.connect(lambda path: bench.views.append(("open", str(path))))
+    bench.space.theme_changed.connect(made.restyle)
     qtbot.waitUntil(lambda: made.is_drawn)
     return made
 

@@ -122,7 +122,7 @@ def _nd_samples(shapes: Any) -> Any:
 
 op(
     "SpaceToBatchND",
-    inputs="input #block_shape #paddings",
+    inputs="input #block_shape:int32,int64 #paddings:int32,int64",
     type_attrs={"T": "input", "Tblock_shape": "block_shape", "Tpaddings": "paddings"},
     formula="blocks_to_batch(input, block_shape, paddings)",
     infer=lambda ctx: _moved(ctx, _batch_sizes),
@@ -140,7 +140,7 @@ op(
 )
 op(
     "BatchToSpaceND",
-    inputs="input #block_shape #crops",
+    inputs="input #block_shape:int32,int64 #crops:int32,int64",
     type_attrs={"T": "input", "Tblock_shape": "block_shape", "Tcrops": "crops"},
     formula="batch_to_blocks(input, block_shape, crops)",
     infer=lambda ctx: _moved(ctx, _space_sizes),

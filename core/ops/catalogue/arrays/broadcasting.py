@@ -65,7 +65,7 @@ def _summed_back(op: OpView, g: Tensor) -> tuple[Tensor, None]:
 
 op(
     "BroadcastTo",
-    inputs="input #shape",
+    inputs="input #shape:int32,int64",
     type_attrs={"T": "input", "Tidx": "shape"},
     formula="broadcast_to(input, shape)",
     infer=_broadcast_to,
@@ -109,7 +109,7 @@ def _one_list(ctx: InferContext) -> TensorType:
 
 op(
     "BroadcastArgs",
-    inputs="#s0 #s1",
+    inputs="#s0:int32,int64 #s1:s0",
     outputs="r0",
     type_attrs={"T": "s0"},
     formula="broadcast_shapes(axes(s0), axes(s1))",
@@ -149,7 +149,7 @@ def _two_lists(ctx: InferContext) -> tuple[TensorType, TensorType]:
 
 op(
     "BroadcastGradientArgs",
-    inputs="#s0 #s1",
+    inputs="#s0:int32,int64 #s1:s0",
     outputs="r0 r1",
     type_attrs={"T": "s0"},
     formula="broadcast_axes(s0, s1)",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape, TensorType
+from core.graph.dtypes import INDEX, DType, Shape, TensorType
 from core.ops.host import integer
 from core.ops.indexing import want_indices
 from core.ops.rows import sum_rows
@@ -181,9 +181,10 @@ def _histogram(xp: Any, values: Any, value_range: Any, nbins: Any, *, dtype: DTy
 
 op(
     "HistogramFixedWidth",
-    inputs="values #value_range #nbins",
+    inputs="values #value_range #nbins:int32",
     outputs="out",
     attrs={"dtype": DType.INT32},
+    choices={"dtype": INDEX},
     type_attrs={"T": "values"},
     formula="histogram(values, value_range, nbins, dtype)",
     infer=_histogram_type,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import GradstepError
-from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
+from core.graph.dtypes import INDEX, UNKNOWN, DType, Shape, TensorType
 from core.ops.catalogue.arrays.finding import in_order
 from core.ops.host import home, integers
 from core.ops.samples import ints
@@ -84,9 +84,10 @@ for _type, _outputs, _kernel, _doc in (
 ):
     op(
         _type,
-        inputs="x #axis",
+        inputs="x #axis:int32,int64",
         outputs=_outputs,
         attrs={"out_idx": DType.INT32},
+        choices={"out_idx": INDEX},
         type_attrs={"T": "x", "Taxis": "axis"},
         formula="distinct_slices(x, axis)",
         infer=_distinct,

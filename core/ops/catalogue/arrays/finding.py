@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape, TensorType
+from core.graph.dtypes import INDEX, DType, Shape, TensorType
 from core.ops.distinct import distinct_integers
 from core.ops.samples import ints
 from core.ops.shapes import one_dtype
@@ -124,6 +124,7 @@ op(
     inputs="x",
     outputs="y idx",
     attrs={"out_idx": DType.INT32},
+    choices={"out_idx": INDEX},
     type_attrs={"T": "x"},
     formula="distinct(x)",
     infer=_distinct,
@@ -138,6 +139,7 @@ op(
     inputs="x",
     outputs="y idx count",
     attrs={"out_idx": DType.INT32},
+    choices={"out_idx": INDEX},
     type_attrs={"T": "x"},
     formula="distinct(x)",
     infer=_distinct,
@@ -171,6 +173,7 @@ op(
     inputs="x y",
     outputs="out idx",
     attrs={"out_idx": DType.INT32},
+    choices={"out_idx": INDEX},
     type_attrs={"T": "x"},
     formula="x[~isin(x, y)]",
     infer=_left,

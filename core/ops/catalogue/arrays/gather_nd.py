@@ -10,7 +10,7 @@ from core.errors import GradstepError
 from core.graph.dtypes import Shape, TensorType
 from core.ops.builder import OpView, Tensor, call
 from core.ops.indexed_slices import IndexedSlices
-from core.ops.indexing import blanked, check, fill_value, subscript, want_indices
+from core.ops.indexing import BAD_INDICES, blanked, check, fill_value, subscript, want_indices
 from core.ops.known import shape_of
 from core.ops.rows import flat_rows
 from core.ops.rules import TF_CPU, Rules
@@ -116,6 +116,7 @@ op(
     "GatherNd",
     inputs="params indices",
     attrs={"bad_indices_policy": ""},
+    choices=BAD_INDICES,
     type_attrs={"Tparams": "params", "Tindices": "indices"},
     formula="params[rows_of(indices)]",
     infer=_gathered_nd,

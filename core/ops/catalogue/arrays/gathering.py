@@ -129,7 +129,7 @@ def _gather_samples(rng: np.random.Generator) -> list[Sample]:
 
 op(
     "GatherV2",
-    inputs="params indices #axis",
+    inputs="params indices #axis:int32,int64",
     attrs={"batch_dims": 0},
     type_attrs={"Tparams": "params", "Tindices": "indices", "Taxis": "axis"},
     formula="gather(params, indices, axis, batch_dims)",

@@ -143,7 +143,7 @@ _SHAPES = (((2, 3), (1, 3), 0), ((2, 1), (2, 3), -1), ((3,), (0,), 0))
 
 op(
     "ConcatV2",
-    inputs="values* #axis",
+    inputs="values* #axis:int32,int64",
     type_attrs={"T": "values", "N": "len(values)", "Tidx": "axis"},
     formula="concatenate(values, axis)",
     infer=_joined,
@@ -160,7 +160,7 @@ op(
 )
 op(
     "Concat",
-    inputs="#concat_dim values*",
+    inputs="#concat_dim:int32 values*",
     type_attrs={"T": "values", "N": "len(values)"},
     formula="concatenate(values, concat_dim)",
     infer=lambda ctx: _joined(ctx, axis_first=True),
@@ -203,7 +203,7 @@ def _sizes(shape: tuple[int, ...]) -> str:
 
 op(
     "ConcatOffset",
-    inputs="#concat_dim #shape*",
+    inputs="#concat_dim:int32 #shape*:int32,int64",
     outputs="offset*",
     type_attrs={"N": "len(shape)", "shape_type": "shape"},
     formula="0 * shape[0]",

@@ -49,7 +49,7 @@ def _linspace(xp: Any, start: Any, stop: Any, num: Any) -> Any:
 
 op(
     "LinSpace",
-    inputs="start stop #num",
+    inputs="start stop #num:int32,int64",
     type_attrs={"T": "start", "Tidx": "num"},
     formula="linspace(start, stop, num)",
     infer=_type,

@@ -61,7 +61,7 @@ def _one_hot(xp: Any, indices: Any, depth: Any, on: Any, off: Any, *, axis: int)
 
 op(
     "OneHot",
-    inputs="indices #depth on_value off_value",
+    inputs="indices #depth:int32 on_value off_value",
     attrs={"axis": -1},
     type_attrs={"T": "on_value", "TI": "indices"},
     formula="where(one_hot(indices, depth, axis), on_value, off_value)",

@@ -104,7 +104,7 @@ def _samples(*extra: Any, **attrs: Any) -> Any:
 
 op(
     "Pad",
-    inputs="input #paddings",
+    inputs="input #paddings:int32,int64",
     type_attrs={"T": "input", "Tpaddings": "paddings"},
     formula="pad(input, paddings)",
     infer=_padded,
@@ -138,7 +138,7 @@ def _pad_with(xp: Any, x: Any, paddings: Any, value: Any) -> Any:
 
 op(
     "PadV2",
-    inputs="input #paddings constant_values",
+    inputs="input #paddings:int32,int64 constant_values",
     type_attrs={"T": "input", "Tpaddings": "paddings"},
     formula="pad(input, paddings, constant_values=constant_values)",
     infer=_padded_with,
@@ -188,7 +188,7 @@ _MODES = ("REFLECT", "SYMMETRIC")
 
 op(
     "MirrorPad",
-    inputs="input #paddings",
+    inputs="input #paddings:int32,int64",
     attrs={"mode": str},
     choices={"mode": _MODES},
     type_attrs={"T": "input", "Tpaddings": "paddings"},
@@ -257,7 +257,7 @@ def _mirror_again(op: OpView, g: Tensor) -> tuple[Tensor, None]:
 
 op(
     "MirrorPadGrad",
-    inputs="input #paddings",
+    inputs="input #paddings:int32,int64",
     attrs={"mode": str},
     choices={"mode": _MODES},
     type_attrs={"T": "input", "Tpaddings": "paddings"},

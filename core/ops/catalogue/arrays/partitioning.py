@@ -16,12 +16,12 @@ from core.ops.rules import TF_CPU, Rules
 from core.ops.samples import ints
 from core.ops.shapes import brackets, one_dtype, starts_with
 from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import count, wrong_type
+from core.ops.type_rules import output_count, wrong_type
 
 
 def _parts(ctx: InferContext) -> tuple[TensorType, ...]:
     data, partitions = ctx.types
-    number = count(ctx, "num_partitions")
+    number = output_count(ctx, "num_partitions")
     if partitions.dtype is not DType.INT32:
         raise wrong_type(ctx, partitions.dtype, "partitions of element type int32")
     if data.shape.dims is None or partitions.shape.dims is None:

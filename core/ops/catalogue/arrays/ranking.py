@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape, TensorType
+from core.graph.dtypes import INDEX, DType, Shape, TensorType
 from core.ops.builder import OpView, Tensor, call
 from core.ops.host import integer
 from core.ops.known import shape_of
@@ -111,9 +111,10 @@ def _product(sizes: Tensor | np.ndarray) -> Tensor | np.ndarray:
 
 op(
     "TopKV2",
-    inputs="input #k",
+    inputs="input #k:int16,int32,int64",
     outputs="values indices",
     attrs={"sorted": True, "index_type": DType.INT32},
+    choices={"index_type": (DType.INT16, *INDEX)},
     type_attrs={"T": "input", "Tk": "k"},
     formula="flip(sort(input), -1)[..., :k.item()]",
     infer=_top_type,
@@ -187,7 +188,7 @@ def _members(rng: np.random.Generator) -> list[tuple[Any, Any]]:
 
 op(
     "InTopK",
-    inputs="predictions targets",
+    inputs="predictions targets:int32,int64",
     outputs="precision",
     attrs={"k": int},
     type_attrs={"T": "targets"},
@@ -201,7 +202,7 @@ op(
 )
 op(
     "InTopKV2",
-    inputs="predictions targets #k",
+    inputs="predictions targets:int32,int64 #k:targets",
     outputs="precision",
     type_attrs={"T": "targets"},
     formula="in_top(predictions, targets, k)",

@@ -48,7 +48,7 @@ def _turned_back(op: OpView, g: Tensor) -> tuple[Tensor, None]:
 
 op(
     "ReverseV2",
-    inputs="tensor #axis",
+    inputs="tensor #axis:int32,int64",
     type_attrs={"T": "tensor", "Tidx": "axis"},
     formula="flip(tensor, axes(axis))",
     infer=_reversed,
@@ -156,7 +156,7 @@ def _sequences_back(op: OpView, g: Tensor) -> tuple[Tensor, None]:
 
 op(
     "ReverseSequence",
-    inputs="input seq_lengths",
+    inputs="input seq_lengths:int32,int64",
     attrs={"seq_dim": int, "batch_dim": 0},
     type_attrs={"T": "input", "Tlen": "seq_lengths"},
     formula="reverse_sequence(input, seq_lengths, seq_dim, batch_dim)",
@@ -221,7 +221,7 @@ def _rolled_back(op: OpView, g: Tensor) -> tuple[Tensor, None, None]:
 
 op(
     "Roll",
-    inputs="input #shift #axis",
+    inputs="input #shift:int32,int64 #axis:int32,int64",
     type_attrs={"T": "input", "Tshift": "shift", "Taxis": "axis"},
     formula="roll(input, axes(shift), axes(axis))",
     infer=_rolled,

@@ -10,7 +10,7 @@ from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape, TensorType
 from core.ops.builder import OpView, Tensor, call
 from core.ops.host import integers
-from core.ops.indexing import check, no_such_row, want_indices
+from core.ops.indexing import BAD_INDICES, check, no_such_row, want_indices
 from core.ops.rows import flat_rows, sum_rows
 from core.ops.rules import TF_CPU, Rules
 from core.ops.samples import ints
@@ -25,20 +25,12 @@ def _scattered(ctx: InferContext) -> TensorType:
     if ctx.types[1].dtype in (DType.STRING, DType.RESOURCE):
         raise wrong_type(ctx, ctx.types[1].dtype, "numbers or bool")
     dims = ctx.constant(2)
-    _check_policy(ctx.attr("bad_indices_policy"))
+    ctx.attr("bad_indices_policy")  # fails unless it is one of the choices
     if dims is None:
         return TensorType(ctx.types[1].dtype, sized_by(ctx.types[2].shape))
     sizes = integers(dims)
     _check_scatter(ctx.types[0].shape, ctx.types[1].shape, sizes)
     return TensorType(ctx.types[1].dtype, Shape(sizes))
-
-
-def _check_policy(policy: str) -> None:
-    if policy not in ("", "DEFAULT", "ERROR", "IGNORE"):
-        raise GradstepError(
-            f"Unknown bad indices handling attribute: {policy}",
-            hint="it is ERROR, IGNORE, or empty for ERROR",
-        )
 
 
 def _check_scatter(indices: Shape, updates: Shape, sizes: tuple[int, ...]) -> None:
@@ -126,8 +118,9 @@ def _gathered(op: OpView, g: Tensor) -> tuple[None, Tensor, None]:
 
 op(
     "ScatterNd",
-    inputs="indices updates #shape",
+    inputs="indices updates #shape:indices",
     attrs={"bad_indices_policy": ""},
+    choices=BAD_INDICES,
     type_attrs={"T": "updates", "Tindices": "indices"},
     formula="scatter(indices, updates, shape)",
     infer=_scattered,

@@ -143,7 +143,7 @@ def _declare(
 ) -> None:
     op(
         f"UnsortedSegment{name}",
-        inputs="data segment_ids #num_segments",
+        inputs="data segment_ids #num_segments:int32,int64",
         type_attrs={"T": "data", "Tindices": "segment_ids", "Tnumsegments": "num_segments"},
         formula=f"segments(data, segment_ids, num_segments, {formula})",
         infer=infer(_segmented),

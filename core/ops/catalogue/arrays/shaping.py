@@ -69,7 +69,7 @@ def _missing(have: tuple[int, ...], wanted: tuple[int, ...]) -> int:
 
 op(
     "Reshape",
-    inputs="tensor #shape",
+    inputs="tensor #shape:int32,int64",
     type_attrs={"T": "tensor", "Tshape": "shape"},
     formula="reshape(tensor, shape)",
     infer=_reshaped,
@@ -125,7 +125,7 @@ def _transposed_back(op: OpView, g: Tensor) -> tuple[Tensor, None]:
 
 op(
     "Transpose",
-    inputs="x #perm",
+    inputs="x #perm:int32,int64",
     outputs="y",
     type_attrs={"T": "x", "Tperm": "perm"},
     formula="transpose(x, perm)",
@@ -161,7 +161,7 @@ def _inverse(xp: Any, x: Any) -> Any:
 
 op(
     "InvertPermutation",
-    inputs="x",
+    inputs="x:int32,int64",
     outputs="y",
     type_attrs={"T": "x"},
     formula="argsort(x)",
@@ -199,7 +199,7 @@ def _expanded(ctx: InferContext) -> TensorType:
 
 op(
     "ExpandDims",
-    inputs="input #dim",
+    inputs="input #dim:int32,int64",
     type_attrs={"T": "input", "Tdim": "dim"},
     formula="expand_dims(input, axes(dim))",
     infer=_expanded,

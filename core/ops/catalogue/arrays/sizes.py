@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import GradstepError
-from core.graph.dtypes import SCALAR, UNKNOWN, DType, Shape, TensorType
+from core.graph.dtypes import INDEX, SCALAR, UNKNOWN, DType, Shape, TensorType
 from core.graph.model import Operation
 from core.ops.samples import unary
 from core.ops.shapes import brackets
@@ -22,6 +22,7 @@ op(
     "Shape",
     inputs="input",
     attrs={"out_type": DType.INT32},
+    choices={"out_type": INDEX},
     type_attrs={"T": "input"},
     formula="shape(input)",
     infer=_rank_known,
@@ -36,6 +37,7 @@ op(
     inputs="input*",
     outputs="output*",
     attrs={"out_type": DType.INT32},
+    choices={"out_type": INDEX},
     type_attrs={"T": "input", "N": "len(input)"},
     formula="shape(input[0])",
     infer=lambda ctx: tuple(
@@ -52,6 +54,7 @@ op(
     "Size",
     inputs="input",
     attrs={"out_type": DType.INT32},
+    choices={"out_type": INDEX},
     type_attrs={"T": "input"},
     formula="size(input)",
     infer=lambda ctx: TensorType(DType(ctx.attr("out_type")), SCALAR),

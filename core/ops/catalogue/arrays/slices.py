@@ -27,9 +27,21 @@ class Spec(NamedTuple):
     shrink_axis_mask: int = 0
 
 
+def _require_equal_sizes(spec: Spec) -> None:
+    sizes = [len(part) for part in (spec.begin, spec.end, spec.strides)]
+    if len(set(sizes)) > 1:
+        begin, end, strides = sizes
+        raise GradstepError(
+            "Expected begin, end, and strides to be 1D equal size tensors, but got shapes "
+            f"[{begin}], [{end}], and [{strides}] instead.",
+            hint="give one of each for each axis",
+        )
+
+
 def python_index(dims: Sequence[int | None], spec: Spec) -> Index:
     """The index that cuts `spec` out of an array of sizes `dims` (None: not known yet). Raises
-    GradstepError for an element outside, and for more entries than axes."""
+    GradstepError for an element outside, more entries than axes, and parts of unequal lengths."""
+    _require_equal_sizes(spec)
     if sum(spec.ellipsis_mask >> i & 1 for i in range(len(spec.begin))) > 1:
         raise GradstepError("Multiple ellipses in slice spec not allowed")
     special = spec.ellipsis_mask | spec.new_axis_mask

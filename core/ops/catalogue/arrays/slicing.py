@@ -89,7 +89,7 @@ def _slice_gradient(op: OpView, g: Tensor) -> tuple[Tensor, None, None]:
 
 op(
     "Slice",
-    inputs="input #begin #size",
+    inputs="input #begin:int32,int64 #size:begin",
     type_attrs={"T": "input", "Index": "begin"},
     formula="box(input, begin, size)",
     infer=_sliced,
@@ -172,7 +172,7 @@ _NO_MASKS = dict.fromkeys(MASKS, 0)
 
 op(
     "StridedSlice",
-    inputs="input #begin #end #strides",
+    inputs="input #begin:int16,int32,int64 #end:begin #strides:begin",
     attrs=_NO_MASKS,
     type_attrs={"T": "input", "Index": "begin"},
     formula="input[slices(input, begin, end, strides, masks)]",
@@ -230,7 +230,7 @@ def _back_samples(rng: np.random.Generator) -> list[Sample]:
 
 op(
     "StridedSliceGrad",
-    inputs="#shape #begin #end #strides dy",
+    inputs="#shape:int32,int64 #begin:shape #end:shape #strides:shape dy",
     attrs=_NO_MASKS,
     type_attrs={"T": "dy", "Index": "shape"},
     formula="slices_back(shape, begin, end, strides, masks, dy)",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from core.graph.model import Constant
 from core.ops.builder import call
+from core.ops.conversion import converted
 from core.ops.host import home, integers, is_integer
 from core.ops.known import all_axes
 from core.ops.samples import unary
@@ -64,7 +66,27 @@ op(
 
 def _constant(ctx: InferContext) -> TensorType:
     value = ctx.attr("value").array
-    return TensorType(DType.of(value.dtype), Shape(tuple(value.shape)))
+    dtype = DType.of(value.dtype)
+    said = ctx.op.attrs.get("dtype", dtype)
+    if said != dtype:
+        raise ctx.fail(
+            f"attribute 'dtype' is {said}, but the value is of {dtype.value}",
+            hint="write the value again, or choose another dtype",
+        )
+    return TensorType(dtype, Shape(tuple(value.shape)))
+
+
+def _in_its_dtype(attrs: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A constant's attributes once its dtype has been set."""
+    if "dtype" not in attrs:
+        return attrs
+    value = converted(attrs["value"].array, DType(attrs["dtype"]))
+    return {**attrs, "value": Constant(value)}
+
+
+def _with_its_dtype(attrs: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The same once its value has been set."""
+    return {**attrs, "dtype": DType.of(attrs["value"].array.dtype)}
 
 
 def _held(xp: Any, *, op: Any) -> Any:
@@ -74,7 +96,8 @@ def _held(xp: Any, *, op: Any) -> Any:
 
 op(
     "Const",
-    attrs={"value": Constant, "dtype": DType.FLOAT32},
+    attrs={"value": Constant, "dtype": DType},
+    follow={"dtype": _in_its_dtype, "value": _with_its_dtype},
     formula="value",
     infer=_constant,
     kernel=_held,
@@ -101,7 +124,7 @@ def _sizes(dims: Any) -> tuple[int, ...]:
 
 op(
     "Empty",
-    inputs="#shape",
+    inputs="#shape:int32",
     attrs={"dtype": DType, "init": False},
     formula="zeros(shape)",
     infer=_empty_type,
@@ -137,7 +160,7 @@ def _filled(ctx: InferContext) -> TensorType:
 
 op(
     "Fill",
-    inputs="#dims value",
+    inputs="#dims:int32,int64 value",
     type_attrs={"T": "value", "index_type": "dims"},
     formula="full(dims, value)",
     infer=_filled,

@@ -212,7 +212,7 @@ def _declare(name: str) -> None:
         count = "num_segments" if numbered else "last(segment_ids)"
         op(
             f"SparseSegment{name}{'WithNumSegments' if numbered else ''}",
-            inputs=f"data indices segment_ids{' #num_segments' if numbered else ''}",
+            inputs=f"data indices segment_ids{' #num_segments:int32,int64' if numbered else ''}",
             attrs={"sparse_gradient": False},
             type_attrs={**_TYPES, "Tnumsegments": "num_segments"} if numbered else _TYPES,
             formula=f"segments(take(data, indices, 0), segment_ids, {count}, {reduce}, 0)",
@@ -227,7 +227,7 @@ def _declare(name: str) -> None:
         )
     op(
         f"SparseSegment{name}Grad",
-        inputs="grad indices segment_ids #output_dim0",
+        inputs="grad indices segment_ids #output_dim0:int32",
         type_attrs={**_TYPES, "T": "grad"},
         formula=f"spread_rows(grad, indices, segment_ids, output_dim0, '{name}')",
         infer=_of_floats(_back_type),

@@ -13,7 +13,7 @@ from core.ops.builder import OpView, Tensor, call
 from core.ops.host import integer, integers
 from core.ops.shapes import brackets
 from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import count
+from core.ops.type_rules import output_count
 
 
 def _pieces(ctx: InferContext, axis: Any, sizes: list[int | None]) -> tuple[TensorType, ...]:
@@ -47,7 +47,7 @@ def _joined_back(axis: Tensor, grads: tuple[Tensor, ...]) -> Tensor:
 
 
 def _equal_pieces(ctx: InferContext) -> tuple[TensorType, ...]:
-    dims, axis, ways = ctx.types[1].shape.dims, ctx.constant(0), count(ctx, "num_split")
+    dims, axis, ways = ctx.types[1].shape.dims, ctx.constant(0), output_count(ctx, "num_split")
     if ctx.types[0].shape.rank not in (None, 0):
         raise ctx.fail(f"split_dim must be a scalar but has rank {ctx.types[0].shape.rank}")
     if dims is None or axis is None:
@@ -81,7 +81,7 @@ def _cut(value: Any, axis: int, sizes: list[int]) -> tuple[Any, ...]:
 
 op(
     "Split",
-    inputs="#split_dim value",
+    inputs="#split_dim:int32 value",
     outputs="output*",
     attrs={"num_split": int},
     type_attrs={"T": "value"},
@@ -101,7 +101,7 @@ op(
 
 def _sized_pieces(ctx: InferContext) -> tuple[TensorType, ...]:
     value, wanted = ctx.types[0].shape, ctx.types[1].shape
-    ways, sizes, axis = count(ctx, "num_split"), ctx.constant(1), ctx.constant(2)
+    ways, sizes, axis = output_count(ctx, "num_split"), ctx.constant(1), ctx.constant(2)
     if wanted.dims is not None and not Shape((ways,)).accepts(tuple(d or ways for d in wanted)):
         raise _wrong_count(wanted.dims)
     if value.dims is None or sizes is None or axis is None:
@@ -148,13 +148,13 @@ def _sizes(wanted: tuple[int, ...], size: int) -> list[int]:
 def _split_v(xp: Any, value: Any, size_splits: Any, split_dim: Any, *, num_split: int) -> Any:
     if size_splits.shape != (num_split,):
         raise _wrong_count(size_splits.shape)
-    at = _axis(split_dim.reshape(()), value.ndim)
+    at = _axis(np.array(integer(split_dim)), value.ndim)
     return _cut(value, at, _sizes(integers(size_splits), value.shape[at]))
 
 
 op(
     "SplitV",
-    inputs="value #size_splits #split_dim",
+    inputs="value #size_splits:int8,int32,int64 #split_dim:int32",
     outputs="output*",
     attrs={"num_split": int},
     type_attrs={"T": "value", "Tlen": "size_splits"},
@@ -176,7 +176,7 @@ op(
 
 
 def _unpacked(ctx: InferContext) -> tuple[TensorType, ...]:
-    source, num = ctx.types[0], count(ctx, "num", 0)
+    source, num = ctx.types[0], output_count(ctx, "num", 0)
     if source.shape.dims is None:
         return (TensorType(source.dtype),) * num
     axis = _unpack_axis(ctx.attr("axis"), len(source.shape.dims))

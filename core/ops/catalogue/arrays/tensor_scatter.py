@@ -10,7 +10,7 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape, TensorType
 from core.ops.builder import OpView, Tensor, call
-from core.ops.indexing import check, no_such_row, want_indices
+from core.ops.indexing import BAD_INDICES, check, no_such_row, want_indices
 from core.ops.known import shape_of, zeros_like
 from core.ops.rows import add_rows, combine_rows, flat_rows, write_rows
 from core.ops.rules import TF_CPU, Rules
@@ -166,6 +166,7 @@ def _declare(
         f"TensorScatter{name}",
         inputs="tensor indices updates",
         attrs={"bad_indices_policy": ""},
+        choices=BAD_INDICES,
         type_attrs={"T": "tensor", "Tindices": "indices"},
         formula=f"combined(tensor, indices, updates, {combine})",
         infer=numbers(_updated),

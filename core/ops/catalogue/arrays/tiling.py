@@ -55,6 +55,7 @@ def _tile(xp: Any, x: Any, multiples: Any) -> Any:
 def _tile_calls(xp: Any, x: Any, multiples: Any, *, out: Any, room: Any) -> Calls:
     """One copy, with the repeats of each axis as an axis of their own."""
     times = integers(multiples)
+    _check_multiples(times, x.ndim)
     split = [n for pair in zip(times, x.shape, strict=True) for n in pair]
     yield np.copyto, out.reshape(split), x.reshape([n for d in x.shape for n in (1, d)])
 
@@ -75,7 +76,7 @@ def _untiled(op: OpView, g: Tensor) -> tuple[Tensor, None]:
 
 op(
     "Tile",
-    inputs="input #multiples",
+    inputs="input #multiples:int32,int64",
     type_attrs={"T": "input", "Tmultiples": "multiples"},
     formula="tile(input, multiples)",
     infer=_tiled,

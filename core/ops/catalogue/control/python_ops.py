@@ -10,6 +10,7 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import DType, TensorType
 from core.graph.model import Operation
+from core.ops.attribute_edits import as_long_as
 from core.ops.builder import OpView, Tensor
 from core.ops.table import InferContext, op
 
@@ -23,7 +24,6 @@ _KINDS: tuple[tuple[type[Exception], str], ...] = (
     (StopIteration, "OutOfRangeError"),
     (MemoryError, "ResourceExhaustedError"),
 )
-_TF_NAMES = {DType.FLOAT64: "double", DType.FLOAT32: "float", DType.FLOAT16: "half"}
 
 
 def _declared(ctx: InferContext) -> tuple[TensorType, ...]:
@@ -90,8 +90,8 @@ def _typed(token: str, index: int, pair: tuple[Any, DType]) -> np.ndarray:
     found = DType.of(value.dtype)
     if found is not wanted:
         raise GradstepError(
-            f"{index}-th value returned by {token} is {_TF_NAMES.get(found, found.value)}, "
-            f"but expects {_TF_NAMES.get(wanted, wanted.value)}",
+            f"{index}-th value returned by {token} is {found.cpp_name}, "
+            f"but expects {wanted.cpp_name}",
             hint=f"return value.astype(np.{wanted.value})",
         )
     return np.asarray(value)
@@ -107,7 +107,9 @@ def _taped(op: OpView, *grads: Tensor) -> NoReturn:
     )
 
 
-_ATTRS = {"token": str, "Tin": (), "Tout": tuple, "shapes": ()}
+_ATTRS = {"token": str, "Tout": tuple, "shapes": ()}
+_FOLLOW = as_long_as("Tout", "shapes")
+_TYPES = {"Tin": "types(input)"}
 _NUMBERS = (
     "a Python number that it returns takes the declared type; TensorFlow takes the one that NumPy "
     "gives it"
@@ -122,6 +124,8 @@ for _type, _stateful, _doc in (
         inputs="#input*",
         outputs="output*",
         attrs=_ATTRS,
+        follow=_FOLLOW,
+        type_attrs=_TYPES,
         infer=_declared,
         kernel=_run,
         stateful=_stateful,
@@ -136,6 +140,8 @@ op(
     inputs="#input*",
     outputs="output*",
     attrs={**_ATTRS, "is_async": False},
+    follow=_FOLLOW,
+    type_attrs=_TYPES,
     infer=_declared,
     kernel=_run,
     gradient=_taped,

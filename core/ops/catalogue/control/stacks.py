@@ -37,7 +37,7 @@ def _close(xp: Any, handle: Any, run: RunArrays) -> RunArrays:
 
 op(
     "StackV2",
-    inputs="#max_size",
+    inputs="#max_size:int32",
     outputs="handle",
     attrs={"elem_type": DType, "stack_name": ""},
     infer=lambda ctx: TensorType(DType.RESOURCE, SCALAR),

@@ -130,7 +130,7 @@ def _rows(g: Gradient) -> IndexedSlices:
 for _type, _data in (("Switch", "data"), ("RefSwitch", "&data")):
     op(
         _type,
-        inputs=f"{_data} pred",
+        inputs=f"{_data} pred:bool",
         outputs="output_false output_true",
         type_attrs={"T": "data"},
         formula="data",

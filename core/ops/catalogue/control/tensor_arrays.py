@@ -18,7 +18,6 @@ from core.ops.tensor_array_gradients import read_gradient, write_gradient
 # An attribute of reads, which TensorFlow passes over: there, Python remembers the shape.
 SHAPE = "_element_shape"
 _FLOW = TensorType(DType.FLOAT32, SCALAR)
-_NAMES = {"float16": "half", "float32": "float", "float64": "double"}  # TensorFlow's, in messages
 
 
 def _handle(ctx: InferContext) -> tuple[TensorType, ...]:
@@ -67,7 +66,7 @@ def writing(handle: Any, run: RunArrays, value: Any) -> tuple[str, TensorArray]:
 
 def _of(dtype: DType, does: str, name: str, array: TensorArray) -> tuple[str, TensorArray]:
     if array.dtype is not dtype:
-        have, want = (_NAMES.get(d.value, d.value) for d in (array.dtype, dtype))
+        have, want = (d.cpp_name for d in (array.dtype, dtype))
         raise GradstepError(
             f"TensorArray dtype is {have} but Op {does} dtype {want}.",
             hint="cast the elements, or give the array the other dtype",
@@ -140,7 +139,7 @@ def _close(xp: Any, handle: Any, run: RunArrays) -> RunArrays:
 
 op(
     "TensorArrayV3",
-    inputs="#size",
+    inputs="#size:int32",
     outputs="handle flow",
     attrs={
         "dtype": DType,
@@ -159,7 +158,7 @@ op(
 )
 op(
     "TensorArrayGradV3",
-    inputs="handle flow_in",
+    inputs="handle flow_in:float32",
     outputs="grad_handle flow_out",
     attrs={"source": str},
     infer=lambda ctx: (ctx.types[0], _FLOW),
@@ -172,7 +171,7 @@ op(
 )
 op(
     "TensorArrayWriteV3",
-    inputs="handle #index value flow_in",
+    inputs="handle #index:int32 value flow_in:float32",
     outputs="flow_out",
     type_attrs={"T": "value"},
     infer=flow,
@@ -184,7 +183,7 @@ op(
 )
 op(
     "TensorArrayReadV3",
-    inputs="handle #index flow_in",
+    inputs="handle #index:int32 flow_in:float32",
     outputs="value",
     attrs={"dtype": DType},
     infer=_element,
@@ -196,7 +195,7 @@ op(
 )
 op(
     "TensorArraySizeV3",
-    inputs="handle flow_in",
+    inputs="handle flow_in:float32",
     outputs="size",
     infer=lambda ctx: TensorType(DType.INT32, SCALAR),
     kernel=_size,

@@ -214,7 +214,7 @@ for _version, _attrs, _samples in (
     _words = "; align says at which end the shorter ones are filled up" if _attrs else ""
     op(
         f"MatrixDiag{_version}",
-        inputs="diagonal #k #num_rows #num_cols padding_value",
+        inputs="diagonal #k:int32 #num_rows:int32 #num_cols:int32 padding_value:diagonal",
         type_attrs={"T": "diagonal"},
         formula=f"matrix_of(diagonal, k, num_rows, num_cols, padding_value, {_align})",
         infer=rules.matrix_type,
@@ -229,7 +229,7 @@ for _version, _attrs, _samples in (
     )
     op(
         f"MatrixDiagPart{_version}",
-        inputs="input #k padding_value",
+        inputs="input #k:int32 padding_value:input",
         outputs="diagonal",
         type_attrs={"T": "input"},
         formula=f"diagonals_of(input, k, padding_value, {_align})",
@@ -245,7 +245,7 @@ for _version, _attrs, _samples in (
     )
     op(
         f"MatrixSetDiag{_version}",
-        inputs="input diagonal #k",
+        inputs="input diagonal #k:int32",
         type_attrs={"T": "input"},
         formula=f"with_diagonals(input, diagonal, k, {_align})",
         infer=rules.replaced_type,

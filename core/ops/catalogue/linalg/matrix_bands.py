@@ -76,7 +76,7 @@ def _samples(rng: np.random.Generator) -> list[Sample]:
 
 op(
     "MatrixBandPart",
-    inputs="input #num_lower #num_upper",
+    inputs="input #num_lower:int32,int64 #num_upper:num_lower",
     outputs="band",
     type_attrs={"T": "input", "Tindex": "num_lower"},
     formula="banded(input, num_lower, num_upper)",

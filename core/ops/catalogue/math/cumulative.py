@@ -120,7 +120,7 @@ def _finite_where_inclusive(rng: np.random.Generator) -> list[Sample]:
 
 op(
     "Cumsum",
-    inputs="x #axis",
+    inputs="x #axis:int32,int64",
     outputs="out",
     attrs={"exclusive": False, "reverse": False},
     type_attrs={"T": "x", "Tidx": "axis"},
@@ -134,7 +134,7 @@ op(
 )
 op(
     "Cumprod",
-    inputs="x #axis",
+    inputs="x #axis:int32,int64",
     outputs="out",
     attrs={"exclusive": False, "reverse": False},
     type_attrs={"T": "x", "Tidx": "axis"},
@@ -155,7 +155,7 @@ op(
 )
 op(
     "CumulativeLogsumexp",
-    inputs="x #axis",
+    inputs="x #axis:int32,int64",
     outputs="out",
     attrs={"exclusive": False, "reverse": False},
     type_attrs={"T": "x", "Tidx": "axis"},

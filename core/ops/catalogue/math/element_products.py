@@ -75,7 +75,7 @@ def _samples(rng: np.random.Generator) -> list[Sample]:
 
 op(
     "Prod",
-    inputs="input #reduction_indices",
+    inputs="input #reduction_indices:int32,int64",
     attrs={"keep_dims": False},
     type_attrs={"T": "input", "Tidx": "reduction_indices"},
     formula="prod(input, axes(reduction_indices), keepdims=keep_dims)",

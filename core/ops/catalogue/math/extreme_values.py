@@ -55,7 +55,7 @@ def _extreme_gradient(op: OpView, g: Tensor) -> tuple[Tensor, None]:
 for _type, _function, _empty in (("Max", "max", _lowest), ("Min", "min", _highest)):
     op(
         _type,
-        inputs="input #reduction_indices",
+        inputs="input #reduction_indices:int32,int64",
         attrs={"keep_dims": False},
         type_attrs={"T": "input", "Tidx": "reduction_indices"},
         formula=f"{_function}(input, axes(reduction_indices), keepdims=keep_dims)",
@@ -68,6 +68,7 @@ for _type, _function, _empty in (("Max", "max", _lowest), ("Min", "min", _highes
         kinks="equal extremes share the gradient equally",
     )
 
+_AXES = {"ArgMax": "int16,int32,int64", "ArgMin": "int32,int64"}
 _PLACES = {
     "ArgMax": (DType.INT16, DType.UINT16, DType.INT32, DType.INT64),
     "ArgMin": (DType.INT32, DType.INT64),
@@ -128,7 +129,7 @@ for _type, _lost in (("ArgMax", -np.inf), ("ArgMin", np.inf)):
     _words = "largest" if _type == "ArgMax" else "smallest"
     op(
         _type,
-        inputs="input #dimension",
+        inputs=f"input #dimension:{_AXES[_type]}",
         attrs={"output_type": DType.INT64},
         type_attrs={"T": "input", "Tidx": "dimension"},
         choices={"output_type": _PLACES[_type]},

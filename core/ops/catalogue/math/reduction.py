@@ -40,7 +40,7 @@ def _sum_calls(xp: Any, x: Any, axes: Any, *, keep_dims: bool, out: Any, room: A
 
 op(
     "Sum",
-    inputs="input #reduction_indices",
+    inputs="input #reduction_indices:int32,int64",
     attrs={"keep_dims": False},
     type_attrs={"T": "input", "Tidx": "reduction_indices"},
     formula="sum(input, axes(reduction_indices), keepdims=keep_dims)",
@@ -106,7 +106,7 @@ def _how_many(op: OpView, dtype: DType) -> Tensor | float:
 
 op(
     "Mean",
-    inputs="input #reduction_indices",
+    inputs="input #reduction_indices:int32,int64",
     attrs={"keep_dims": False},
     type_attrs={"T": "input", "Tidx": "reduction_indices"},
     formula="mean(input, axes(reduction_indices), keepdims=keep_dims)",
@@ -137,7 +137,7 @@ def _norm_gradient(op: OpView, g: Tensor) -> tuple[Tensor, None]:
 
 op(
     "EuclideanNorm",
-    inputs="input #reduction_indices",
+    inputs="input #reduction_indices:int32,int64",
     attrs={"keep_dims": False},
     type_attrs={"T": "input", "Tidx": "reduction_indices"},
     formula="sqrt(sum(input * input, axes(reduction_indices), keepdims=keep_dims))",
@@ -190,7 +190,7 @@ for _type, _function, _words in (
 ):
     op(
         _type,
-        inputs="input #reduction_indices",
+        inputs="input #reduction_indices:int32,int64",
         attrs={"keep_dims": False},
         type_attrs={"Tidx": "reduction_indices"},
         formula=f"{_function}(input, axes(reduction_indices), keepdims=keep_dims)",

@@ -214,7 +214,7 @@ _WHOLE: dict[str, Any] = {
     "differs": f"{WIDER}; its own second derivatives are the true ones, TensorFlow's leave out "
     "that the mean follows from x",
 }
-_INPUTS = "y_backprop x scale reserve_space_1 reserve_space_2"
+_INPUTS = "y_backprop x:y_backprop scale reserve_space_1 reserve_space_2"
 _OUTPUTS = "x_backprop scale_backprop offset_backprop"
 
 op(

@@ -75,7 +75,7 @@ _KERNEL_3D, _OUT_KERNEL_3D = input_kernels(CONV3D)
 
 op(
     "Conv2DBackpropInput",
-    inputs="#input_sizes filter out_backprop",
+    inputs="#input_sizes:int32 filter out_backprop",
     attrs=_ATTRS_2D,
     type_attrs={"T": "filter"},
     choices=_CHOICES_2D,
@@ -91,7 +91,7 @@ op(
 )
 op(
     "Conv2DBackpropFilter",
-    inputs="input #filter_sizes out_backprop",
+    inputs="input #filter_sizes:int32 out_backprop",
     attrs=_ATTRS_2D,
     type_attrs={"T": "input"},
     choices=_CHOICES_2D,
@@ -106,7 +106,7 @@ op(
 )
 op(
     "Conv3DBackpropInputV2",
-    inputs="#input_sizes filter out_backprop",
+    inputs="#input_sizes:int32,int64 filter out_backprop",
     attrs=_ATTRS_3D,
     type_attrs={"T": "filter", "Tshape": "input_sizes"},
     choices=_CHOICES_3D,
@@ -122,7 +122,7 @@ op(
 )
 op(
     "Conv3DBackpropFilterV2",
-    inputs="input #filter_sizes out_backprop",
+    inputs="input #filter_sizes:int32 out_backprop",
     attrs=_ATTRS_3D,
     type_attrs={"T": "input"},
     choices=_CHOICES_3D,

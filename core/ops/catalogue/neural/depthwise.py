@@ -69,7 +69,7 @@ op(
 )
 op(
     "DepthwiseConv2dNativeBackpropInput",
-    inputs="#input_sizes filter out_backprop",
+    inputs="#input_sizes:int32 filter out_backprop",
     attrs=_ATTRS,
     type_attrs={"T": "filter"},
     choices=_CHOICES,
@@ -85,7 +85,7 @@ op(
 )
 op(
     "DepthwiseConv2dNativeBackpropFilter",
-    inputs="input #filter_sizes out_backprop",
+    inputs="input #filter_sizes:int32 out_backprop",
     attrs=_ATTRS,
     type_attrs={"T": "input"},
     choices=_CHOICES,

@@ -44,7 +44,7 @@ def _contrast(xp: Any, images: Any, contrast_factor: Any) -> Any:
 
 op(
     "AdjustContrastv2",
-    inputs="images contrast_factor",
+    inputs="images contrast_factor:float32,float64",
     type_attrs={"T": "images"},
     formula="(images - mean(images, (-3, -2), keepdims=True)) * contrast_factor"
     " + mean(images, (-3, -2), keepdims=True)",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape, TensorType
+from core.graph.dtypes import INDEX, DType, Shape, TensorType
 from core.graph.model import Operation
 from core.ops.builder import OpView, Tensor, call
 from core.ops.catalogue.neural.patches import Axes
@@ -150,7 +150,7 @@ op(
     outputs="output argmax",
     attrs=_ATTRS,
     type_attrs={"T": "input"},
-    choices={"padding": PADDINGS},
+    choices={"padding": PADDINGS, "Targmax": INDEX},
     formula="pool(max, input, slide)",
     infer=_type,
     kernel=_with_argmax,

@@ -121,7 +121,7 @@ op(
 )
 op(
     "AvgPoolGrad",
-    inputs="#orig_input_shape grad",
+    inputs="#orig_input_shape:int32 grad",
     attrs=_ATTRS,
     type_attrs={"T": "grad"},
     choices=_CHOICES,

@@ -125,7 +125,7 @@ _KINKS = "zeros for orig_input and orig_output: which element is the largest doe
 
 op(
     "MaxPoolV2",
-    inputs="input #ksize #strides",
+    inputs="input #ksize:int32 #strides:int32",
     attrs=_ATTRS,
     type_attrs={"T": "input"},
     choices=_CHOICES,
@@ -140,7 +140,7 @@ op(
 )
 op(
     "MaxPoolGradV2",
-    inputs="orig_input orig_output grad #ksize #strides",
+    inputs="orig_input orig_output grad #ksize:int32 #strides:int32",
     attrs=_ATTRS,
     type_attrs={"T": "grad"},
     choices=_CHOICES,
@@ -155,7 +155,7 @@ op(
 )
 op(
     "MaxPoolGradGradV2",
-    inputs="orig_input orig_output grad #ksize #strides",
+    inputs="orig_input orig_output grad #ksize:int32 #strides:int32",
     attrs=_ATTRS,
     type_attrs={"T": "grad"},
     choices=_CHOICES,

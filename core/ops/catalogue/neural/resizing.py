@@ -235,7 +235,7 @@ def _with_sizes(rng: np.random.Generator) -> list[Sample]:
 
 op(
     "ResizeBilinear",
-    inputs="images #size",
+    inputs="images #size:int32",
     outputs="resized_images",
     attrs=_ATTRS,
     type_attrs={"T": "images"},
@@ -250,7 +250,7 @@ op(
 )
 op(
     "ResizeBilinearGrad",
-    inputs="grads original_image",
+    inputs="grads:float32,float64 original_image",
     attrs=_ATTRS,
     type_attrs={"T": "original_image"},
     formula="resized_back(bilinear, grads, shape(original_image)[1:3], align_corners, "
@@ -264,7 +264,7 @@ op(
 )
 op(
     "ResizeNearestNeighbor",
-    inputs="images #size",
+    inputs="images #size:int32",
     outputs="resized_images",
     attrs=_ATTRS,
     type_attrs={"T": "images"},
@@ -278,7 +278,7 @@ op(
 )
 op(
     "ResizeNearestNeighborGrad",
-    inputs="grads #size",
+    inputs="grads:uint8,int8,int32,float16,float32,float64 #size:int32",
     attrs=_ATTRS,
     type_attrs={"T": "grads"},
     formula="resized_back(nearest, grads, size, align_corners, half_pixel_centers)",

@@ -114,7 +114,7 @@ op(
 op(
     "QueueDequeueManyV2",
     also="QueueDequeueMany",
-    inputs="handle #n",
+    inputs="handle #n:int32",
     outputs="components*",
     attrs=_TAKE,
     infer=_many,
@@ -128,7 +128,7 @@ op(
 op(
     "QueueDequeueUpToV2",
     also="QueueDequeueUpTo",
-    inputs="handle #n",
+    inputs="handle #n:int32",
     outputs="components*",
     attrs=_TAKE,
     infer=_up_to,

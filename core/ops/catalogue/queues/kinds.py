@@ -6,6 +6,7 @@ from typing import Any
 
 from core.graph.dtypes import SCALAR, UNKNOWN, DType, Shape, TensorType
 from core.graph.model import Operation
+from core.ops.attribute_edits import as_long_as
 from core.ops.philox import seeds_of
 from core.ops.queue import Queue
 from core.ops.queue_kinds import PriorityQueue, ShuffleQueue
@@ -18,6 +19,7 @@ _ATTRS = {
     "container": "",
     "shared_name": "",
 }
+_LISTS = as_long_as("component_types", "shapes")
 _PRIORITY = TensorType(DType.INT64, SCALAR)
 
 
@@ -89,6 +91,7 @@ op(
     also="FIFOQueue",
     outputs="handle",
     attrs=_ATTRS,
+    follow=_LISTS,
     infer=_full_handle,
     first=_fifo,
     stateful=True,
@@ -100,6 +103,7 @@ op(
     also="PaddingFIFOQueue",
     outputs="handle",
     attrs=_ATTRS,
+    follow=_LISTS,
     infer=_handle,
     first=_padding,
     stateful=True,
@@ -111,6 +115,7 @@ op(
     also="RandomShuffleQueue",
     outputs="handle",
     attrs={**_ATTRS, "min_after_dequeue": 0, "seed": 0, "seed2": 0},
+    follow=_LISTS,
     infer=_full_handle,
     first=_shuffling,
     stateful=True,
@@ -123,6 +128,7 @@ op(
     also="PriorityQueue",
     outputs="handle",
     attrs=_ATTRS,
+    follow=_LISTS,
     infer=_priority_handle,
     first=_by_priority,
     stateful=True,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape, TensorType
+from core.graph.dtypes import INDEX, DType, Shape, TensorType
 from core.ops.table import InferContext, Sample, op
 from core.ops.type_rules import want_rank, wrong_type
 
@@ -43,6 +43,7 @@ for _type, _input, _extra, _doc in (
         inputs=_input,
         attrs={"limit": int, **_extra},
         type_attrs={} if _extra else {"T": "ref"},
+        choices=dict.fromkeys(_extra, INDEX),
         formula=_input.strip("&"),
         infer=_counted,
         kernel=_count,

@@ -18,9 +18,8 @@ from core.ops.indexing import bounds_hint, changing_nothing, check, resolve
 from core.ops.optimizer_rules import RULES, Rule
 from core.ops.rules import TF_CPU, Rules
 from core.ops.scatter import in_turn
-from core.ops.shapes import one_dtype
 from core.ops.table import InferContext, Sample, lookup, op
-from core.ops.type_rules import merged, want_rank, wrong_type
+from core.ops.type_rules import merged, one_number_type, want_rank, wrong_type
 
 Dims = tuple[int | None, ...] | None
 
@@ -38,7 +37,7 @@ def _type_rule(rule: Rule, form: str) -> Callable[[InferContext], Any]:
     def infer(ctx: InferContext) -> TensorType | tuple[TensorType, ...]:
         kinds = dict(zip(names, ctx.types, strict=True))
         own = [k for n, k in kinds.items() if n not in ("indices", "global_step")]
-        one_dtype(ctx, tuple(own[first:]))
+        one_number_type(ctx, tuple(own[first:]))
         shape = kinds["var"].shape
         for name in state[1:]:
             shape = merged(ctx, shape, kinds[name].shape)
@@ -184,10 +183,10 @@ def _of_rows(rule: Rule) -> str:
 def _declare(rule: Rule, form: str) -> None:
     sparse, resource = "Sparse" in form, "Resource" in form
     state = rule.state.split()
-    names = [
-        f"&{name}" if name in state and not resource else f"#{name}" if name == "indices" else name
-        for name in _names(rule, sparse)
-    ]
+    written = {"indices": "#indices", "global_step": "global_step:int64"}
+    if not resource:
+        written |= {name: f"&{name}" for name in state}
+    names = [written.get(name, name) for name in _names(rule, sparse)]
     if rule.name == "ProximalGradientDescent" and not sparse:
         names[-1] = "delta"
     form_of = rule.formula.replace("grad", "delta") if names[-1] == "delta" else rule.formula

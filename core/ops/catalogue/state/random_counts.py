@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape, TensorType
+from core.graph.dtypes import INDEX, DType, Shape, TensorType
 from core.graph.model import Operation
 from core.ops.catalogue.state.random_numbers import SEEDS, UNSEEDED, drawn_shape, drawn_sizes
 from core.ops.host import integer
@@ -49,8 +49,9 @@ def _draw(
 
 op(
     "RandomPoissonV2",
-    inputs="#shape #rate",
+    inputs="#shape:int32,int64 #rate",
     attrs={**SEEDS, "dtype": DType.INT64},
+    choices={"dtype": (DType.FLOAT16, DType.FLOAT32, DType.FLOAT64, *INDEX)},
     type_attrs={"S": "shape", "R": "rate"},
     formula="philox_poisson(shape, rate, seed, seed2)",
     infer=real(_counted),

@@ -42,7 +42,7 @@ def _draw(
 
 op(
     "RandomGamma",
-    inputs="#shape #alpha",
+    inputs="#shape:int32,int64 #alpha",
     attrs=SEEDS,
     type_attrs={"S": "shape", "T": "alpha"},
     formula="philox_gamma(shape, alpha, seed, seed2)",

@@ -32,8 +32,6 @@ Draw = Callable[[Seeds, int, int, np.dtype], np.ndarray]
 
 def drawn_shape(ctx: InferContext) -> Shape:
     """The shape that input 0 describes."""
-    if not ctx.types[0].dtype.is_integer:
-        raise wrong_type(ctx, ctx.types[0].dtype, "a shape of int32 or int64")
     want_rank(ctx, 0, 1)
     known = ctx.constant(0)
     return sized_by(ctx.types[0].shape) if known is None else Shape(drawn_sizes(known))
@@ -99,7 +97,7 @@ for _type, _draw, _function, _doc in (
 ):
     op(
         _type,
-        inputs="#shape",
+        inputs="#shape:int32,int64",
         attrs={**SEEDS, "dtype": DType},
         type_attrs={"T": "shape"},
         formula=f"{_function}(shape, seed, seed2)",
@@ -158,7 +156,7 @@ def _bounds(rng: np.random.Generator) -> list[Sample]:
 
 op(
     "RandomUniformInt",
-    inputs="#shape #minval #maxval",
+    inputs="#shape:int32,int64 #minval #maxval",
     attrs=SEEDS,
     type_attrs={"Tout": "minval", "T": "shape"},
     formula="philox_integers(shape, minval, maxval, seed, seed2)",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape, TensorType
+from core.graph.dtypes import INDEX, DType, Shape, TensorType
 from core.graph.model import Operation
 from core.ops import random_streams as streams
 from core.ops.catalogue.state.random_numbers import SEEDS, UNSEEDED
@@ -104,8 +104,9 @@ def _logits(rng: np.random.Generator) -> list[Sample]:
 
 op(
     "Multinomial",
-    inputs="#logits #num_samples",
+    inputs="#logits #num_samples:int32",
     attrs={**SEEDS, "output_dtype": DType.INT64},
+    choices={"output_dtype": INDEX},
     type_attrs={"T": "logits"},
     formula="philox_choices(logits, num_samples, seed, seed2)",
     infer=_classes,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape, TensorType
+from core.graph.dtypes import INDEX, DType, Shape, TensorType
 from core.ops.builder import OpView, Tensor, call
 from core.ops.indexed_slices import IndexedSlices
 from core.ops.known import shape_of
@@ -169,6 +169,7 @@ op(
     "VariableShape",
     inputs="input",
     attrs={"out_type": DType.INT32},
+    choices={"out_type": INDEX},
     formula="array(input.shape)",
     infer=_sizes,
     kernel=lambda xp, x, *, out_type: xp.asarray(np.array(x.shape, DType(out_type).numpy)),

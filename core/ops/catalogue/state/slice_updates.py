@@ -87,7 +87,7 @@ _FORMULA = "assigned(ref, slices(ref, begin, end, strides, masks), value)"
 
 op(
     "StridedSliceAssign",
-    inputs="&ref #begin #end #strides value",
+    inputs="&ref #begin:int32,int64 #end:begin #strides:begin value",
     outputs="output_ref",
     attrs=dict.fromkeys(MASKS, 0),
     type_attrs={"T": "value", "Index": "begin"},
@@ -103,7 +103,7 @@ op(
 )
 op(
     "ResourceStridedSliceAssign",
-    inputs="ref #begin #end #strides value",
+    inputs="ref #begin:int32,int64 #end:begin #strides:begin value",
     outputs="",
     attrs=dict.fromkeys(MASKS, 0),
     type_attrs={"T": "value", "Index": "begin"},

@@ -8,7 +8,7 @@ from core.graph.dtypes import DType, Shape, TensorType
 from core.ops.catalogue.control.flow import copy_to
 from core.ops.samples import equal_shapes, unary
 from core.ops.table import InferContext, op
-from core.ops.type_rules import merged, wrong_type
+from core.ops.type_rules import merged, numeric, wrong_type
 
 
 def _variable(ctx: InferContext) -> TensorType:
@@ -73,7 +73,7 @@ op(
     attrs={"use_locking": False},
     type_attrs={"T": "value"},
     formula="ref + value",
-    infer=_updated,
+    infer=numeric(_updated),
     ufunc="add",
     stateful=True,
     aliases=0,
@@ -89,7 +89,7 @@ op(
     attrs={"use_locking": False},
     type_attrs={"T": "value"},
     formula="ref - value",
-    infer=_updated,
+    infer=numeric(_updated),
     ufunc="subtract",
     stateful=True,
     aliases=0,

@@ -1,0 +1,33 @@
+"""Whether a document holds work that its file does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields
+
+from core.graph.changes import sharing
+from core.io.document import Document
+
+# Kept in the file, but part of looking at a document and not of the document: what the debugger
+# stops at, and which scopes are folded.
+_LOOKED_AT = ("breakpoints", "view")
+_VALUES = ("initial", "feeds")  # may be large: compared last
+_WORK = tuple(
+    field.name for field in fields(Document) if field.name not in ("graph", *_LOOKED_AT, *_VALUES)
+)
+
+
+def has_work(document: Document, on_disk: Document) -> bool:
+    """Whether anything would be lost if `document` was given up for `on_disk`. Breakpoints and
+    folded scopes are not work; where the user put a node is. Cheap where the two share parts."""
+    return (
+        _differ(document, on_disk, _WORK)
+        or document.view.positions != on_disk.view.positions
+        or sharing(document.graph, on_disk.graph) is not on_disk.graph
+        or _differ(document, on_disk, _VALUES)
+    )
+
+
+def _differ(new: Document, old: Document, names: Iterable[str]) -> bool:
+    pairs = ((getattr(new, name), getattr(old, name)) for name in names)
+    return any(a is not b and a != b for a, b in pairs)

@@ -1,0 +1,185 @@
+"""What this machine has, and how it gets what it lacks: `gradstep doctor`, with what to type."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.errors import GradstepError
+from core.host.machine import Finding, as_text, examine
+from gui.background import Background
+from gui.dialogs.about import version
+from gui.dialogs.dialog import Dialog, words
+from gui.panels.labels import Wrapped
+from gui.panels.scrolling import scrolled
+from gui.theme import GRID, mono, sans
+from gui.workspace import Workspace
+
+NAMES = 144  # pixels; the longest that a name takes before it is wrapped
+COPIED = 1500  # milliseconds that a button says so
+
+LOOKING = "Looking at this machine…"
+LACKS, HAS = "What it lacks", "What it has"
+
+
+class DoctorDialog(Dialog):
+    """Findings come from a process of their own, while the dialog says that it looks."""
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(workspace, "doctor_dialog", "What this machine has", parent)
+        self.findings: list[Finding] = []
+        self._background = Background(self)
+        self._said = self.add_text("", "muted")
+        self._said.setObjectName("doctor_dialog.said")
+        self._page = QWidget()
+        self._rows = QVBoxLayout(self._page)
+        self._rows.setContentsMargins(0, 0, GRID, 0)
+        self._rows.setSpacing(GRID)
+        self.column.addWidget(scrolled(self._page), 1)
+        self._add_buttons()
+        self.resize(640, 560)
+        self.look()
+
+    def look(self) -> None:
+        """Examine the machine on which the engine runs, anew."""
+        self._say(LOOKING)
+        for button in (self._again, self._copy_all):
+            button.setEnabled(False)
+        engine = self.workspace.bridge.command
+        self._background.run(lambda: examine(engine), self._show, self._fail)
+
+    def report(self) -> str:
+        """All of it as text, for a bug report."""
+        system = f"Gradstep {version()} on {platform.platform()}"
+        return f"{system}\n{as_text(self.findings)}\n"
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _add_buttons(self) -> None:
+        box = QDialogButtonBox()
+        roles = QDialogButtonBox.ButtonRole
+        self._copy_all = box.addButton("Copy all", roles.ActionRole)
+        self._again = box.addButton("Look again", roles.ActionRole)
+        close = box.addButton("Close", roles.RejectRole)
+        for button, name in (
+            (self._copy_all, "copy_all"),
+            (self._again, "again"),
+            (close, "close"),
+        ):
+            button.setObjectName(f"doctor_dialog.{name}")
+            button.setAutoDefault(False)
+        self._copy_all.setToolTip("Everything that is said here, for a bug report")
+        self._copy_all.clicked.connect(lambda: _copy(self._copy_all, self.report()))
+        self._again.clicked.connect(self.look)
+        box.rejected.connect(self.reject)
+        self.column.addWidget(box)
+
+    def _say(self, text: str) -> None:
+        self._said.setText(text)
+        self._said.setVisible(bool(text))
+
+    def _fail(self, error: GradstepError) -> None:
+        self._say(words(error))
+        self._again.setEnabled(True)
+
+    def _show(self, findings: Sequence[Finding]) -> None:
+        self.findings = list(findings)
+        self._say("")
+        for button in (self._again, self._copy_all):
+            button.setEnabled(True)
+        while (item := self._rows.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.deleteLater()
+        self._add_section(LACKS, [f for f in findings if not f.ok])
+        self._add_section(HAS, [f for f in findings if f.ok])
+        self._rows.addStretch(1)
+
+    def _add_section(self, title: str, findings: Sequence[Finding]) -> None:
+        if not findings:
+            return
+        heading = QLabel(title)
+        heading.setFont(sans(strong=True))
+        self._rows.addWidget(heading)
+        for names, finding in _merged(findings):
+            self._rows.addWidget(Row(self.workspace, names, finding))
+        self._rows.addSpacing(GRID)
+
+
+class Row(QWidget):
+    """A sign, a name, what was found; below it what to do, and what to type for that."""
+
+    def __init__(self, workspace: Workspace, names: str, finding: Finding) -> None:
+        super().__init__()
+        self._theme = lambda: workspace.theme
+        self.setAccessibleName(f"{names}: {'there' if finding.ok else 'missing'}. {finding.text}")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(GRID)
+        sign = self._text("✓" if finding.ok else "–", "update" if finding.ok else "muted", True)
+        sign.setFixedWidth(2 * GRID)
+        name = self._text(names, "text", code=True)
+        name.setFixedWidth(NAMES)
+        column = QVBoxLayout()
+        column.setSpacing(GRID // 2)
+        column.addWidget(self._text(finding.text, "muted" if finding.ok else "text"))
+        if finding.advice:
+            column.addWidget(self._text(finding.advice, "muted"))
+        for command in () if finding.ok else finding.commands:
+            column.addLayout(_command_row(command))
+        for part in (sign, name):
+            row.addWidget(part)
+        row.addLayout(column, 1)
+
+    def _text(self, text: str, tone: str, code: bool = False) -> Wrapped:
+        label = Wrapped(self._theme, "", tone, code)
+        label.setText(text)
+        label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        return label
+
+
+def _command_row(command: str) -> QHBoxLayout:
+    """What to type, and a button that copies it."""
+    field = QLineEdit(command)
+    field.setReadOnly(True)
+    field.setFont(mono(12))
+    field.setAccessibleName(command)
+    button = QPushButton("Copy")
+    button.setObjectName(f"doctor_dialog.copy.{command}")
+    button.setAccessibleName(f"Copy {command}")
+    button.setAutoDefault(False)
+    button.clicked.connect(lambda: _copy(button, command))
+    row = QHBoxLayout()
+    row.setSpacing(GRID)
+    row.addWidget(field, 1)
+    row.addWidget(button)
+    return row
+
+
+def _copy(button: QPushButton, text: str) -> None:
+    QGuiApplication.clipboard().setText(text)
+    before, width = button.text(), button.width()
+    if before != "Copied":
+        button.setMinimumWidth(width)
+        button.setText("Copied")
+        QTimer.singleShot(COPIED, button, lambda: button.setText(before))
+
+
+def _merged(findings: Iterable[Finding]) -> list[tuple[str, Finding]]:
+    """Findings that say the same of several things in a row, as one."""
+    same = groupby(findings, key=lambda f: (f.ok, f.text, f.fix, tuple(f.commands)))
+    groups = [list(group) for _, group in same]
+    return [(", ".join(each.name for each in group), group[0]) for group in groups]

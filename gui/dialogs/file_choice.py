@@ -1,0 +1,46 @@
+"""Asking for a file. Every dialog starts where the user was last with the like, and nowhere by
+chance: never in the folder that the program was started in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QStandardPaths
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from gui.settings import settings
+
+
+def ask_open(window: QWidget, kind: str, title: str, filter: str) -> Path | None:
+    """A file to be read; None if the user changes their mind. kind: of folder; see start_folder."""
+    text, _ = QFileDialog.getOpenFileName(window, title, str(start_folder(kind)), filter)
+    return _chosen(kind, text)
+
+
+def ask_save(window: QWidget, kind: str, title: str, file: Path, filter: str) -> Path | None:
+    """A file to be written. file: what is suggested; a name alone is put into the kind's folder."""
+    place = file if file.is_absolute() else start_folder(kind) / file
+    text, _ = QFileDialog.getSaveFileName(window, title, str(place), filter)
+    return _chosen(kind, text)
+
+
+def start_folder(kind: str) -> Path:
+    """Where the user was last with this kind of file ("open", "save", "export"…), or else with any;
+    at first the desktop's folder for documents."""
+    found = (Path(text) for text in settings().folders(kind))
+    documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
+    places = (*found, Path(documents)) if documents else tuple(found)
+    return next((place for place in places if place.is_dir()), Path.home())
+
+
+def remember_folder(kind: str, file: Path) -> None:
+    """The user was where `file` is."""
+    settings().add_folder(kind, str(file.absolute().parent))
+
+
+def _chosen(kind: str, text: str) -> Path | None:
+    if not text:
+        return None
+    path = Path(text)
+    remember_folder(kind, path)
+    return path

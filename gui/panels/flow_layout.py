@@ -1,0 +1,67 @@
+"""Widgets side by side, and on further lines where there is no room beside."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
+
+from gui.theme import GRID
+
+
+class FlowLayout(QLayout):
+    """Each widget as wide as it wants to be, as far as the line goes."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._items: list[QLayoutItem] = []
+        self.setContentsMargins(0, 0, 0, 0)
+
+    def addItem(self, item: QLayoutItem) -> None:
+        self._items.append(item)
+
+    def count(self) -> int:
+        return len(self._items)
+
+    def itemAt(self, index: int) -> QLayoutItem | None:  # type: ignore[override]
+        return self._items[index] if 0 <= index < len(self._items) else None
+
+    def takeAt(self, index: int) -> QLayoutItem | None:  # type: ignore[override]
+        return self._items.pop(index) if 0 <= index < len(self._items) else None
+
+    def expandingDirections(self) -> Qt.Orientation:
+        return Qt.Orientation(0)
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        return max((rect.bottom() + 1 for rect in self._places(width)), default=0)
+
+    def setGeometry(self, rect: QRect) -> None:
+        super().setGeometry(rect)
+        for item, place in zip(self._items, self._places(rect.width()), strict=True):
+            item.setGeometry(place.translated(rect.topLeft()))
+
+    def sizeHint(self) -> QSize:
+        """All on one line."""
+        sizes = [item.sizeHint() for item in self._items]
+        width = sum(size.width() + GRID for size in sizes) - GRID
+        return QSize(max(width, 0), max((size.height() for size in sizes), default=0))
+
+    def minimumSize(self) -> QSize:
+        sizes = [item.minimumSize() for item in self._items]
+        return QSize(
+            max((size.width() for size in sizes), default=0),
+            max((size.height() for size in sizes), default=0),
+        )
+
+    def _places(self, width: int) -> list[QRect]:
+        corner, below, found = QPoint(), 0, []
+        for item in self._items:
+            size = item.sizeHint()
+            if corner.x() and corner.x() + size.width() > width:
+                corner = QPoint(0, below)
+            found.append(QRect(corner, QSize(min(size.width(), width), size.height())))
+            below = max(below, corner.y() + size.height())
+            corner += QPoint(size.width() + GRID, 0)
+        return found

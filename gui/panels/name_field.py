@@ -1,0 +1,60 @@
+"""A field for a name: Enter applies it, Escape gives up, what is wrong with it is said beside."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent
+from PySide6.QtWidgets import QLineEdit
+
+from core.errors import GradstepError
+from gui import commands
+from gui.dialogs.dialog import words
+from gui.theme import mono
+from gui.workspace import Workspace
+
+
+class NameField(QLineEdit):
+    """The name of a node, or of a scope, whose id ends in "/".
+
+    refused: why the name cannot be taken; "" once something else is typed. ended: the name was
+    applied, or given up. Leaving the field applies a name that can be taken.
+    """
+
+    refused = Signal(str)
+    ended = Signal()
+
+    def __init__(self, workspace: Workspace, id: str, name: str) -> None:
+        super().__init__(id.rstrip("/"))
+        self._workspace, self._id = workspace, id
+        self.setObjectName(name)
+        self.setAccessibleName(self.tr("Name"))
+        self.setFont(mono(12))
+        self.textEdited.connect(lambda: self.refused.emit(""))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self._give_up()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._apply()
+        else:
+            super().keyPressEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        if event.reason() is not Qt.FocusReason.PopupFocusReason and not self._apply():
+            self._give_up()
+
+    def _apply(self) -> bool:
+        """Whether the name is the one that is in the field."""
+        try:
+            commands.change_name(self._workspace, self._id, self.text().strip())
+        except GradstepError as error:
+            self.refused.emit(words(error))
+            return False
+        self.ended.emit()
+        return True
+
+    def _give_up(self) -> None:
+        self.setText(self._id.rstrip("/"))
+        self.refused.emit("")
+        self.ended.emit()

@@ -1,0 +1,118 @@
+"""From the first picture of the window to a window that can do everything."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtWidgets import QApplication
+
+from core.errors import GradstepError
+from gui.background import Background
+from gui.main_window import MainWindow
+
+# What the window's parts import, so that the start page is painted before and answers meanwhile. A
+# name that is missing here is imported all the same, with what needs it.
+BESIDE = (  # by a thread: nothing of Qt's is in it
+    "numpy",
+    "core.host.client",
+    "core.io.store",
+    "core.io.blocks",
+    "core.ops.opened",
+    "core.layout.nested",
+    "core.engine.copying",
+)
+HERE = (  # by the main thread, one in a turn of the event loop
+    "gui.workspace",
+    "gui.action_set",
+    "gui.toolbar",
+    "gui.late_menus",
+    "gui.banners",
+    "gui.autosave",
+    "gui.files",
+    "gui.canvas.facts",
+    "gui.canvas.view",
+    "gui.views",
+)
+PATIENCE = 1000  # milliseconds that a document may take before the window shows without it
+RECOVERY = 200  # milliseconds until unsaved work of another window is offered
+
+
+def furnish(window: MainWindow, engine: Sequence[str] | None = None) -> None:
+    """Give the window a workspace, whose engine process starts with the next turn of the event
+    loop. engine: the command that starts it."""
+    from gui.workspace import Workspace
+
+    workspace = Workspace(engine, window.look, window)
+    window.furnish(workspace)
+    QTimer.singleShot(0, workspace.start)
+
+
+class Start(QObject):
+    """Shows a bare window, then furnishes it. With a document, the window shows when that is there,
+    so that nothing else is seen before it. `error`: why it could not be done."""
+
+    def __init__(
+        self, window: MainWindow, engine: Sequence[str] | None, document: Path | None
+    ) -> None:
+        super().__init__(window)
+        self.error: GradstepError | None = None
+        self._window, self._engine, self._document = window, engine, document
+        self._background = Background(self)
+        self._left = deque(HERE)
+
+    def begin(self) -> None:
+        if self._document is None:
+            self._window.painted.connect(self._load, Qt.ConnectionType.QueuedConnection)
+            self._window.show()
+        else:
+            self._load()
+
+    def _load(self) -> None:
+        self._background.run(_import_beside, self._go_on, self._fail)
+
+    def _go_on(self, _: object = None) -> None:
+        try:
+            if self._left:
+                import_module(self._left.popleft())
+                QTimer.singleShot(0, self, self._go_on)
+            else:
+                self._finish()
+        except Exception as error:  # nothing works without it
+            self._fail(GradstepError(f"{type(error).__name__}: {error}", kind="InternalError"))
+
+    def _finish(self) -> None:
+        window = self._window
+        furnish(window, self._engine)
+        self._background.run(_import_ahead, lambda _: window.prepare(), self._fail)
+        QTimer.singleShot(RECOVERY, window, window.offer_recovery)
+        if self._document is not None:
+            window.workspace.document_opened.connect(self._show)
+            window.workspace.message.connect(self._show)
+            QTimer.singleShot(PATIENCE, self, self._show)
+            window.files.open(self._document)
+
+    def _show(self, *_: object) -> None:
+        if self._document is not None:
+            self._document = None
+            self._window.show()
+
+    def _fail(self, error: GradstepError) -> None:
+        self.error = error
+        QApplication.exit(1)
+
+
+def _import_beside() -> None:
+    for name in BESIDE:
+        import_module(name)
+
+
+def _import_ahead() -> None:
+    """What the first document needs, and the palette: every op type and every block."""
+    import core.ops.catalogue  # noqa: F401
+    from core.layers.block import all_blocks
+
+    list(all_blocks())

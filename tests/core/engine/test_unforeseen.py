@@ -1,0 +1,85 @@
+"""What Python raises in a kernel or rule reaches users in our words, and the log in its own."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core import errors
+from core.autodiff.differentiate import differentiate
+from core.autodiff.request import GradientRequest
+from core.engine.session import Session
+from core.errors import GradstepError
+from core.graph.model import Graph, TensorRef
+from core.graph.problems import Problem
+from core.ops import table
+from core.ops.builder import GraphBuilder
+from core.ops.infer import infer
+
+BARE = "'NoneType' object is not subscriptable"
+
+
+def breaks(*_: Any, **__: Any) -> Any:
+    raise TypeError(BARE)
+
+
+def drawn() -> Graph:
+    builder = GraphBuilder()
+    x = builder.placeholder("x", "float32", (2, 3))
+    builder.one("Square", x, name="y")
+    return builder.build()
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Square, with one part of its record replaced; nothing has been logged yet."""
+    monkeypatch.setattr(errors, "_logged", set())
+
+    def change(**parts: Any) -> None:
+        definition = replace(table.lookup("Square"), **parts)
+        monkeypatch.setitem(table._TABLE, "Square", definition)
+
+    return change
+
+
+def require_ours(error: GradstepError | Problem, caplog: Any, text: str) -> None:
+    said = error.message if isinstance(error, GradstepError) else error.text
+    assert said == text
+    assert error.node == "y"
+    hint = error.hint if isinstance(error, GradstepError) else error.fix
+    assert "inputs and attributes" in hint
+    assert BARE in caplog.text, "Python's own words are for the log"
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_a_kernel(broken: Any, caplog: Any, fast: bool) -> None:
+    graph = drawn()
+    broken(kernel=breaks, ufunc=None, out_kernel=None, out_calls=None)
+    session = Session(graph, fast=fast)
+    with caplog.at_level(logging.ERROR), pytest.raises(GradstepError) as caught:
+        session.run([TensorRef("y")], {"x": np.ones((2, 3), np.float32)})
+    text = "Square with x = float32[2, 3] could not be computed"
+    require_ours(caught.value, caplog, text)
+    assert caught.value.kind == "InternalError"
+
+
+def test_a_type_rule(broken: Any, caplog: Any) -> None:
+    graph = Graph(drawn().operations)
+    broken(infer=breaks)
+    with caplog.at_level(logging.ERROR):
+        (problem,) = infer(graph).problems
+    require_ours(problem, caplog, "what Square with x = float32[2, 3] gives could not be told")
+
+
+def test_a_gradient_rule(broken: Any, caplog: Any) -> None:
+    graph = drawn()
+    broken(gradient=breaks)
+    request = GradientRequest((TensorRef("y"),), (TensorRef("x"),))
+    with caplog.at_level(logging.ERROR), pytest.raises(GradstepError) as caught:
+        differentiate(graph, request)
+    text = "the gradient of Square with x = float32[2, 3] could not be made"
+    require_ours(caught.value, caplog, text)

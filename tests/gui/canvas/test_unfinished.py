@@ -1,0 +1,91 @@
+"""A node that is not finished is marked quietly, and the rest keeps its values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.graph.model import Edge, TensorRef
+from core.io.document import Document
+from gui import commands
+from gui.canvas import hit, speech
+from gui.panels.outline_rows import outline_rows
+from gui.panels.problem_rows import current_problems
+
+
+@pytest.fixture
+def half(canvas: Any) -> Any:
+    """y = x², z = y + ?, w = -z: z is not finished."""
+    space = canvas.space
+    space.open_document(Document())
+    commands.add_node(space, "Placeholder", (0.0, 0.0), name="x")
+    for place, (type, name, source) in enumerate(
+        (("Square", "y", "x"), ("Add", "z", "y"), ("Neg", "w", "z"))
+    ):
+        commands.add_node(space, type, (200.0 + 200 * place, 0.0), name=name)
+        commands.connect(space, TensorRef(source), Edge(name, 0))
+    canvas.view.fit()
+    canvas.view.zoom_100()
+    space.control("continue_")
+    return canvas
+
+
+def number(canvas: Any, name: str) -> int:
+    return canvas.view.arrays.visible.number[name]
+
+
+def test_what_is_upstream_has_its_value(half: Any) -> None:
+    facts = half.view.stage.facts
+    found = half.space.value("y")
+    assert found is not None
+    assert np.array_equal(found.array, [1, 1])
+    assert facts.reading(number(half, "z"), False).text == "open: y"
+    assert facts.reading(number(half, "w"), False).text == "waiting for input y"
+
+
+def test_nothing_is_called_a_problem(half: Any) -> None:
+    facts = half.view.stage.facts
+    assert facts.problems == {}
+    assert facts.unfinished == {
+        number(half, "z"): "input 'y' of z",
+        number(half, "w"): "input 'y' of z",
+    }
+    assert "waits for input 'y' of z" in speech.describe(half.view.stage, number(half, "w"))
+    (row,) = current_problems(half.space)
+    assert (row.node, row.severity) == ("z", "info")
+    rows = outline_rows(half.space.document, half.space.inference, half.space.program)
+    assert not any(leaf.problem for group in rows for leaf in group.children)
+
+
+def test_the_open_input_alone_is_marked(half: Any) -> None:
+    facts = half.view.stage.facts
+    assert facts.open_inputs(number(half, "z")) == (1,)
+    assert facts.open_inputs(number(half, "w")) == ()
+    arrays = half.view.arrays
+    at = hit.port_point(arrays, hit.Port(number(half, "z"), 1, is_output=False))
+    image = half.view.grab().toImage()
+    pixel = half.view.mapFromScene(*at)
+    seen = [image.pixelColor(pixel.x() + dx, pixel.y()).getRgb()[:3] for dx in range(-8, 9)]
+    wanted = np.array(half.space.theme.selection.getRgb()[:3])
+    assert np.abs(np.array(seen) - wanted).max(axis=1).min() < 60
+
+
+def test_a_placeholder_without_a_feed_is_not_fed(half: Any) -> None:
+    document = half.space.document
+    half.space.edit("Unfeed", document.with_(feeds={}))
+    half.space.debugger.flush()
+    facts = half.view.stage.facts
+    assert facts.reading(number(half, "x"), False).text == "not fed"
+    assert facts.reading(number(half, "y"), False).text == "waiting for x"
+    assert {row.severity for row in current_problems(half.space)} == {"info"}
+
+
+def test_finishing_it_takes_the_marks_away(half: Any) -> None:
+    commands.connect(half.space, TensorRef("x"), Edge("z", 1))
+    half.space.debugger.flush()
+    assert half.view.stage.facts.unfinished == {}
+    found = half.space.value("w")
+    assert found is not None
+    assert np.array_equal(found.array, [-2, -2])

@@ -1,0 +1,141 @@
+"""The doctor in the window: what `gradstep doctor` says, and what to type, to be copied."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pytest
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QLabel, QPushButton
+
+from core.errors import GradstepError
+from core.host.client import local_engine
+from core.host.machine import Finding
+from gui import theme
+from gui.dialogs import doctor
+from gui.dialogs.doctor import DoctorDialog
+from gui.driver import Driver
+from gui.workspace import Workspace
+
+EXTRAS = ["uv sync --extra cuda13", "uv sync --extra cuda12"]
+FOUND = [
+    Finding("Python", True, "3.11.7", "install Python 3.11 or later"),
+    Finding("gpu", False, "CuPy is not installed.", "", EXTRAS),
+    Finding("gpu:native", False, "CuPy is not installed.", "", EXTRAS),
+    Finding("SciPy", False, "not installed", "./dev setup --kernels", ["./dev setup --kernels"]),
+]
+
+
+@pytest.fixture
+def dialog(
+    qtbot: Any, qapp: Any, silent: None, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[DoctorDialog]:
+    theme.apply(qapp, theme.DARK)
+    monkeypatch.setattr(doctor, "examine", lambda engine: FOUND)
+    space = Workspace()
+    made = DoctorDialog(space)
+    qtbot.addWidget(made)
+    made.open()
+    qtbot.waitUntil(lambda: made.findings == FOUND)
+    yield made
+    space.close()
+
+
+def texts(dialog: DoctorDialog) -> list[str]:
+    return [label.text() for label in dialog.findChildren(QLabel) if label.text()]
+
+
+def press(dialog: DoctorDialog, name: str) -> QPushButton:
+    button = dialog.findChild(QPushButton, f"doctor_dialog.{name}")
+    assert button is not None
+    button.click()
+    return button
+
+
+def test_what_is_lacking_comes_first_and_the_same_of_two_once(dialog: DoctorDialog) -> None:
+    said = texts(dialog)
+    assert said.index(doctor.LACKS) < said.index("SciPy") < said.index(doctor.HAS)
+    assert said.index(doctor.HAS) < said.index("Python")
+    assert "gpu, gpu:native" in said
+    assert said.count("CuPy is not installed.") == 1
+    assert "install Python 3.11 or later" not in said
+
+
+def test_commands_are_copied(dialog: DoctorDialog, qtbot: Any) -> None:
+    for command in ("uv sync --extra cuda13", "./dev setup --kernels"):
+        button = press(dialog, f"copy.{command}")
+        assert QGuiApplication.clipboard().text() == command
+        assert button.text() == "Copied"
+        assert button.accessibleName() == f"Copy {command}"
+    qtbot.waitUntil(lambda: button.text() == "Copy")
+
+
+def test_all_of_it_is_copied_for_a_report(dialog: DoctorDialog) -> None:
+    press(dialog, "copy_all")
+    text = QGuiApplication.clipboard().text()
+    assert text.startswith("Gradstep ")
+    assert all(finding.name in text for finding in FOUND)
+    assert "--  SciPy" in text
+
+
+def test_it_says_that_it_looks_and_can_look_again(
+    dialog: DoctorDialog, monkeypatch: pytest.MonkeyPatch, qtbot: Any
+) -> None:
+    go = threading.Event()
+
+    def later(engine: Sequence[str]) -> list[Finding]:
+        assert go.wait(30)
+        return FOUND[:1]
+
+    monkeypatch.setattr(doctor, "examine", later)
+    again = press(dialog, "again")
+    assert doctor.LOOKING in texts(dialog)
+    assert not again.isEnabled()
+    go.set()
+    qtbot.waitUntil(lambda: dialog.findings == FOUND[:1])
+    qtbot.waitUntil(lambda: doctor.LACKS not in texts(dialog))
+    assert doctor.LOOKING not in texts(dialog)
+    assert again.isEnabled()
+
+
+def test_a_machine_that_cannot_be_asked_is_said(
+    dialog: DoctorDialog, monkeypatch: pytest.MonkeyPatch, qtbot: Any
+) -> None:
+    def fails(engine: Sequence[str]) -> list[Finding]:
+        raise GradstepError("no such host", hint="check its name")
+
+    monkeypatch.setattr(doctor, "examine", fails)
+    again = press(dialog, "again")
+    qtbot.waitUntil(lambda: "no such host: check its name" in texts(dialog))
+    assert again.isEnabled()
+
+
+@pytest.mark.parametrize(
+    "open_it",
+    [
+        lambda driver: driver.click("status.advice"),
+        lambda driver: driver.window.actions_.run("help.doctor"),
+    ],
+    ids=["status bar", "menu"],
+)
+def test_the_window_says_what_the_command_line_says(
+    tutorial: Driver, open_it: Callable[[Driver], None]
+) -> None:
+    open_it(tutorial)
+    dialog = tutorial.window.findChild(DoctorDialog)
+    assert dialog is not None
+    tutorial.wait(lambda: bool(dialog.findings), "what this machine has")
+    done = subprocess.run(
+        [*local_engine()[:-2], "doctor", "--json"], capture_output=True, check=False, text=True
+    )
+    checks = json.loads(done.stdout)["checks"]
+    assert [(f.name, f.ok, f.text, f.fix, f.commands) for f in dialog.findings] == [
+        tuple(check.values()) for check in checks
+    ]
+    assert sys.executable in dialog.workspace.bridge.command
+    dialog.close()
