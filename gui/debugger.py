@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from core.graph.model import TensorRef
+from core.graph.model import Edge, TensorRef
 from core.host.messages import (
     CheckGradients,
     Compare,
@@ -57,6 +57,7 @@ class Debugger(QObject):
     def __init__(self, bridge: EngineBridge, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.program: ProgramInfo | None = None
+        self._carried: tuple[ProgramInfo | None, Mapping[Edge, str]] = None, {}
         self.stop: Stopped | None = None
         self.failure: ErrorInfo | None = None
         self.table: GradientTable | None = None
@@ -100,6 +101,14 @@ class Debugger(QObject):
         """Run on another device from now on."""
         self.device = device
         self.reopen()
+
+    @property
+    def carried(self) -> Mapping[Edge, str]:
+        """Wire -> the tensor that goes back over it."""
+        if self._carried[0] is not self.program:
+            edges = [] if self.program is None else self.program.edges
+            self._carried = self.program, {Edge(e.op, e.index): e.gradient for e in edges}
+        return self._carried[1]
 
     def reopen(self) -> None:
         """Something that the engine is told with the document has changed."""

@@ -59,7 +59,7 @@ def painted(
 def _paint(painter: QPainter, area: QRectF, structure: GraphPainter, facts: Facts | None) -> None:
     """Smooth curves, and boxes in the colours of their families."""
     boxes = np.ones(len(structure.arrays), dtype=bool)
-    links = np.ones(len(structure.arrays.points), dtype=bool)
+    links = np.ones(len(structure.arrays.routes), dtype=bool)
     structure.paint_frames(painter, area, FAR, titles=False)
     structure.paint_some(painter, np.zeros_like(boxes), links, NEAR)
     if facts is not None:

@@ -133,6 +133,7 @@ class Workspace(QObject):
     # -- what the debugger knows --------------------------------------------------------------
 
     program: ProgramInfo | None = _known("program", "what the engine derived from the document")
+    carried: Mapping[Edge, str] = _known("carried", "wire -> the tensor that goes back over it")
     stop: Stopped | None = _known("stop", "where it stands; None before the document was taken")
     failure: ErrorInfo | None = _known("failure", "why the last request failed, if it did")
     table: GradientTable | None = _known("table", "native, overridden and numeric gradients")

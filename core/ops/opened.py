@@ -51,6 +51,12 @@ def closed(graph: Graph, edge: Edge) -> Edge:
     return Edge(around[-1].name, loop.arguments.index(edge.op))
 
 
+def shown_as(graph: Graph, edge: Edge) -> tuple[Edge, ...]:
+    """The wires of an opened graph that `closed` says are `edge`."""
+    loop = loop_of(graph[edge.op]) if edge.op in graph else None
+    return (edge,) if loop is None else (edge, Edge(loop.arguments[edge.index], 0))
+
+
 def _opened(graph: Graph) -> Iterator[Operation]:
     for op in graph:
         yield op

@@ -8,8 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
-from gui.canvas import detour, routing
+from gui.canvas.detour import routed
 from gui.canvas.frames import Frame, frames
+from gui.canvas.obstacles import Obstacles
+from gui.canvas.rerouted import rerouted
+from gui.canvas.routing import Routes
 from gui.canvas.visible import VisibleGraph
 
 WIDTH = 172.0
@@ -34,30 +37,35 @@ def heights(visible: VisibleGraph) -> np.ndarray:
 class SceneArrays:
     """visible:  boxes and links by number.
     rects:    float64[n, 4], x, y, width, height of each box.
-    points:   float64[m, POINTS, 2], the polyline of each link.
-    link_bounds: float64[m, 4], left, top, right, bottom of each polyline.
+    routes:   where each link runs.
     base:     the scene of which this is a moment of a drag; frames stay where they are meanwhile.
     raised:   numbers of boxes that lie over all others, from below; those lie by their numbers.
     """
 
     visible: VisibleGraph
     rects: np.ndarray
-    points: np.ndarray
-    link_bounds: np.ndarray
+    routes: Routes
     base: SceneArrays | None = None
     raised: tuple[int, ...] = ()
 
     @classmethod
     def of(
-        cls, visible: VisibleGraph, centres: Mapping[str, Point], raised: tuple[int, ...] = ()
+        cls,
+        visible: VisibleGraph,
+        centres: Mapping[str, Point],
+        raised: tuple[int, ...] = (),
+        before: SceneArrays | None = None,
     ) -> SceneArrays:
-        """The visible graph with the centre of every box given by its id."""
+        """The visible graph with the centre of every box given by its id.
+
+        before: a scene from which an edit led here; the links that it did not touch are taken over.
+        """
         tall = heights(visible)
         sizes = np.stack([np.full_like(tall, WIDTH), tall], axis=1)
         middle = np.array([centres[box.id] for box in visible.boxes]).reshape(-1, 2)
         rects = np.concatenate([middle - sizes / 2, sizes], axis=1)
-        points = _routed(visible, rects, np.arange(len(visible.links)))
-        return cls(visible, rects, points, routing.bounds(points), raised=raised)
+        ports = _link_ports(visible, rects, np.arange(len(visible.links)))
+        return cls(visible, rects, rerouted(visible, rects, ports, before), raised=raised)
 
     def __len__(self) -> int:
         return len(self.rects)
@@ -82,14 +90,20 @@ class SceneArrays:
 
     @cached_property
     def extent(self) -> tuple[float, float, float, float]:
-        """Left, top, right, bottom of everything; a unit square when there is nothing."""
+        """Left, top, right, bottom of all boxes, frames and links; a unit square when there is
+        nothing."""
         if not len(self):
             return (0.0, 0.0, 1.0, 1.0)
-        everything = np.concatenate([self.rects, *([frame.rect] for frame in self.frames)])
-        x, y, width, height = everything.T  # one by one: NumPy is slow at rows of two
-        sides = x.min(), y.min(), (x + width).max(), (y + height).max()
-        left, top, right, bottom = map(float, sides)
-        return left, top, right, bottom
+        x, y, width, height = np.concatenate(
+            [self.rects, *([frame.rect] for frame in self.frames)]
+        ).T  # one by one: NumPy is slow at rows of two
+        left, top, right, bottom = self.routes.bounds.T
+        return (
+            float(left.min(initial=x.min())),
+            float(top.min(initial=y.min())),
+            float(right.max(initial=(x + width).max())),
+            float(bottom.max(initial=(y + height).max())),
+        )
 
     def from_below(self, boxes: np.ndarray) -> np.ndarray:
         """int64[k]: the numbers of boxes (bool[n]), the lowest first."""
@@ -121,7 +135,7 @@ class SceneArrays:
 
     def links_in(self, left: float, top: float, right: float, bottom: float) -> np.ndarray:
         """bool[m]: links whose bounds touch a rectangle."""
-        b = self.link_bounds
+        b = self.routes.bounds
         return np.asarray(
             (b[:, 0] <= right) & (b[:, 1] <= bottom) & (b[:, 2] >= left) & (b[:, 3] >= top)
         )
@@ -147,39 +161,42 @@ class SceneArrays:
 
 
 class Movement:
-    """Some boxes (bool[n]) of a scene on their way: with every frame their links run anew, and
-    nothing else is touched. The scenes that come out of it share their memory: each is good until
-    the next."""
+    """Some boxes (bool[n]) of a scene on their way: with every frame their links run anew, those
+    from one of them to another come along, and nothing else is touched. The scenes that come out of
+    it share their memory: each is good until the next."""
 
     def __init__(self, start: SceneArrays, boxes: np.ndarray) -> None:
         self._start = start
-        self._boxes = boxes
-        self._links = np.flatnonzero(start.links_of(boxes))
+        self._boxes = np.flatnonzero(boxes)
+        ends = boxes[start.visible.ends]
+        self._within, self._links = (
+            np.flatnonzero(ends.all(axis=1)),
+            np.flatnonzero(ends.sum(1) == 1),
+        )
         self._rects = start.rects.copy()
-        self._points = start.points.copy()
-        self._bounds = start.link_bounds.copy()
+        self._routes = start.routes.copy()
+        self._standing = Obstacles(start.rects[~boxes])
 
     def by(self, dx: float, dy: float) -> SceneArrays:
         """The scene with the boxes that far from where they started."""
-        visible = self._start.visible
-        self._rects[self._boxes, :2] = self._start.rects[self._boxes, :2] + (dx, dy)
-        points = _routed(visible, self._rects, self._links)
-        self._points[self._links] = points
-        self._bounds[self._links] = routing.bounds(points)
         start = self._start
-        return SceneArrays(visible, self._rects, self._points, self._bounds, start, start.raised)
+        visible, boxes = start.visible, self._boxes
+        self._rects[boxes, :2] = start.rects[boxes, :2] + (dx, dy)
+        obstacles = Obstacles(self._rects[boxes], self._standing)
+        self._routes.put(self._within, start.routes.taken(self._within).shifted(dx, dy))
+        ports = _link_ports(visible, self._rects, self._links)
+        self._routes.put(self._links, routed(ports, obstacles))
+        return SceneArrays(visible, self._rects, self._routes, start, start.raised)
 
 
-def _routed(visible: VisibleGraph, rects: np.ndarray, links: np.ndarray) -> np.ndarray:
-    """Polylines of some links (their numbers). float64[k, POINTS, 2]."""
+def _link_ports(visible: VisibleGraph, rects: np.ndarray, links: np.ndarray) -> np.ndarray:
+    """From where to where some links (their numbers) lead. float64[k, 2, 2]."""
     ends, ports, control = visible.ends[links], visible.end_ports[links], visible.control[links]
     starts = _ports(visible, rects, ends[:, 0], ports[:, 0], OUT)
     stops = _ports(visible, rects, ends[:, 1], ports[:, 1], INTO)
     starts[control, 1] = rects[ends[control, 0], 1] + TITLE / 2  # control wires join the titles
     stops[control, 1] = rects[ends[control, 1], 1] + TITLE / 2
-    points = routing.curves(starts, stops)
-    detour.avoid(points, starts, stops, ends, rects)
-    return points
+    return np.stack([starts, stops], axis=1)
 
 
 def _ports(

@@ -8,7 +8,9 @@ from PySide6.QtWidgets import QGraphicsView
 
 from gui.canvas.detail import LARGEST_TEXT, TEXT
 
-SMALLEST, LARGEST = 0.02, 4.0  # pixels per scene unit
+SMALLEST, LARGEST = 0.02, 4.0  # pixels per scene unit; smaller where a graph would not fit
+SPARE = 0.8  # of the scale at which a graph just fits: so far one can zoom out
+EXTENT = 200_000.0  # scene units to each side of the origin over which one can pan at least
 NOTCH = 1.15  # one notch of the wheel
 ROOM = 24  # pixels left free around what is framed
 EDGE = 0.1  # of the viewport, at each side: what is there is not plainly in view
@@ -30,6 +32,9 @@ class Camera(QObject):
         super().__init__(view)
         self.untouched = False
         self._view = view
+        self._whole = QRectF()
+        self._extent = 0.0
+        self.cover(QRectF())
         self._rest = QTimer(self, singleShot=True, interval=SETTLE)
         self._rest.timeout.connect(self.settled)
 
@@ -84,6 +89,18 @@ class Camera(QObject):
     def zoom_to(self, scale: float) -> None:
         self.zoom(scale / self.scale)
 
+    def cover(self, rect: QRectF) -> None:
+        """Have room for a rectangle of the scene, wherever it lies and however large it is: to see
+        it whole, and to pan well beyond it."""
+        self._whole = rect
+        farthest = max(map(abs, rect.getCoords())) + 2 * max(rect.width(), rect.height())
+        extent = EXTENT
+        while extent < farthest:
+            extent *= 2
+        if extent != self._extent:
+            self._extent = extent
+            self._view.scene().setSceneRect(-extent, -extent, 2 * extent, 2 * extent)
+
     def look_at(self, point: QPointF) -> None:
         """Bring a point of the scene into the middle."""
         self.untouched = False
@@ -92,10 +109,7 @@ class Camera(QObject):
 
     def frame(self, rect: QRectF, largest: float = 1.0) -> None:
         """Show a rectangle of the scene whole, at no more than `largest`."""
-        size = self._view.viewport().size()
-        across = max(size.width() - 2 * ROOM, 50) / max(rect.width(), 1.0)
-        down = max(size.height() - 2 * ROOM, 50) / max(rect.height(), 1.0)
-        self._set_scale(min(across, down, largest))
+        self._set_scale(min(self._fitting(rect), largest))
         self.look_at(rect.center())
 
     def show(self, rect: QRectF) -> None:
@@ -126,6 +140,14 @@ class Camera(QObject):
             dy = min(0.0, wanted.top() - seen.top()) or max(0.0, wanted.bottom() - seen.bottom())
             self.pan(QPoint(-round(dx * self.scale), -round(dy * self.scale)))
 
+    def _fitting(self, rect: QRectF) -> float:
+        """The largest scale at which a rectangle is seen whole."""
+        size = self._view.viewport().size()
+        across = max(size.width() - 2 * ROOM, 50) / max(rect.width(), 1.0)
+        down = max(size.height() - 2 * ROOM, 50) / max(rect.height(), 1.0)
+        return min(across, down)
+
     def _set_scale(self, scale: float) -> None:
-        bounded = max(SMALLEST, min(LARGEST, scale))
+        smallest = min(SMALLEST, SPARE * self._fitting(self._whole))
+        bounded = max(smallest, min(LARGEST, scale))
         self._view.setTransform(QTransform.fromScale(bounded, bounded))

@@ -83,8 +83,7 @@ def open_by_key(view: GraphView) -> QMenu:
         box = max(facts.selected)
         pixel, hit = view.mapFromScene(view.box_rect(box).center()), Hit(box=box)
     elif facts.selected_link is not None:
-        line = view.arrays.points[facts.selected_link]
-        pixel = view.mapFromScene(*line[len(line) // 2].tolist())
+        pixel = view.mapFromScene(*view.arrays.routes.middle(facts.selected_link).tolist())
         hit = Hit(link=facts.selected_link)
     else:
         hit = Hit()

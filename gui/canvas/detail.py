@@ -8,8 +8,8 @@ from enum import IntEnum
 class Detail(IntEnum):
     """From a far view to a near one."""
 
-    DOTS = 0  # coloured rectangles, straight links, no smoothing
-    SHAPES = 1  # rectangles with stripes, coarse curves
+    DOTS = 0  # coloured rectangles, no smoothing
+    SHAPES = 1  # rectangles with stripes
     NAMES = 2  # cards with large texts
     FULL = 3  # letters of rows, ports, arrows
 
@@ -28,6 +28,4 @@ def text_size(scale: float) -> float:
     return min(LARGEST_TEXT, max(1.0, TEXT / scale))
 
 
-# Every how-manieth point of a link's polyline is drawn.
-CURVE_STEP = {Detail.DOTS: 24, Detail.SHAPES: 8, Detail.NAMES: 4, Detail.FULL: 1}
-MOST_FAR_LINKS = 12_000  # links drawn in a far view; more only make it grey
+MOST_FAR_LINKS = 25_000  # links drawn in a far view; more only make it slow and grey

@@ -1,122 +1,156 @@
-"""Detours: links whose curve would run over other boxes bend differently, or are led around."""
+"""Detours: links whose curve would run over boxes bend differently, or take a lane past them."""
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 
-from gui.canvas.routing import POINTS, curves
+from gui.canvas.flattening import Polylines
+from gui.canvas.obstacles import COLUMN, NEAR, Obstacles
+from gui.canvas.routing import LANE, NOWHERE, PIECES, ZONES, Routes, along_lanes, curves
 
-CLEARANCE = 14.0  # scene units between a box and a link that is led around it
-NEAR = 4.0  # scene units at which a curve touches a box
-MOST = 2_000  # links; in larger pictures single curves cannot be followed anyway
-ROUNDS = 3
 # How far a curve goes straight out of its start and into its end, as shares of the usual reach.
 BENDS = ((1.5, 0.5), (0.5, 1.5), (1.8, 0.2), (0.2, 1.8))
-_FIRST_HALF = np.linspace(0, POINTS - 1, POINTS - POINTS // 2).round().astype(int)
-_SECOND_HALF = np.linspace(0, POINTS - 1, POINTS // 2).round().astype(int)
+END = 8.0  # scene units beside a port where nothing can be avoided: all ways pass there
+FAR = 1_500.0  # scene units across or down; a curve as long could not be followed
+ROOM = 56.0  # scene units from a port to a lane: what is free between two layers
+NARROW = 2 * (ROOM + END)  # scene units from port to port, where there is no room for a lane
+SHORTEST = 32.0, 48.0  # scene units from the start to a lane, and from there to the end, at least
+GAP = 10.0  # scene units from a box to the end of the lane past it
+AT_ONCE = 4_000  # links, so that not all pairs of a link and a box near it are in memory
+# So many chords, by how far a curve leads up or down, are no farther off it than three units: less
+# than what counts as near.
+CHORDS = np.array([4, 6, 8, 12, 16, 20, 24, 28, 32])
 
 
-def avoid(
-    points: np.ndarray, starts: np.ndarray, ends: np.ndarray, own: np.ndarray, rects: np.ndarray
-) -> None:
-    """Replace, in place, the polylines that touch boxes which are not their own ends.
+def routed(ports: np.ndarray, obstacles: Obstacles) -> Routes:
+    """Where links run, from where to where (float64[m, 2, 2]); none takes notice of others.
 
-    points: float64[m, POINTS, 2]; starts, ends: float64[m, 2]; own: int64[m, 2], the boxes at
-    the ends; rects: float64[n, 4] as x, y, width, height.
+    A link to the left, which swings round, is led around nothing.
     """
-    if not 0 < len(points) <= MOST:
-        return
-    boxes = np.concatenate([rects[:, :2], rects[:, :2] + rects[:, 2:]], axis=1)
-    links, others = _near(starts, ends, own, boxes)
-    left = np.unique(links[meets(points[links], boxes[others])])
-    for bend in BENDS:
-        if not len(left):
-            return
-        here = np.isin(links, left)
-        bent = curves(starts[left], ends[left], bend)
-        row = np.searchsorted(left, links[here])
-        met = np.unique(row[meets(bent[row], boxes[others[here]])])
-        free = np.delete(np.arange(len(left)), met)
-        points[left[free]] = bent[free]
-        left = left[met]
-    for number in left.tolist():
-        start, end = starts[number], ends[number]
-        blocks = _across(start, end, own[number], boxes)
-        points[number] = _led(start.tobytes(), end.tobytes(), blocks.tobytes())
+    parts = range(0, max(len(ports), 1), AT_ONCE)
+    return Routes.joined(_Routing(ports[i : i + AT_ONCE], obstacles).routes() for i in parts)
 
 
-def _near(
-    starts: np.ndarray, ends: np.ndarray, own: np.ndarray, boxes: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs of a link from left to right and a box that a curve of it can meet: curves stay as
-    high and as low as their ends. int64[k] each, by link."""
-    low = np.minimum(starts[:, 1:], ends[:, 1:]) - NEAR
-    high = np.maximum(starts[:, 1:], ends[:, 1:]) + NEAR
-    left, top, right, bottom = boxes.T
-    some = (top < high.max()) & (bottom > low.min())
-    some &= (left < ends[:, 0].max()) & (right > starts[:, 0].min())
-    left, top, right, bottom = boxes[some].T
-    near = (top < high) & (bottom > low)
-    near &= left < ends[:, :1]
-    near &= right > starts[:, :1]
-    near &= ends[:, :1] > starts[:, :1]
-    links, places = np.nonzero(near)
-    others = np.flatnonzero(some)[places]
-    foreign = (others[:, None] != own[links]).all(axis=1)
-    return links[foreign], others[foreign]
+class _Routing:
+    """Links, each with the best way that was found for it up to now."""
+
+    def __init__(self, ports: np.ndarray, obstacles: Obstacles) -> None:
+        starts, ends = ports[:, 0], ports[:, 1]
+        self._ports, self._starts, self._ends = ports, starts, ends
+        self._obstacles = obstacles
+        self._curves = np.zeros((len(starts), PIECES, 4, 2))
+        self._curves[:, 0] = curves(starts, ends)
+        self._counts = np.ones(len(starts), dtype=np.int64)
+        self._met = np.full(len(starts), np.inf)  # how many boxes that way comes too near to
+        self._zones = np.tile(NOWHERE, (len(starts), ZONES, 1))
+
+    def routes(self) -> Routes:
+        gap, drop = (self._ends - self._starts).T
+        far = (np.maximum(gap, np.abs(drop)) > FAR) & (gap > NARROW)
+        self._lead(np.flatnonzero(far))
+        self._bend(np.flatnonzero(~far & (gap > 2 * END)))
+        return Routes.of(self._ports, self._curves, self._counts, self._zones)
+
+    # -- which way -------------------------------------------------------------------------------
+
+    def _lead(self, links: np.ndarray) -> None:
+        """Far: a curve beside the port, straight on along a lane, a curve to the other port."""
+        start, end = self._starts[links], self._ends[links]
+        first, last = start[:, 0] + ROOM, end[:, 0] - ROOM
+        heights, seen = self._take_lane(links, first, last)
+        self._zones[links, 0] = np.stack([first, seen[:, 0], last, seen[:, 1]], axis=1)
+        self._zones[links, 1] = _around(start, np.stack([first, heights], axis=1))
+        self._zones[links, 2] = _around(np.stack([last, heights], axis=1), end)
+
+    def _bend(self, links: np.ndarray) -> None:
+        """Near by: the first of the bends that meets no box; where all do, a lane past those that
+        are met, or from port to port."""
+        start, end = self._starts, self._ends
+        self._zones[links, 0] = _around(start[links], end[links])
+        whose, boxes = self._pairs(links, self._curves[links, :1])
+        self._met[links] = np.bincount(whose, minlength=len(links))
+        past = self._past(links[whose], boxes)
+        left = links[self._met[links] > 0]
+        for bend in BENDS:
+            if not len(left):
+                return
+            left = self._take(left, curves(start[left], end[left], bend)[:, None])
+        left = left[(end - start)[left, 0] > NARROW]
+        between = np.stack([start[:, 0] + ROOM, end[:, 0] - ROOM], axis=1)
+        for zone, lane in ((1, past), (2, between)):
+            if not len(left):
+                return
+            _, seen = self._take_lane(left, *lane[left].T)
+            sides = start[left, 0], seen[:, 0], end[left, 0], seen[:, 1]
+            self._zones[left, zone] = np.stack(sides, axis=1)
+            left = left[self._met[left] > 0]
+
+    def _past(self, links: np.ndarray, boxes: np.ndarray) -> np.ndarray:
+        """Of each link from where to where a lane leads past boxes that it meets. float64[m, 2]."""
+        lane = np.tile([np.inf, -np.inf], (len(self._starts), 1))
+        np.minimum.at(lane[:, 0], links, self._obstacles.sides[boxes, 0] - GAP)
+        np.maximum.at(lane[:, 1], links, self._obstacles.sides[boxes, 2] + GAP)
+        least, most = self._starts[:, 0] + SHORTEST[0], self._ends[:, 0] - SHORTEST[1]
+        return np.stack(
+            [np.clip(lane[:, 0], least, most), np.clip(lane[:, 1], least, most)], axis=1
+        )
+
+    # -- trying a way ----------------------------------------------------------------------------
+
+    def _take_lane(
+        self, links: np.ndarray, first: np.ndarray, last: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Try a lane from `first` to `last` (float64[k] each). Returns how high it is, float64[k],
+        and between which heights a box can change that, float64[k, 2]."""
+        start, end = self._starts[links], self._ends[links]
+        heights, seen = self._obstacles.lanes(start[:, 1], end[:, 1], first, last)
+        some = np.flatnonzero(~np.isnan(heights))
+        lanes = np.stack([first, last, heights], axis=1)
+        self._take(links[some], along_lanes(start[some], end[some], lanes[some]))
+        return heights, seen
+
+    def _take(self, links: np.ndarray, ways: np.ndarray) -> np.ndarray:
+        """Have links run along other ways (float64[k, p, 4, 2]) if they meet fewer boxes so.
+        Returns the links that still meet one."""
+        whose, _ = self._pairs(links, ways)
+        met = np.bincount(whose, minlength=len(links))
+        fewer = met < self._met[links]
+        better = links[fewer]
+        self._curves[better, : ways.shape[1]] = ways[fewer]
+        self._counts[better], self._met[better] = ways.shape[1], met[fewer]
+        return links[self._met[links] > 0]
+
+    def _pairs(self, links: np.ndarray, ways: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Pairs of a link (its place in `links`) and a box that its way comes too near to. The
+        straight part of a lane comes near to none."""
+        curved = ways if ways.shape[1] == 1 else np.delete(ways, LANE, axis=1)
+        whose = np.repeat(np.arange(len(links)), curved.shape[1])
+        curved = curved.reshape(-1, 4, 2)
+        left, right = self._starts[links[whose], 0] + END, self._ends[links[whose], 0] - END
+        some = self._may_meet(curved, left, right)
+        drop = np.abs(curved[some, 3, 1] - curved[some, 0, 1])
+        lines = Polylines.of(curved[some], CHORDS[np.searchsorted(2 * CHORDS[:-1] ** 2, drop)])
+        points, owners = lines.segments(), some[lines.owners]
+        found, boxes = self._obstacles.met(
+            points[:, :2], points[:, 2:], left[owners], right[owners]
+        )
+        pairs = np.unique(whose[owners[found]] * len(self._obstacles) + boxes)
+        return pairs // len(self._obstacles), pairs % len(self._obstacles)
+
+    def _may_meet(self, curved: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """Numbers of the curves that are wide, or whose rectangle a box is in: between two layers
+        there is mostly none. left, right: float64[k], beyond which nothing counts."""
+        low, high = np.maximum(curved[:, 0, 0], left), np.minimum(curved[:, 3, 0], right)
+        narrow = np.flatnonzero(high - low < COLUMN)
+        ends = curved[narrow][:, ::3, 1]
+        sides = low[narrow], ends.min(axis=1), high[narrow], ends.max(axis=1)
+        may = np.ones(len(curved), dtype=bool)
+        may[narrow] = False
+        may[narrow[self._obstacles.inside(np.stack(sides, axis=1))[0]]] = True
+        return np.flatnonzero(may)
 
 
-def _across(start: np.ndarray, end: np.ndarray, own: np.ndarray, boxes: np.ndarray) -> np.ndarray:
-    """The boxes that a detour can meet."""
-    inside = (boxes[:, 0] < end[0]) & (boxes[:, 2] > start[0])
-    inside[own] = False
-    return np.asarray(boxes[inside])
-
-
-def meets(lines: np.ndarray, boxes: np.ndarray) -> np.ndarray:
-    """Of pairs of a polyline (float64[k, p, 2]) and a box, which come too near. bool[k]."""
-    fine = np.concatenate([lines, (lines[:, 1:] + lines[:, :-1]) / 2], axis=1)
-    left, top, right, bottom = boxes.T[:, :, None]
-    x, y = fine[..., 0], fine[..., 1]
-    inside = (x > left - NEAR) & (x < right + NEAR) & (y > top - NEAR) & (y < bottom + NEAR)
-    return np.asarray(inside.any(axis=1))
-
-
-def touched(line: np.ndarray, boxes: np.ndarray) -> np.ndarray:
-    """Which boxes (left, top, right, bottom) a polyline comes too near to. bool[n]."""
-    return meets(np.broadcast_to(line, (len(boxes), *line.shape)), boxes)
-
-
-@lru_cache(4 * MOST)
-def _led(start: bytes, end: bytes, boxes: bytes) -> np.ndarray:
-    """`_around` of what is in the way, given by its bytes: after an edit nearly every link runs as
-    before."""
-    read = np.frombuffer
-    return _free(read(start), read(end), read(boxes).reshape(-1, 4))
-
-
-def _free(start: np.ndarray, end: np.ndarray, boxes: np.ndarray) -> np.ndarray:
-    """A way around the boxes that no curve leaves alone, and around those met on it."""
-    hit = touched(curves(start[None], end[None])[0], boxes)
-    for _ in range(ROUNDS):
-        line = _around(start, end, boxes[hit])
-        more = touched(line, boxes) & ~hit
-        if not more.any():
-            break
-        hit |= more
-    return line
-
-
-def _around(start: np.ndarray, end: np.ndarray, boxes: np.ndarray) -> np.ndarray:
-    """A curve to one side of the boxes, a straight line past them, and a curve to the end."""
-    middle = (start[1] + end[1]) / 2
-    above, below = boxes[:, 1].min() - CLEARANCE, boxes[:, 3].max() + CLEARANCE
-    lane = above if middle - above <= below - middle else below
-    left = np.clip(boxes[:, 0].min() - CLEARANCE, start[0] + 32, max(end[0] - 48, start[0] + 32))
-    right = np.clip(boxes[:, 2].max() + CLEARANCE, left, max(end[0] - 32, left))
-    first, last = np.array([left, lane]), np.array([right, lane])
-    into, away = curves(start[None], first[None])[0], curves(last[None], end[None])[0]
-    # Half of the points each; the straight line between them needs none of its own.
-    return np.concatenate([into[_FIRST_HALF], away[_SECOND_HALF]])
+def _around(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Left, top, right, bottom of where boxes are too near to curves. float64[k, 2] each."""
+    low, high = np.minimum(starts, ends) - NEAR, np.maximum(starts, ends) + NEAR
+    return np.concatenate([low, high], axis=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QBuffer, QIODevice, QRectF, QSizeF
+from PySide6.QtCore import QBuffer, QIODevice, QPointF, QRectF, QSizeF
 from PySide6.QtGui import QImage, QPainter
 
 from core.errors import GradstepError
@@ -14,7 +14,9 @@ from gui.canvas.painter import GraphPainter
 from gui.canvas.runtime import RuntimePainter
 from gui.theme import Theme
 
-MARGIN = 32.0  # scene units around the graph
+# Around boxes, frames and links, for what is said at their edges: scene units, and pixels at least,
+# for titles, shares and what an update did do not get smaller than can be read.
+MARGIN, LEAST = 40.0, 32.0
 MOST = 16_000  # pixels to a side
 SUFFIXES = (".png", ".svg")
 
@@ -41,8 +43,9 @@ def to_bytes(
 
 def image(arrays: SceneArrays, facts: Facts, theme: Theme, scale: float = 2.0) -> QImage:
     """The whole graph as pixels."""
-    area = _area(arrays)
-    scale = min(scale, MOST / max(area.width(), area.height()))
+    left, top, right, bottom = arrays.extent
+    scale = min(scale, (MOST - 2 * LEAST) / (max(right - left, bottom - top) + 2 * MARGIN))
+    area = _area(arrays, scale)
     result = QImage((area.size() * scale).toSize(), QImage.Format.Format_RGB32)
     painter = QPainter(result)
     painter.scale(scale, scale)
@@ -55,7 +58,7 @@ def image(arrays: SceneArrays, facts: Facts, theme: Theme, scale: float = 2.0) -
 def _svg(memory: QBuffer, arrays: SceneArrays, facts: Facts, theme: Theme) -> None:
     from PySide6.QtSvg import QSvgGenerator
 
-    area = _area(arrays)
+    area = _area(arrays, 1.0)
     generator = QSvgGenerator()
     generator.setOutputDevice(memory)
     generator.setSize(area.size().toSize())
@@ -66,18 +69,20 @@ def _svg(memory: QBuffer, arrays: SceneArrays, facts: Facts, theme: Theme) -> No
     painter.end()
 
 
-def _area(arrays: SceneArrays) -> QRectF:
+def _area(arrays: SceneArrays, scale: float) -> QRectF:
     left, top, right, bottom = arrays.extent
-    return QRectF(left, top, right - left, bottom - top).adjusted(-MARGIN, -MARGIN, MARGIN, MARGIN)
+    margin = max(MARGIN, LEAST / scale)
+    area = QRectF(QPointF(left, top), QPointF(right, bottom))
+    return area.adjusted(-margin, -margin, margin, margin)
 
 
 def _paint(
     painter: QPainter, area: QRectF, arrays: SceneArrays, facts: Facts, theme: Theme, scale: float
 ) -> None:
     structure = GraphPainter(theme)
-    structure.arrays = arrays
+    structure.arrays, structure.most_far_links = arrays, len(arrays.routes)
     painter.fillRect(area, theme.background)
     structure.paint_frames(painter, area, scale)
-    boxes, links = np.ones(len(arrays), dtype=bool), np.ones(len(arrays.points), dtype=bool)
+    boxes, links = np.ones(len(arrays), dtype=bool), np.ones(len(arrays.routes), dtype=bool)
     runtime = RuntimePainter(theme, structure.labels)
     stacking.paint_both(painter, structure, runtime, facts, boxes, links, scale)

@@ -9,7 +9,7 @@ from functools import cached_property
 from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.graph.model import Edge, Operation, TensorRef
 from core.graph.problems import UNFINISHED
-from core.ops.opened import closed
+from core.ops.opened import shown_as
 from core.ops.tensor_types import outputs_of
 from core.ops.variable import VARIABLES
 from gui import change
@@ -177,9 +177,7 @@ class Facts:
     @cached_property
     def selected_link(self) -> int | None:
         edge = self._workspace.selected_edge
-        if edge is None:
-            return None
-        return next((i for i, k in enumerate(self._visible.links) if edge in k.wires), None)
+        return None if edge is None else self._visible.link_of.get(edge)
 
     @property
     def says_of_links(self) -> bool:
@@ -190,22 +188,18 @@ class Facts:
     @cached_property
     def stopped_links(self) -> frozenset[int]:
         """Links with a wire that the user stopped, by itself or with its whole tensor."""
-        request = self._workspace.document.request
-        if not request.stopped_edges and not request.stops:
-            return frozenset()
+        request, graph = self._workspace.document.request, self._graph
+        wires = [wire for edge in request.stopped_edges for wire in shown_as(graph, edge)]
+        for ref in request.stops:
+            readers = graph.consumers[ref.op] if ref.op in graph else ()
+            wires += (edge for edge in readers if graph.source(edge) == ref)
+        links = self._visible.link_of
+        return frozenset(links[wire] for wire in wires if wire in links)
 
-        def stopped(edge: Edge) -> bool:
-            wire = closed(self._workspace.document.graph, edge)
-            return wire in request.stopped_edges or self._graph.source(edge) in request.stops
-
-        links = enumerate(self._visible.links)
-        return frozenset(i for i, k in links if any(stopped(e) for e in k.wires))
-
-    @cached_property
-    def carried(self) -> dict[Edge, str]:
+    @property
+    def carried(self) -> Mapping[Edge, str]:
         """Wire -> the tensor that goes back over it."""
-        program = self._workspace.program
-        return {} if program is None else {Edge(e.op, e.index): e.gradient for e in program.edges}
+        return self._workspace.carried
 
     @cached_property
     def dead_links(self) -> frozenset[int]:

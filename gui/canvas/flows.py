@@ -8,13 +8,14 @@ import numpy as np
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
+from gui.canvas import polyline
 from gui.canvas.facts import Flow
-from gui.canvas.routing import beside
 from gui.theme import Theme, faded
 
 NARROWEST, WIDEST = 1.5, 8.0
 HEAD = 6.0  # length of the arrow head beyond the line's width
 BAR = 8.0  # half the length of a stopped edge's bar
+CLEAR = 10.0  # scene units at both ports that are not dashed
 
 
 def width(norm: float) -> float:
@@ -28,9 +29,8 @@ def draw_flow(painter: QPainter, points: np.ndarray, flow: Flow, theme: Theme) -
     """points: the link's polyline, float64[p, 2], from its source to its target."""
     breadth = width(flow.norm)
     color = theme.problem if flow.wrong else theme.backward
-    line = beside(points, 3.0 + breadth / 2)[::-1]
-    head = HEAD + breadth
-    shaft, tip = _cut(line, head)
+    line = polyline.beside(points, 3.0 + breadth / 2)[::-1]
+    shaft, tip = polyline.part(line, 0.0, HEAD + breadth), line[-1]
     pen = QPen(color, breadth)
     pen.setCapStyle(Qt.PenCapStyle.FlatCap)
     if flow.norm == 0 and not flow.wrong:
@@ -48,15 +48,13 @@ def draw_dead(painter: QPainter, points: np.ndarray, theme: Theme) -> None:
     pen.setCapStyle(Qt.PenCapStyle.FlatCap)
     painter.setPen(pen)
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    painter.drawPolyline(_polygon(points[2:-2]))
+    painter.drawPolyline(_polygon(polyline.part(points, CLEAR, CLEAR)))
 
 
 def draw_bar(painter: QPainter, points: np.ndarray, theme: Theme) -> None:
     """The bar across a link whose gradient is stopped."""
-    middle = len(points) // 2
-    at = points[middle]
-    along = points[middle + 1] - points[middle - 1]
-    across = np.array([-along[1], along[0]]) / max(float(np.hypot(*along)), 1e-9) * BAR
+    at, along = polyline.at(points, 0.5)
+    across = np.array([-along[1], along[0]]) * BAR
     ends = QPointF(*(at - across)), QPointF(*(at + across))
     for color, breadth in ((theme.background, 7.0), (theme.backward, 3.5)):
         pen = QPen(color, breadth)
@@ -70,13 +68,6 @@ def draw_selected(painter: QPainter, points: np.ndarray, theme: Theme) -> None:
     for color, breadth in ((faded(theme.selection, 0.3), 7.0), (theme.selection, 2.0)):
         painter.setPen(QPen(color, breadth))
         painter.drawPolyline(_polygon(points))
-
-
-def _cut(line: np.ndarray, length: float) -> tuple[np.ndarray, np.ndarray]:
-    """The line without its last `length`, and its old end."""
-    left = np.hypot(*(line - line[-1]).T)
-    keep = max(2, int(np.flatnonzero(left >= length)[-1]) + 1 if (left >= length).any() else 2)
-    return line[:keep], line[-1]
 
 
 def _draw_head(

@@ -11,6 +11,7 @@ from gui.canvas.frames import Frame, titled
 
 PORT_REACH = 9.0  # scene units around a port that count as the port
 LINK_REACH = 6.0  # pixels around a link
+FINER = 20.0  # times that a link's chords are nearer to it
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +69,18 @@ def ports(arrays: SceneArrays, box: int) -> list[Port]:
 def nearest_link(arrays: SceneArrays, point: Point, reach: float) -> int | None:
     """The link nearest to a point, if one is within `reach` (scene units)."""
     x, y = point
-    near = np.flatnonzero(arrays.links_in(x - reach, y - reach, x + reach, y + reach))
-    if not len(near):
+    sides = x - reach, y - reach, x + reach, y + reach
+    links, pieces = arrays.routes.pieces(np.flatnonzero(arrays.links_in(*sides)), sides)
+    if not len(links):
         return None
-    lines = arrays.points[near]
-    start, along = lines[:, :-1], np.diff(lines, axis=1)
-    length = np.maximum((along**2).sum(axis=2), 1e-12)
-    share = np.clip(((np.array(point) - start) * along).sum(axis=2) / length, 0, 1)
-    gap = np.hypot(*np.moveaxis(start + along * share[..., None] - point, 2, 0)).min(axis=1)
+    lines = arrays.routes.flat(links, pieces, reach / FINER)
+    chords = lines.segments()
+    start, along = chords[:, :2], chords[:, 2:] - chords[:, :2]
+    length = np.maximum((along**2).sum(axis=1), 1e-12)
+    share = np.clip(((point - start) * along).sum(axis=1) / length, 0, 1)
+    gap = np.hypot(*(start + along * share[:, None] - point).T)
     best = int(gap.argmin())
-    return int(near[best]) if gap[best] <= reach else None
+    return int(links[lines.owners[best]]) if gap[best] <= reach else None
 
 
 def _port(arrays: SceneArrays, box: int, point: Point) -> Port | None:

@@ -94,9 +94,9 @@ class Minimap(QWidget):
         self.update()
 
     def _is_of_use(self) -> bool:
-        left, top, right, bottom = self._view.arrays.extent
-        whole = QRectF(left, top, right - left, bottom - top)
-        return len(self._view.arrays) > 0 and not self._view.camera.visible.contains(whole)
+        return len(self._view.arrays) > 0 and not self._view.camera.visible.contains(
+            self._view.area
+        )
 
     def _place(self) -> None:
         room = self._view.size()
@@ -112,7 +112,7 @@ class Minimap(QWidget):
         painter.translate(corner)
         painter.scale(scale, scale)
         boxes = np.ones(len(view.arrays), dtype=bool)
-        links = np.zeros(len(view.arrays.points), dtype=bool)
+        links = np.zeros(len(view.arrays.routes), dtype=bool)
         far = min(scale, 0.3)  # however small the graph is, it is an overview
         structure, runtime, facts = view.layers.painter, view.layers.runtime, view.stage.facts
         stacking.paint_both(painter, structure, runtime, facts, boxes, links, far, False)
@@ -121,11 +121,10 @@ class Minimap(QWidget):
 
     def _mapping(self) -> tuple[float, QPointF]:
         """Pixels of the map per scene unit, and where the scene's origin lies."""
-        left, top, right, bottom = self._view.arrays.extent
+        whole = self._view.area
         room = QRectF(self.rect()).adjusted(PADDING, PADDING, -PADDING, -PADDING)
-        scale = min(room.width() / (right - left), room.height() / (bottom - top), 0.3)
-        middle = QPointF((left + right) / 2, (top + bottom) / 2)
-        return scale, room.center() - middle * scale
+        scale = min(room.width() / whole.width(), room.height() / whole.height(), 0.3)
+        return scale, room.center() - whole.center() * scale
 
     def _to_map(self, rect: QRectF) -> QRectF:
         scale, corner = self._mapping()

@@ -8,22 +8,21 @@ from __future__ import annotations
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
+from PySide6.QtGui import QPainter, QPen
 
 from core.layout.nested import SIDE, TITLE
-from gui.canvas import batch, routing
+from gui.canvas import batch
 from gui.canvas.arrays import SceneArrays
 from gui.canvas.boxes import KINDS
 from gui.canvas.cards import Cards
-from gui.canvas.detail import CURVE_STEP, MOST_FAR_LINKS, Detail, text_size
+from gui.canvas.detail import MOST_FAR_LINKS, Detail, text_size
 from gui.canvas.frames import Frame
 from gui.canvas.labels import Labels
+from gui.canvas.links import LinkPainter
 from gui.canvas.visible import VisibleGraph
 from gui.theme import Theme, faded, mix
 
 GRID = 24.0  # scene units between the dots of the background
-ARROW = 8.0
-DASH = 4.5  # pixels
 TITLE_FAR = 14.0  # pixels, height of a frame's title in a far view
 FRAME = 0.03  # opacity of a frame, each upon the one outside
 EMPTY = SceneArrays.of(VisibleGraph(), {})
@@ -31,13 +30,14 @@ EMPTY = SceneArrays.of(VisibleGraph(), {})
 
 class GraphPainter:
     """Set `arrays` and `theme`, then paint. `lifted` (bool[n]) are boxes to leave out, with their
-    links, because something else draws them."""
+    links, because something else draws them. A far view has `most_far_links` at most."""
 
     def __init__(self, theme: Theme) -> None:
         self.theme = theme
         self.labels = Labels()
         self.arrays = EMPTY
         self.lifted: np.ndarray | None = None
+        self.most_far_links = MOST_FAR_LINKS
 
     def paint(self, painter: QPainter, rect: QRectF, scale: float) -> None:
         """Everything that touches `rect` (scene units), but the lifted boxes and their links.
@@ -63,7 +63,7 @@ class GraphPainter:
         """The boxes (bool[n]) and links (bool[m]) chosen."""
         detail = Detail.at(scale)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, detail > Detail.DOTS)
-        self._links(painter, links, detail, scale)
+        LinkPainter(self.theme, self.arrays, self.most_far_links).draw(painter, links, scale)
         if detail < Detail.NAMES:
             self._far_boxes(painter, boxes, detail, scale)
         else:
@@ -133,35 +133,3 @@ class GraphPainter:
                 stripe[:, 2] = 10.0
                 painter.setBrush(color)
                 batch.rects(painter, stripe)
-
-    def _links(self, painter: QPainter, links: np.ndarray, detail: Detail, scale: float) -> None:
-        step = CURVE_STEP[detail]
-        points = self.arrays.points
-        if detail is Detail.DOTS:
-            keep = np.flatnonzero(links)[:MOST_FAR_LINKS]
-            links = np.zeros_like(links)
-            links[keep] = True
-        pen = QPen(self.theme.edge, 1.25 if detail is Detail.FULL else 1.0)
-        pen.setCosmetic(detail < Detail.FULL)
-        painter.setPen(pen)
-        batch.lines(painter, routing.segments(points[links & ~self.arrays.visible.control], step))
-        control = points[links & self.arrays.visible.control]
-        near = detail >= Detail.NAMES  # from afar nobody could tell dashes
-        batch.lines(
-            painter,
-            routing.dashes(control, DASH / scale) if near else routing.segments(control, step),
-        )
-        if detail is Detail.FULL:
-            self._arrows(painter, np.flatnonzero(links), self.theme.edge)
-
-    def _arrows(self, painter: QPainter, links: np.ndarray, color: QColor) -> None:
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(color)
-        for x, y in self.arrays.points[links, -1].tolist():
-            painter.drawConvexPolygon(arrow(x, y))
-
-
-def arrow(x: float, y: float) -> QPolygonF:
-    """A head that points right, its tip at (x, y)."""
-    half = ARROW * 0.45
-    return QPolygonF([QPointF(x, y), QPointF(x - ARROW, y - half), QPointF(x - ARROW, y + half)])

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from core.graph.model import Constant, Edge, Operation, TensorRef
+from core.graph.model import Constant, Operation, TensorRef
 from core.ops.unfinished import Waiting
 from gui import change
 from gui.canvas import blame
@@ -132,12 +132,10 @@ def _first_gradient(workspace: Workspace, op: Operation) -> TensorValue | None:
 
 def _partial(workspace: Workspace, op: Operation, room: int) -> Reading | None:
     """The first summand that is here, of a gradient whose sum is not."""
-    assert workspace.program is not None
-    wires = set(workspace.shown.consumers[op.name])
-    for edge in workspace.program.edges:
-        if Edge(edge.op, edge.index) in wires:
-            found = workspace.value(edge.gradient)
-            if found is not None and found.state == "known":
-                part = of(found, "backward", room - 3)
-                return Reading(f"{part.text} +…", part.tone)
+    carried = workspace.carried
+    for wire in workspace.shown.consumers[op.name]:
+        found = workspace.value(carried[wire]) if wire in carried else None
+        if found is not None and found.state == "known":
+            part = of(found, "backward", room - 3)
+            return Reading(f"{part.text} +…", part.tone)
     return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 from PySide6.QtCore import QObject, QPointF, QRectF, QTimer, QVariantAnimation
 from PySide6.QtGui import QPainterPath, QPen, QPolygonF
 from PySide6.QtWidgets import QGraphicsPathItem
@@ -41,7 +42,8 @@ class Revealer(QObject):
             return
         room, path = around(arrays, boxes), QPainterPath()
         if link is not None:
-            path.addPolygon(QPolygonF([QPointF(x, y) for x, y in arrays.points[link].tolist()]))
+            (line,) = arrays.routes.lines(np.array([link]), 0.5 / self._view.camera.scale)
+            path.addPolygon(QPolygonF([QPointF(x, y) for x, y in line.tolist()]))
         self._view.camera.centre(room | path.boundingRect())
         if link is None:
             away = AWAY / self._view.camera.scale

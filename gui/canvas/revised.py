@@ -17,6 +17,7 @@ from gui.canvas.visible import (
     VisibleGraph,
     badges,
     control_links,
+    drawn_of,
     gradient_path,
     passed_by,
     single_links,
@@ -29,7 +30,12 @@ def revised(
     """As VisibleGraph.of with no scope collapsed; None where all has to be made anew: boxes have
     other numbers now, wires found or lost their source, or most is another graph."""
     made = before.source
-    if made is None or made.collapsed or not made.whole or request != made.request:
+    if (
+        made is None
+        or made.collapsed
+        or not made.whole
+        or drawn_of(request) != drawn_of(made.request)
+    ):
         return None
     names, old = list(graph.operations), list(made.graph.operations)
     kept = min(len(names), len(old))

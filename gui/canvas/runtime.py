@@ -8,13 +8,14 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
-from gui.canvas import batch, flows, heat, routing
+from gui.canvas import batch, flows, heat
 from gui.canvas.arrays import SceneArrays
 from gui.canvas.cards import INSET, RADIUS, row_of
-from gui.canvas.detail import CURVE_STEP, Detail, text_size
+from gui.canvas.detail import Detail, text_size
 from gui.canvas.drawers import DrawerPainter
 from gui.canvas.facts import Facts
 from gui.canvas.labels import Labels
+from gui.canvas.links import tolerance
 from gui.canvas.readings import Reading
 from gui.canvas.shares import SharePainter
 from gui.theme import Theme, faded
@@ -49,7 +50,7 @@ class RuntimePainter:
         detail = Detail.at(scale)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, detail > Detail.DOTS)
         if detail < Detail.NAMES:
-            self._far(painter, arrays, facts, boxes, links, detail, scale)
+            self._far(painter, arrays, facts, boxes, links, scale)
             return
         self._links(painter, arrays, facts, links)
         for number in np.flatnonzero(boxes).tolist():
@@ -81,15 +82,15 @@ class RuntimePainter:
 
     def _far(
         self, painter: QPainter, arrays: SceneArrays, facts: Facts, boxes: np.ndarray,
-        links: np.ndarray, detail: Detail, scale: float,
+        links: np.ndarray, scale: float,
     ) -> None:  # fmt: skip
         """Filled boxes and coloured lines."""
         if facts.shares is not None:
             self._shares.far(painter, _at_least(arrays.rects, 2 / scale), facts.shares, boxes)
         carrying = [i for i in np.flatnonzero(links).tolist() if facts.carried and facts.flow(i)]
         painter.setPen(QPen(self.theme.backward, 0))
-        step = CURVE_STEP[detail]
-        batch.lines(painter, routing.segments(arrays.points[carrying], step))
+        pieces = arrays.routes.pieces(np.array(carrying, dtype=np.int64))
+        batch.lines(painter, arrays.routes.flat(*pieces, tolerance(painter)).segments())
         painter.setPen(Qt.PenStyle.NoPen)
         current = [] if facts.current is None else [facts.current]
         for chosen, color in (
@@ -106,16 +107,18 @@ class RuntimePainter:
     def _links(
         self, painter: QPainter, arrays: SceneArrays, facts: Facts, links: np.ndarray
     ) -> None:
-        chosen = facts.selected_link
-        for number in np.flatnonzero(links).tolist():
-            points = arrays.points[number]
+        numbers = np.flatnonzero(links).tolist()
+        flowing = {i: flow for i in numbers if facts.carried and (flow := facts.flow(i))}
+        marked = facts.dead_links | facts.untaken_links | facts.stopped_links
+        shown = [i for i in numbers if i in marked or i in flowing or i == facts.selected_link]
+        lines = arrays.routes.lines(np.array(shown, dtype=np.int64), tolerance(painter))
+        for number, points in zip(shown, lines, strict=True):
             if number in facts.dead_links or number in facts.untaken_links:
                 flows.draw_dead(painter, points, self.theme)
-            if number == chosen:
+            if number == facts.selected_link:
                 flows.draw_selected(painter, points, self.theme)
-            flow = facts.flow(number) if facts.carried else None
-            if flow is not None:
-                flows.draw_flow(painter, points, flow, self.theme)
+            if number in flowing:
+                flows.draw_flow(painter, points, flowing[number], self.theme)
             if number in facts.stopped_links:
                 flows.draw_bar(painter, points, self.theme)
 

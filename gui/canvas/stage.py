@@ -21,7 +21,7 @@ from gui.canvas.facts import Facts
 from gui.canvas.hit import Port
 from gui.canvas.painter import EMPTY
 from gui.canvas.revised import revised
-from gui.canvas.visible import VisibleGraph
+from gui.canvas.visible import VisibleGraph, drawn_of
 from gui.workspace import Workspace
 
 MANY = 64  # boxes; of more it is not asked whether they are covered
@@ -45,6 +45,7 @@ class Stage(QObject):
         self.facts = Facts(workspace, EMPTY.visible)
         self.laying_out = False
         self._document = Document()
+        self._drawn = EMPTY.visible  # of the document, also while nothing has a place yet
         self._placed: dict[str, Point] = {}  # the places that `arrays` were made of
         self._laid: dict[str, Point] = {}  # places that layout gave and no edit took over yet
         self._raised: dict[str, None] = {}  # boxes that lie over the others, by id, from below
@@ -80,11 +81,13 @@ class Stage(QObject):
             arrays = EMPTY
         else:
             places = placement.complete(visible, places, found)
-            self._laid.update(places)
+            given = new.view.positions  # those are the document's, to be undone with it
+            self._laid.update((id, at) for id, at in places.items() if id not in given)
             if visible is self.arrays.visible and places == self._placed:
                 self._new_facts()
                 return
-            arrays = SceneArrays.of(visible, places, self._on_top(visible))
+            drawn = self.arrays.base or self.arrays
+            arrays = SceneArrays.of(visible, places, self._on_top(visible), drawn)
         self.facts = Facts(self.workspace, arrays.visible)
         self.show(arrays)
         self._placed = places
@@ -170,17 +173,20 @@ class Stage(QObject):
         request = whole_request(new)
         kept = (
             old.graph is new.graph
-            and whole_request(old) == request
+            and drawn_of(whole_request(old)) == drawn_of(request)
             and old.view.collapsed == new.view.collapsed
-            and self.arrays is not EMPTY
+            and self._drawn.source is not None
         )
         if kept:
-            return self.arrays.visible
+            return self._drawn
         known = self.workspace.inference
         again = None
         if not new.view.collapsed:
-            again = revised(self.arrays.visible, self.workspace.shown, known, request)
-        return again or VisibleGraph.of(self.workspace.shown, known, request, new.view.collapsed)
+            again = revised(self._drawn, self.workspace.shown, known, request)
+        self._drawn = again or VisibleGraph.of(
+            self.workspace.shown, known, request, new.view.collapsed
+        )
+        return self._drawn
 
     def _raise_selected(self) -> None:
         """What was chosen by itself is to be seen whole."""

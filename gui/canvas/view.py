@@ -51,8 +51,6 @@ from gui.canvas.typed import TypedWord
 from gui.counting import counted
 from gui.workspace import Workspace
 
-EXTENT = 200_000.0  # scene units to each side; nobody pans further
-
 
 class GraphView(QGraphicsView):
     """Reads the workspace, and changes things only through gui.commands.
@@ -97,12 +95,17 @@ class GraphView(QGraphicsView):
     def arrays(self) -> SceneArrays:
         return self.stage.arrays
 
+    @property
+    def area(self) -> QRectF:
+        """All of the graph, scene units."""
+        left, top, right, bottom = self.arrays.extent
+        return QRectF(QPointF(left, top), QPointF(right, bottom))
+
     # -- looking: the names that the window's actions use --------------------------------------
 
     def fit(self) -> None:
         """Show the whole graph, in a view of another size too, until somebody looks elsewhere."""
-        left, top, right, bottom = self.arrays.extent
-        self.camera.frame(QRectF(left, top, right - left, bottom - top))
+        self.camera.frame(self.area)
         self.camera.rest()
 
     def as_picture(self, suffix: str) -> bytes:
@@ -317,7 +320,7 @@ class GraphView(QGraphicsView):
     # -- inside ----------------------------------------------------------------------------------
 
     def _set_up(self) -> None:
-        scene = QGraphicsScene(-EXTENT, -EXTENT, 2 * EXTENT, 2 * EXTENT, self)
+        scene = QGraphicsScene(self)
         scene.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
         self.setScene(scene)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -355,6 +358,7 @@ class GraphView(QGraphicsView):
 
     def _show_stage(self) -> None:
         self.camera.untouched = False  # an edit: whoever makes it looks at it
+        self.camera.cover(self.area)
         if self.layers.painter.lifted is None:
             self.layers.refresh()
         self.viewport().update()

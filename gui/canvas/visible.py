@@ -90,6 +90,11 @@ class VisibleGraph:
         return self._joints[:, 1::2]
 
     @cached_property
+    def link_of(self) -> dict[Edge, int]:
+        """Wire -> the number of the link that stands for it."""
+        return {wire: i for i, link in enumerate(self.links) for wire in link.wires}
+
+    @cached_property
     def _joints(self) -> np.ndarray:
         """int64[m, 4]: source, out, target and into of each link."""
         return _table(4, (link[:4] for link in self.links))
@@ -128,6 +133,11 @@ class VisibleGraph:
         source = Source(graph, inference, request, collapsed, passed, whole)
         every = (*links, *control_links(graph, number))
         return cls(boxes, every, number, path, badges(graph, number, request), source)
+
+
+def drawn_of(request: GradientRequest) -> tuple[object, ...]:
+    """What a visible graph shows of a request: not its stops, which are facts about links."""
+    return request.of, request.wrt, request.overrides
 
 
 def passed_by(graph: Graph, path: Iterable[Edge]) -> frozenset[str]:

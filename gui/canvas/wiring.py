@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
-from PySide6.QtGui import QPainter, QPainterPath, QPen
+from PySide6.QtGui import QPainter, QPen
 from PySide6.QtWidgets import (
     QGraphicsItem,
     QGraphicsPathItem,
@@ -19,7 +19,7 @@ from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import Edge, TensorRef
 from gui import commands
-from gui.canvas import adding, hit, routing
+from gui.canvas import adding, hit, links, routing
 from gui.canvas.compatible import Wiring
 from gui.canvas.detail import Detail
 from gui.canvas.hit import Port
@@ -183,11 +183,8 @@ class DrawWire:
         theme = self._view.workspace.theme
         start = self._point(self._start)
         first, last = (start, end) if self._start.is_output else (end, start)
-        line = routing.curves(np.array([first.toTuple()]), np.array([last.toTuple()]))[0]
-        path = QPainterPath(QPointF(*line[0]))
-        for x, y in line[1:].tolist():
-            path.lineTo(x, y)
-        self._path.setPath(path)
+        ends = np.array([first.toTuple()]), np.array([last.toTuple()])
+        self._path.setPath(links.path(routing.curves(*ends)))
         color = theme.problem if refused else theme.selection
         self._path.setPen(QPen(faded(color, 0.9), 2))
 

@@ -36,7 +36,8 @@ class OutlinePanel(Panel):
         self.column.setSpacing(GRID)
         self.column.addLayout(search_row(self.filter))
         self.column.addWidget(self.tree, 1)
-        self._shown: tuple[object, ...] = (None,) * 4  # what the rows were made of
+        self._asked: object = None  # what the rows were made of
+        self._shown: tuple[object, ...] = (None,) * 4
         self._soon = QTimer(self, singleShot=True, interval=SOON)
         self._soon.timeout.connect(self.rebuild)
         self._connect()
@@ -81,9 +82,10 @@ class OutlinePanel(Panel):
             return
         words, space = self.filter.text(), self.workspace
         document = space.document
-        shown = (document.graph, document.request, document.optimizers, space.program, words)
-        if any(a is not b for a, b in zip(shown, self._shown, strict=True)):
-            self._shown = shown  # a move, a value or a breakpoint changes no row
+        asked = document.request.of, document.request.wrt
+        shown = (document.graph, document.optimizers, space.program, words)
+        if asked != self._asked or any(a is not b for a, b in zip(shown, self._shown, strict=True)):
+            self._asked, self._shown = asked, shown  # a move, a stop or a value changes no row
             rows = outline_rows(space.document, space.inference, space.program, words)
             self.tree.set_rows(rows, forced_open=bool(words))
             self.tree.select_names(space.selection)

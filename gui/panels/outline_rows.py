@@ -134,22 +134,18 @@ def _group(title: str, named: Sequence[tuple[str, Row]]) -> Row:
         title,
         str(len(named)),
         heading=True,
-        children=tuple(_nested(top, f"scope:{title}")),
+        children=tuple(_nested(top, f"scope:{title}")[0]),
     )
 
 
-def _nested(scope: _Scope, key: str) -> list[Row]:
-    inner = []
+def _nested(scope: _Scope, key: str) -> tuple[list[Row], int]:
+    """The rows of a scope, and how many operations there are in it."""
+    inner, total = [], len(scope.rows)
     for name, child in scope.scopes.items():
-        rows = tuple(_nested(child, f"{key}/{name}"))
-        count = sum(1 for _ in _leaves(rows))
-        inner.append(Row(f"{key}/{name}", name, str(count), open=False, children=rows))
-    return inner + scope.rows
-
-
-def _leaves(rows: Sequence[Row]) -> Iterable[Row]:
-    for row in rows:
-        yield from _leaves(row.children) if row.children else (row,)
+        rows, count = _nested(child, f"{key}/{name}")
+        inner.append(Row(f"{key}/{name}", name, str(count), open=False, children=tuple(rows)))
+        total += count
+    return inner + scope.rows, total
 
 
 def _opened(row: Row) -> Row:

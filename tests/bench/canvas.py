@@ -2,7 +2,9 @@
 
 The sizes and targets of frames and memory are those that the project set for its canvas, in
 milliseconds on a machine of two cores without a graphics card; what the window does besides has to
-seem immediate. Frames are CPU time of the window's process, deaf times are of the clock.
+seem immediate. Frames are CPU time of the window's process, deaf times are of the clock. One graph
+is even and flat; the other is a training graph as TensorFlow writes them, whose variables all wait
+for one group and read one constant.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ def _rows(nodes: int, choices: Choices) -> list[Row]:
             values = {
                 **ask("drawing", nodes, frames, environment=off_screen),
                 **ask("reacting", nodes, repeats, environment=off_screen),
+                **ask("training", nodes, repeats, environment=off_screen),
             }
     except NoAnswerError as error:
         return rows_without(targets, str(error))

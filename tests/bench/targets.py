@@ -101,10 +101,31 @@ _CANVAS: Mapping[str, tuple[str, str, tuple[float, float]]] = {
     "edit": ("the window is deaf at most, editing", "s", (_AT_ONCE, _AT_ONCE)),
     "step": ("a debugger's step, the window's part", "s", (_AT_ONCE, _AT_ONCE)),
 }
+# Of a training graph that comes as a .pb; what is done -> seconds of the window's process, for each
+# of SIZES. While it is done the window may be deaf as long as what answers at once.
+_TRAINING: Mapping[str, tuple[str, tuple[float, float]]] = {
+    "open": ("opening it, scopes folded", (0.25, 1.0)),
+    "expand": ("opening all its scopes", (0.25, 1.0)),
+    "repaint": ("a full frame amid its wires", (0.025, 0.035)),
+    "move": ("moving a node", (_AT_ONCE, _AT_ONCE)),
+    "move undone": ("undoing that", (_AT_ONCE, _AT_ONCE)),
+    "stop": ("stopping a gradient", (_AT_ONCE, _AT_ONCE)),
+    "stop undone": ("undoing the stop", (_AT_ONCE, _AT_ONCE)),
+}
+_WAYS = {
+    **{
+        f"training {key}": (f"training graph, {what}", "s", goal)
+        for key, (what, goal) in _TRAINING.items()
+    },
+    **{
+        f"training {key} deaf": (f"deaf at most, training graph, {what}", "s", (_AT_ONCE, _AT_ONCE))
+        for key, (what, _) in _TRAINING.items()
+    },
+}
 CANVAS = tuple(
     Measure(f"{key} {nodes}", f"canvas, {nodes:,} nodes: {what}", unit, goal[i])
     for i, nodes in enumerate(SIZES)
-    for key, (what, unit, goal) in _CANVAS.items()
+    for key, (what, unit, goal) in {**_CANVAS, **_WAYS}.items()
 )
 
 DEBUG = (

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from core.host.derive import derive
-from tests.bench import asking, canvas, debug, drawing, reacting
+from core.io.open import read
+from tests.bench import asking, canvas, debug, drawing, reacting, training, training_graph
 from tests.bench.choices import Choices
 from tests.bench.contestant import one_thread
 from tests.bench.spread import Spread
@@ -47,9 +49,10 @@ def test_a_process_answers_or_its_last_words_are_the_reason() -> None:
         asking.ask("debugging", "often", 0.001, environment=environment)
 
 
-def test_the_canvas_is_measured_in_every_way(qapp: object) -> None:
+def test_the_canvas_is_measured_in_every_way(qapp: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """A small graph, a frame or two of each kind."""
-    found = {**drawing.measure(80, 4), **reacting.measure(80, 1)}
+    monkeypatch.setattr(training, "QUIET", 0.02)
+    found = {**drawing.measure(80, 4), **reacting.measure(80, 1), **training.measure(80, 1)}
     assert {f"{key} {nodes}" for key in found for nodes in SIZES} == {t.key for t in CANVAS}
     assert all(value >= 0 for values in found.values() for value in values)
     assert len(found["pan"]) == 8
@@ -64,3 +67,19 @@ def test_a_graph_to_draw_has_its_size_its_wires_and_runs() -> None:
         hub = f"n{drawing.middle(nodes)}"
         assert len(graph.consumers[hub]) >= drawing.HUB
         assert not derive(drawing.document(nodes)).problems
+
+
+def test_a_training_graph_has_its_groups_and_its_shared_constant(tmp_path: Path) -> None:
+    """As it is read again from the file."""
+    for nodes in (100, 1_000, 10_000):
+        document = read(training_graph.save(nodes, tmp_path))
+        graph = document.graph
+        layers = training_graph.layers(nodes)
+        assert len(graph) == pytest.approx(nodes, rel=0.02)
+        assert len(graph[training_graph.INIT].control_inputs) == layers
+        assert len(graph.consumers[training_graph.SHARED]) == layers
+        assert document.init == training_graph.INIT
+        assert graph.source(training_graph.wire(nodes)) is not None
+        assert all(name in graph for name in training_graph.variables(nodes))
+    assert layers == 1_666
+    assert len({name.split("/")[0] for name in graph.operations if "/" in name}) == 168

@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip
 
-from gui.canvas import hit, speech
+from gui.canvas import hit, polyline, speech
 from tests.support.controls import LEFT, NONE, Controls, in_window
 
 PICTURES = "GRADSTEP_PICTURES"  # the folder that the stories' pictures go to, where it is set
@@ -47,11 +47,10 @@ class User(Controls):
         arrays = self.canvas.arrays
         link = arrays.visible.ends.tolist().index([self._number(source), self._number(target)])
         scale = self.canvas.camera.scale
-        line = arrays.points[link]
-        order = sorted(range(len(line)), key=lambda i: abs(i - len(line) // 2))
-        return self._pixel(
-            next(tuple(line[i]) for i in order if hit.at(arrays, line[i], scale).link == link)
-        )
+        (line,) = arrays.routes.lines(np.array([link]), 0.5)
+        shares = sorted(np.linspace(0, 1, 25), key=lambda share: abs(share - 0.5))
+        points = (tuple(polyline.at(line, share)[0]) for share in shares)
+        return self._pixel(next(p for p in points if hit.at(arrays, p, scale).link == link))
 
     def point_at(self, at: QPoint) -> None:
         """Move the mouse to a point of the canvas."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent
@@ -15,7 +16,7 @@ from core.host.devices import CpuOnly
 from core.host.service import EngineService
 from core.io.open import read
 from gui import theme, workspace
-from gui.canvas import hit
+from gui.canvas import hit, polyline
 from gui.canvas.view import GraphView
 from gui.theme import ASSETS
 
@@ -92,8 +93,8 @@ class Canvas:
         """A point of the first link from one operation to another."""
         ends = [self.number(source), self.number(target)]
         index = self.view.arrays.visible.ends.tolist().index(ends)
-        line = self.view.arrays.points[index]
-        return self.pixel(tuple(line[int(share * (len(line) - 1))]))
+        (line,) = self.view.arrays.routes.lines(np.array([index]), 0.5)
+        return self.pixel(tuple(polyline.at(line, share)[0]))
 
     def point_at(self, place: QPoint) -> None:
         """Move the pointer to `place`. The event goes to the canvas itself: QTest.mouseMove gives

@@ -200,8 +200,7 @@ def test_an_empty_place_offers_what_is_for_all(opened: Any) -> None:
 def test_a_control_input_is_taken_away(opened: Any) -> None:
     commands.add_control(opened.space, "labels", "data")
     link = next(i for i, k in enumerate(opened.view.arrays.visible.links) if k.is_control)
-    line = opened.view.arrays.points[link]
-    at = opened.pixel(tuple(line[len(line) // 2]))
+    at = opened.pixel(tuple(opened.view.arrays.routes.middle(link)))
     choose(menu_at(opened, at), "Do not run labels after data")
     assert not opened.space.document.graph["labels"].control_inputs
 

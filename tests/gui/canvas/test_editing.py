@@ -246,6 +246,17 @@ def test_nodes_move_on_the_grid_as_one_edit(canvas) -> None:
     assert canvas.view.arrays.centre(canvas.number("d")) == before["d"]
 
 
+def test_the_first_move_in_a_graph_that_was_laid_out_is_undone(canvas) -> None:
+    canvas.open("tutorial")
+    document = canvas.space.document
+    canvas.space.open_document(document.with_(view=View()))  # nobody arranged it
+    before = canvas.view.arrays.rects.copy()
+    drag(canvas, canvas.middle("d"), canvas.middle("d") + QPoint(90, 140))
+    assert (canvas.view.arrays.rects != before).any()
+    canvas.space.undo_stack.undo()
+    assert (canvas.view.arrays.rects == before).all()
+
+
 def test_escape_gives_up_a_move(canvas) -> None:
     canvas.open("tutorial")
     port, start = canvas.view.viewport(), canvas.middle("d")

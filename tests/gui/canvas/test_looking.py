@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtTest import QTest
 
@@ -133,7 +134,8 @@ def test_a_node_added_without_a_place_stands_free_beside_its_input(canvas) -> No
 def test_links_keep_clear_of_other_boxes(canvas) -> None:
     canvas.open("tutorial")
     arrays = canvas.view.arrays
-    for line, (source, target) in zip(arrays.points, arrays.visible.ends, strict=True):
+    lines = arrays.routes.lines(np.arange(len(arrays.routes)), 0.1)
+    for line, (source, target) in zip(lines, arrays.visible.ends, strict=True):
         for number, (x, y, w, h) in enumerate(arrays.rects):
             if number not in (source, target):
                 inside = (line > (x, y)) & (line < (x + w, y + h))

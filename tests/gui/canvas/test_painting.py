@@ -12,7 +12,7 @@ from core.graph.dtypes import DType, Shape
 from core.graph.model import Edge, Graph, Operation, TensorRef
 from core.io.document import Document, View
 from gui import commands, theme
-from gui.canvas import export, routing
+from gui.canvas import export
 from gui.canvas.detail import Detail
 
 
@@ -220,14 +220,3 @@ def test_names_and_values_are_read_from_half_the_distance(canvas) -> None:
     seen = pixels(inside.convertToFormat(QImage.Format.Format_RGB32))
     blue = np.abs(seen[..., 2::-1] - theme.DARK.forward.getRgb()[:3]).sum(axis=2) < 150
     assert blue.any(axis=1).sum() >= 6, "digits are as tall as can be read"
-
-
-def test_dashes_are_of_one_length_and_end_with_their_line() -> None:
-    x = np.linspace(0, 100, 25)
-    lines = np.stack([np.stack([x, 0 * x], 1), np.stack([3 + x / 4, x / 4], 1)])
-    dashes = routing.dashes(lines, 10.0)
-    straight = dashes[dashes[:, 1] == 0][:, ::2][:5]
-    assert np.allclose(straight, [(0, 10), (20, 30), (40, 50), (60, 70), (80, 90)])
-    assert np.hypot(*(dashes[-1, 2:] - dashes[-1, :2])) <= 10
-    assert dashes[:, 2].max() <= 100
-    assert len(routing.dashes(lines[:0], 10.0)) == 0

@@ -94,8 +94,8 @@ def test_tensors_wires_and_scopes_are_gone_to_as_well(closed: Any) -> None:
     commands.reveal(closed.space, edge=wire)
     assert (closed.space.selected_edge, closed.space.selection) == (wire, ())
     assert not closed.space.document.view.collapsed
-    line = closed.view.arrays.points[closed.view.stage.facts.selected_link]
-    assert closed.view.revealer.flash.rect.contains(QPointF(*line[len(line) // 2]))
+    middle = closed.view.arrays.routes.middle(closed.view.stage.facts.selected_link)
+    assert closed.view.revealer.flash.rect.contains(QPointF(*middle))
 
 
 def test_a_path_is_selected_and_its_end_is_gone_to(closed: Any) -> None:

@@ -67,8 +67,10 @@ def test_an_edit_of_one_operation_makes_one_box() -> None:
     graph = Graph.of(ops)
     shown = VisibleGraph.of(graph, infer(graph), GradientRequest())
     after = Graph(graph.operations | {"n7": Operation("n7", "Tanh", (TensorRef("n2"),))})
-    found = revised(shown, after, infer(after), GradientRequest(gate=True))
+    found = revised(shown, after, infer(after), GradientRequest.to("n19", "a"))
     assert found is None  # another request is another path
+    stopped = GradientRequest(stops=frozenset({TensorRef("n3")}))
+    assert revised(shown, after, infer(after), stopped) is not None  # but a stop is a fact of it
     found = revised(shown, after, infer(after), shown.source.request)  # type: ignore[union-attr]
     assert found is not None
     new = [i for i, (a, b) in enumerate(zip(found.boxes, shown.boxes, strict=True)) if a is not b]

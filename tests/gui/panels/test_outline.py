@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from PySide6.QtCore import QPoint, Qt
 
-from core.graph.model import Graph, Operation, TensorRef
+from core.graph.model import Edge, Graph, Operation, TensorRef
 from core.io.document import Document
 from core.ops.infer import infer
+from gui import commands
+from gui.panels import outline
 from gui.panels.outline import OutlinePanel
 from gui.panels.outline_rows import outline_rows
 from gui.panels.row_tree import Row, walk
@@ -91,3 +94,25 @@ def test_selection_goes_both_ways(bench: Any, show: Callable[..., Any], qtbot: A
 def test_without_a_document_it_says_what_will_be_here(bench: Any, show: Callable[..., Any]) -> None:
     panel = show(OutlinePanel(bench.space), 220)
     assert "appear here" in panel.empty_text
+
+
+def test_a_stop_makes_its_rows_once(
+    bench: Any, show: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When the engine has derived the gradients anew, and not before."""
+    bench.open("tutorial")
+    panel = show(OutlinePanel(bench.space), 220)
+    made: list[int] = []
+
+    def counting(*args: Any) -> list[Row]:
+        made.append(1)
+        return outline_rows(*args)
+
+    monkeypatch.setattr(outline, "outline_rows", counting)
+    commands.toggle_stop(bench.space, Edge("a", 1))
+    panel.rebuild()  # as its timer does
+    assert not made
+    bench.space.debugger.flush()
+    panel.rebuild()
+    panel.rebuild()
+    assert len(made) == 1

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 
 from core.autodiff.request import OverrideKind
 from core.graph.model import Edge, TensorRef
+from gui.canvas import polyline
 
 pytestmark = pytest.mark.xvfb
 TWICE = "def twice(op, grad):\n    return grad + grad, grad + grad\n"
@@ -118,8 +119,8 @@ def test_the_blocked_path_is_drawn(tutorial) -> None:
     into_k = next(i for i in stage.facts.dead_links if links[i].wires == (Edge("e", 1),))
     assert "ends at a" in stage.facts.why_dead(into_k)
     theme = user.workspace.theme
-    middle = stage.arrays.points[next(iter(stage.facts.stopped_links))]
-    bar = user.canvas.mapFromScene(*middle[len(middle) // 2].tolist())
+    (line,) = stage.arrays.routes.lines(np.array([*stage.facts.stopped_links]), 0.5)
+    bar = user.canvas.mapFromScene(*polyline.at(line, 0.5)[0].tolist())
     assert user.shows_color(bar, theme.backward, reach=2)
     assert not user.shows_color(user.wire("k", "e"), theme.backward, reach=8)
 
