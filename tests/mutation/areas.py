@@ -71,7 +71,10 @@ AREAS = {
         Area(
             "hit",
             _in("gui/canvas", "arrays frames hit pressing"),
-            ("tests/gui/canvas",),
+            _in(
+                "tests/gui/canvas",
+                "test_arrays test_context test_editing test_frames test_hit test_scene test_stacking",
+            ),
         ),
     )
 }
