@@ -11,6 +11,7 @@ import numpy as np
 from core.debug.program import Program
 from core.engine.backend import Backend
 from core.host.messages import ComparedNode, Comparison, SideResult
+from core.ops.unfinished import Waiting, waiting
 from gpu.conclusion import brief, conclusion
 from gpu.hazards import hazards
 from gpu.lockstep import Turn, lockstep
@@ -36,6 +37,7 @@ def compare(program: Program, left: Backend, right: Backend) -> Comparison:
             verdict = verdict_on(turn, (left.rules, right.rules))
             nodes.append(row(turn, verdict, left, right))
             warnings.extend(hazards(turn.op, turn.inputs))
+    waits = _left_out(program, nodes)
     return Comparison(
         left=left.name,
         right=right.name,
@@ -43,10 +45,17 @@ def compare(program: Program, left: Backend, right: Backend) -> Comparison:
         source=right.source,
         nodes=nodes,
         first_divergence=next((node.name for node in nodes if node.creates), None),
-        brief=brief(nodes),
-        text=conclusion(nodes),
+        brief=brief(nodes, waits),
+        text=conclusion(nodes, waits),
         hazards=warnings,
     )
+
+
+def _left_out(program: Program, nodes: Iterable[ComparedNode]) -> dict[str, Waiting]:
+    """What of the graph cannot run yet, and was not tried."""
+    tried = {node.name for node in nodes}
+    waits = waiting(program.graph, program.feeds)
+    return {name: what for name, what in waits.items() if name not in tried}
 
 
 def row(turn: Turn, verdict: Verdict, left: Backend, right: Backend) -> ComparedNode:

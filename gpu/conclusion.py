@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from core.host.messages import ComparedNode
+from core.ops.unfinished import Waiting
 
 _NAMED = 3  # nodes; of the others, how many
 
 Rows = Sequence[ComparedNode]
+Waits = Mapping[str, Waiting]  # nodes that do not run while the graph is drawn, and for what
+NONE: Waits = MappingProxyType({})
 
 
-def brief(rows: Rows) -> str:
+def brief(rows: Rows, waits: Waits = NONE) -> str:
     """In a few words: "2 of 12 nodes differ"."""
     differing = sum(row.differs for row in rows)
     if differing:
         return f"{differing} of {_nodes(len(rows))} differ{'' if differing > 1 else 's'}"
     unknown = sum(bool(row.unknown) for row in rows)
-    counts = ((_missing(rows), "not compared"), (unknown, "emulated in part"))
+    missing = _missing(rows) + len(waits)
+    counts = ((missing, "not compared"), (unknown, "emulated in part"))
     but = ", ".join(f"{count} {what}" for count, what in counts if count)
     return "no node differs" + (f" ({but})" if but else "")
 
 
-def conclusion(rows: Rows) -> str:
+def conclusion(rows: Rows, waits: Waits = NONE) -> str:
     """In sentences: who parts the devices, what comes of it, and what is left open."""
-    return " ".join([_verdict(rows), *_uncompared(rows), *_unknown(rows)])
+    verdict = _verdict(rows, bool(_missing(rows) or waits))
+    return " ".join([verdict, *_uncompared(rows), *_waiting(waits), *_unknown(rows)])
 
 
-def _verdict(rows: Rows) -> str:
+def _verdict(rows: Rows, in_part: bool) -> str:
     differing = [row for row in rows if row.differs]
     creators = [row for row in rows if row.creates]
     if creators:
@@ -43,7 +49,7 @@ def _verdict(rows: Rows) -> str:
             f"No node differs by more than it may round: {_nodes(len(close))} "
             f"{'are' if len(close) > 1 else 'is'} close, {farthest} the least so."
         )
-    which = "No node that is compared" if _missing(rows) else "No node"
+    which = "No node that is compared" if in_part else "No node"
     rules = " by the rules that are emulated" if any(row.unknown for row in rows) else ""
     return f"{which} makes a difference{rules}."
 
@@ -70,6 +76,13 @@ def _uncompared(rows: Rows) -> Iterator[str]:
     if missing := _missing(rows):
         are = "are" if missing > 1 else "is"
         yield f"{_nodes(missing)} {are} not compared: an input is not available."
+
+
+def _waiting(waits: Waits) -> Iterator[str]:
+    if waits:
+        are, they = ("are", "they wait") if len(waits) > 1 else ("is", "it waits")
+        what = _some(dict.fromkeys(map(str, waits.values())))
+        yield f"{_nodes(len(waits))} {are} not compared: {they} for {what}."
 
 
 def _missing(rows: Rows) -> int:

@@ -161,7 +161,7 @@ def _forms(table: np.ndarray[Any, Any]) -> list[Texts]:
     """The elements with fewer and fewer decimals, as long as the largest has two digits."""
     largest = _largest(table)
     least = max(1, 1 - numbers.exponent(largest)) if largest >= numbers.SMALLEST else 1
-    decimals = range(numbers.DECIMALS, min(least, numbers.DECIMALS) - 1, -1)
+    decimals = range(max(least, numbers.DECIMALS), least - 1, -1)
     return [_written(table, d) for d in decimals]
 
 

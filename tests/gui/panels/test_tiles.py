@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from PySide6.QtCore import Qt
@@ -38,6 +38,7 @@ def test_each_number_fits_into_its_tile(qapp: object, array: np.ndarray, room: i
 
 
 @given(arrays(np.float32, 8, elements=st.floats(-100, 100, width=32)), st.integers(90, 500))
+@example(np.full(8, 0.0022, np.float32), 90)
 def test_fewer_decimals_leave_the_largest_two_digits(
     qapp: object, array: np.ndarray, room: int
 ) -> None:
