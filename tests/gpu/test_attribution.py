@@ -71,6 +71,12 @@ def test_the_faulty_operation_creates_and_what_follows_inherits(type_: str, by: 
                 assert node.inherited > 0
 
 
+def test_of_several_that_part_the_devices_the_first_is_the_divergence() -> None:
+    found = against({"Sub": off(0.1), "Tanh": off(0.1), "Sum": off(0.1)})
+    assert [node.name for node in found.nodes if node.creates] == ["tanh", "sub", "sum"]
+    assert found.first_divergence == "tanh"
+
+
 def test_amplification_is_the_error_out_over_the_error_in() -> None:
     found = nodes(against({"Mul": off(1e-2)}))
     assert found["tanh"].metrics["amplification"] < 1  # tanh flattens

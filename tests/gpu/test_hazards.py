@@ -75,6 +75,7 @@ def test_a_hazard_is_found(type_: str, inputs: tuple, attrs: dict, expected: str
         ("FloorDiv", (f32(1), f32(0)), {}),
         ("ArgMax", (f32(1, 2, 3), ZERO), {}),
         ("Add", (None, f32(1e-40)), {}),  # an input that is not there
+        ("NoSuchOperation", (f32(1e-40),), {}),
     ],
 )
 def test_nothing_is_said_without_a_reason(type_: str, inputs: tuple, attrs: dict) -> None:

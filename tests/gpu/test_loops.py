@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -115,3 +117,19 @@ def test_arrays_of_tensors_are_close_where_their_numbers_are() -> None:
     found = compare(rnn, NumpyBackend(), EmulatedBackend(PROFILES["tf-gpu"]))
     assert [n.verdict for n in found.nodes if n.type == "While"] == ["close", "close"]
     assert found.first_divergence is None
+
+
+@pytest.mark.parametrize(
+    ("by", "is_open"), [(tf.negative, False), (tf.exp, True), (tf.reduce_sum, True)]
+)
+def test_what_an_emulation_leaves_open_in_a_loop(by: Callable[..., Any], is_open: bool) -> None:
+    builder = GraphBuilder()
+    with builder.as_default():
+        x = builder.constant(np.linspace(0.1, 1, 3, dtype=np.float32), name="x")
+        _, y = tf.while_loop(lambda i, y: i < 2, lambda i, y: (i + 1, x - by(y)), (0, x))
+    graph = builder.build()
+    program = Program(graph=graph, forward=graph, fetches=(y.ref,), feeds={})
+    found = compare(program, NumpyBackend(), EmulatedBackend(PROFILES["cupy"]))
+    (loop,) = (node for node in found.nodes if node.type == "While")
+    assert bool(loop.unknown) == is_open
+    assert loop.terms == 0

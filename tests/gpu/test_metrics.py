@@ -238,3 +238,71 @@ def test_pieces_of_a_large_tensor_make_up_the_whole(monkeypatch: pytest.MonkeyPa
     for name in ("equal", "nan_mismatches", "max_abs", "rel_l2", "cosine"):
         assert pieces[name] == pytest.approx(whole[name], rel=1e-9)
     assert pieces["rel_p99"] > 0
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_measures_of_two_vectors_by_hand(dtype: type) -> None:
+    found = measure(np.array([3, 4, 0], dtype), np.array([3, 5, 0], dtype))
+    assert found["equal"] == pytest.approx(2 / 3)
+    assert found["max_abs"] == 1
+    assert found["rel_l2"] == pytest.approx(1 / 5)
+    assert found["cosine"] == pytest.approx((3 * 3 + 4 * 5) / (5 * math.sqrt(34)))
+    assert found["rel_p99"] == pytest.approx(1 / 4)
+    fraction = np.finfo(dtype).nmant  # from 4 to 8 there are so many bits' worth of numbers
+    assert found["ulp_p99"] == 2**fraction / 4
+
+
+def test_what_is_small_beside_the_largest_has_no_relative_error() -> None:
+    assert measure(f32(1, 1e-9), f32(1, 2e-9))["rel_p99"] == 0
+    assert measure(f32(1, 1e-5), f32(1, 2e-5))["rel_p99"] == pytest.approx(1)
+
+
+def test_integers_have_no_units_in_the_last_place() -> None:
+    found = measure(np.array([10, 20]), np.array([10, 21]))
+    assert found["rel_p99"] == pytest.approx(0.05)
+    assert "ulp_p99" not in found
+
+
+def test_errors_of_sums_are_counted_in_roundings() -> None:
+    eps = float(np.finfo(np.float32).eps)
+    a, b = f32(1, 1), f32(1 + 4 * eps, 1 + eps)
+    assert scaled_error(a, b, np.array([1.0, 1.0])) == pytest.approx(4)
+    assert scaled_error(a, b, np.array([8.0, 1.0])) == pytest.approx(1)
+    z, w = a.astype(np.complex64) * 1j, b.astype(np.complex64) * 1j
+    assert scaled_error(z, w, np.array([8.0, 1.0])) == pytest.approx(1)
+    assert scaled_error(a, f32(math.inf, 1), np.ones(2)) == 0
+
+
+@given(
+    arrays(np.float64, 6, elements=st.floats(-1e3, 1e3)),
+    arrays(np.float64, 6, elements=st.floats(-1e3, 1e3)),
+    st.sampled_from([np.float32, np.float64]),
+)
+def test_norms_are_numpys(a: np.ndarray, b: np.ndarray, dtype: type) -> None:
+    x, y = a.astype(dtype), b.astype(dtype)
+    found = norms.norms(x, y)
+    wide = x.astype(np.float64), y.astype(np.float64)
+    for norm, want in (
+        (found.left, wide[0]),
+        (found.right, wide[1]),
+        (found.apart, wide[1] - wide[0]),
+    ):
+        value = math.ldexp(norm.value, norm.exponent)
+        assert value == pytest.approx(float(np.linalg.norm(want)), rel=1e-9, abs=1e-150)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "cosine"),
+    [
+        ((1, 0), (1, 1), math.sqrt(0.5)),
+        ((1, 0), (0, 2), 0),
+        ((1, 2), (-2, -4), -1),
+        ((0, 0), (0, 0), 1),
+        ((0, 0), (1, 0), 0),
+    ],
+)
+def test_the_angle_between_vectors(a: tuple, b: tuple, cosine: float) -> None:
+    assert norms.norms(f32(*a), f32(*b)).cosine == pytest.approx(cosine)
+    scale = 1e200  # the squares are beyond float64
+    x, y = np.array(a) * scale, np.array(b) / scale
+    assert norms.norms(x, y).cosine == pytest.approx(cosine)

@@ -11,6 +11,7 @@ from typing import Any
 _OF_SPEED = ("cache", "lru_cache", "functools.cache", "collector_paused")
 _OF_TYPES = ("overload", "override", "final", "runtime_checkable")
 _GUARDS = ("frozen", "slots", "gc", "kw_only", "strict", "cache_hash", "forbid_unknown_fields")
+_OF_IDENTITY = ("eq",)  # what is the same only as itself is not compared
 _TYPE_TESTS = ("isinstance", "issubclass", "cast")
 
 
@@ -88,7 +89,7 @@ def _of_keyword(operator: str, node: Any) -> str:
     argument = node.parent
     if operator not in ("ReplaceTrueWithFalse", "ReplaceFalseWithTrue") or argument is None:
         return ""
-    if argument.type != "argument" or argument.children[0].get_code().strip() not in _GUARDS:
-        return ""
-    on = operator == "ReplaceTrueWithFalse"
-    return "a guard against mistakes of ours" if on else ""
+    guards = _GUARDS if operator == "ReplaceTrueWithFalse" else _OF_IDENTITY
+    if argument.type == "argument" and argument.children[0].get_code().strip() in guards:
+        return "a guard against mistakes of ours"
+    return ""
