@@ -63,6 +63,12 @@ def test_a_scope_has_a_port_on_each_side_and_no_rows() -> None:
     assert heights(seen)[seen.number["s/"]] == TITLE + PORT
 
 
+def test_what_has_neither_rows_nor_ports_is_a_title() -> None:
+    graph = Graph.of([Operation("n", "NoOp")])
+    seen = VisibleGraph.of(graph, infer(graph), GradientRequest())
+    assert heights(seen).tolist() == [TITLE]
+
+
 @given(scenes())
 def test_ports_share_the_body_of_their_side_evenly(scene: Scene) -> None:
     arrays = SceneArrays.of(*scene)

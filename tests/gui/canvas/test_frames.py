@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from typing import Any
 
@@ -11,13 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
+from core.graph.loop import LOOP, loop_of
 from core.io.blocks import add_block
 from core.io.document import Document
 from core.layout.nested import TITLE
+from core.ops import api as tf
+from core.ops.builder import GraphBuilder
 from gui import commands
 from gui.canvas import scopes
-from gui.canvas.frames import Frame, frames
+from gui.canvas.frames import Frame, frames, surroundings
 from tests.core.layout.test_nested import HOMES
 
 LEFT = Qt.MouseButton.LeftButton
@@ -81,6 +86,19 @@ def test_a_title_selects_moves_and_collapses_what_it_frames(looped: Any) -> None
     assert "while_loop/loop/" in looped.view.arrays.visible.number
 
 
+def test_a_double_click_on_a_wire_or_an_iterations_title_opens_and_closes_nothing(
+    looped: Any,
+) -> None:
+    before = looped.space.document
+    iteration = titled(looped, "every iteration of While")
+    ends = [looped.view.arrays.visible.boxes[i].id for i in looped.view.arrays.visible.ends[0]]
+    for place in (title_of(looped, iteration), looped.link(*ends)):
+        assert looped.view.hit(looped.view.mapToScene(place)).box is None
+        QTest.mouseDClick(looped.view.viewport(), LEFT, Qt.KeyboardModifier.NoModifier, place)
+        assert looped.space.document.view.collapsed == before.view.collapsed
+        assert QApplication.activePopupWidget() is None
+
+
 def test_a_scope_that_is_opened_stands_where_it_was_one_box(canvas: Any) -> None:
     document, scope = add_block(Document(), "dense", (0, 0))
     document, other = add_block(document, "conv2d", (400, 0))
@@ -125,3 +143,33 @@ def test_a_frame_holds_its_boxes_and_only_those(boxes: list[tuple[Any, int, int]
         assert (frame.boxes == touches).all()
         assert (frame.boxes == [frame.scope in home for home, _, _ in boxes]).all()
         assert frame.boxes.sum() > 1
+    for inner, outer in itertools.permutations(found, 2):
+        (x, y, w, h), (left, top, width, height) = inner.rect, outer.rect
+        apart = x >= left + width or y >= top + height or x + w <= left or y + h <= top
+        if inner.scope.startswith(f"{outer.scope}/"):
+            assert left < x
+            assert top + TITLE <= y, "the outer title is free"
+            assert x + w < left + width
+            assert y + h < top + height
+            assert not inner.outer
+        else:
+            assert apart or outer.scope.startswith(f"{inner.scope}/")
+
+
+def test_only_what_no_frame_is_around_is_an_outer_one() -> None:
+    rects = np.array([(300.0 * n, 0.0, 172.0, 52.0) for n in range(6)])
+    homes = [("a",), ("a", "a/x"), ("a", "a/x"), ("b",), ("b",), ()]
+    found = {frame.scope: (frame.title, frame.outer) for frame in frames(homes, rects)}
+    assert found == {"a": ("a", True), "b": ("b", True), "a/x": ("x", False)}
+
+
+def test_an_iteration_is_around_what_has_no_scope() -> None:
+    builder = GraphBuilder()
+    with builder.as_default():
+        tf.while_loop(lambda i: i < 3, lambda i: i + 1, (0,))
+    graph = builder.build()
+    (loop,) = (op for op in graph if loop_of(op) is not None)
+    inner = next(iter(loop.attrs[LOOP].graph)).name
+    around = surroundings(graph, [("i", inner), ("n", "elsewhere")])
+    assert around[0][-1] == f"{loop.name} iteration"
+    assert around[1] == ()
