@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core.autodiff.differentiate import differentiate
-from core.autodiff.request import GradientRequest, Override, OverrideKind
+from core.autodiff.request import NATIVE_OP_TYPE, GradientRequest, Override, OverrideKind
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import Edge, Graph, Phase, TensorRef
@@ -245,3 +245,16 @@ def test_a_complex_tensor_needs_a_gradient_to_start_with() -> None:
     with pytest.raises(GradstepError, match="must set grad_ys") as caught:
         differentiate(b.build(), GradientRequest.to("z", "x"))
     assert (caught.value.kind, caught.value.node) == ("TypeError", "z")
+
+
+def test_a_function_in_place_of_an_op_has_its_gradient_and_none_for_what_it_takes_beyond() -> None:
+    b = GraphBuilder()
+    x, extra = (b.placeholder(name, "float32", (2,)) for name in ("x", "extra"))
+    kinds = {"Tin": (DType.FLOAT32,) * 2, "Tout": (DType.FLOAT32,)}
+    attrs = {"token": "f", NATIVE_OP_TYPE: "Square", **kinds}
+    b.one("PyFunc", x, extra, name="y", **attrs)
+    derived = differentiate(b.build(), GradientRequest.to("y", "x", "extra"))
+    assert TensorRef("x") in derived.gradients
+    assert TensorRef("extra") not in derived.gradients
+    assert Edge("y", 1) in derived.blocked
+    assert not derived.custom

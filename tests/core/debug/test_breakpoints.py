@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from core.debug.breakpoints import Breakpoint, BreakpointKind
+from core.debug.changes import assign
 from core.debug.program import Program
 from core.debug.session import DebugSession
 from core.errors import GradstepError
@@ -110,6 +112,16 @@ def test_hits_are_counted_once_however_often_they_are_passed(countdown: Program)
     assert [session.continue_().reason for _ in range(3)] == ["end", "end", "breakpoint"]
     session.restart()
     assert session.continue_().reason == "end"
+
+
+def test_after_a_restart_hits_are_counted_from_nothing(countdown: Program) -> None:
+    """The values of the first time, changed by hand, are no hits of the second."""
+    session = paused(countdown, Breakpoint("net/log", condition="value < 0.5", hits=2))
+    assign([session], {"n": np.float32(1.5)})
+    assert session.continue_().reason == "end"  # log(0.5): the first hit
+    session.restart()
+    found = [session.continue_() for _ in range(3)]  # log 2, log 1: the first hit, and log 0
+    assert [(s.reason, s.run) for s in found] == [("end", 0), ("end", 1), ("breakpoint", 2)]
 
 
 def test_disabled_breakpoints_do_nothing(tutorial: Program) -> None:

@@ -48,6 +48,20 @@ def test_an_iteration_after_the_other_and_what_each_computed() -> None:
     assert found.stop.op == "while/Exit_1"
 
 
+def test_out_of_a_loop_by_a_restart_and_to_an_operation() -> None:
+    found = entered()
+    found.step()
+    stop = found.run_to("y")
+    assert (stop.op, stop.inside) == ("y", ())
+    assert found.next_op is not None
+    assert found.next_op.name == "y"
+    found = entered()
+    found.step()
+    stop = found.restart()
+    assert (stop.reason, stop.step, stop.inside) == ("entry", 0, ())
+    assert found.step_into().step == 1
+
+
 def test_back_from_the_start_of_an_iteration_is_the_end_of_the_one_before() -> None:
     found = entered()
     found.run_to("0:4/1:0")
