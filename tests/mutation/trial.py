@@ -21,6 +21,7 @@ from tests.mutation.tree import mutated
 
 _ZYGOTE = Path(__file__).with_name("zygote.py")
 _PASSED, _FAILED = 0, 1  # pytest's exit codes
+_ANY = 1200.0  # seconds for the tree as it is
 _OUT_OF_TIME = -9, -24  # by the clock, of CPU time
 
 
@@ -60,8 +61,7 @@ class Bench:
         self._modules = list(modules)
         self._files = list(tests)
         self._patience = patience
-        self._limits = {"cpu": 1200, "wall": 1800}
-        self._tests: list[str] = []  # those that pass, the quickest first
+        self._took: dict[str, float] = {}  # CPU seconds of those that pass, the quickest first
         self._callers: dict[tuple[str, int], set[str]] = {}  # of a module's function, by its line
         self._killers: dict[str, Counter[str]] = {}  # of each module
 
@@ -86,20 +86,17 @@ class Bench:
         took: dict[str, float] = {}
         for said in answer["said"]:
             if "test" in said and said["test"] not in failing:
-                took[said["test"]] = said["took"]
+                took[said["test"]] = float(said["took"])
                 for file, line in said["called"]:
                     self._callers.setdefault((file, line), set()).add(said["test"])
-        self._tests = sorted(took, key=took.__getitem__)
-        seconds = float(answer["seconds"])
-        allowed = self._patience + 3 * seconds
-        self._limits = {"cpu": 1 + int(allowed), "wall": 60 + int(4 * allowed)}
-        return failing, seconds
+        self._took = dict(sorted(took.items(), key=lambda item: item[1]))
+        return failing, float(answer["seconds"])
 
     def outcome(self, mutant: Mutant) -> Outcome:
         path = self._root / mutant.file
         line = function_at(path.read_text("utf-8"), mutant.line)
         callers = self._callers.get((mutant.file, line), ())
-        tests = [test for test in self._tests if line == 0 or test in callers]
+        tests = [test for test in self._took if line == 0 or test in callers]
         if not tests:
             return Outcome(mutant, "", 0)
         killers = self._killers.setdefault(mutant.file, Counter())
@@ -122,11 +119,13 @@ class Bench:
         return f"pytest's status {code}"  # what the tests share does not load, or Python fell
 
     def _ask(self, files: list[str], only: Sequence[str] = ()) -> dict[str, Any]:
+        seconds = self._patience + 3 * sum(self._took[test] for test in only) if only else _ANY
         request = {
             "tests": files,
             "only": list(only),
             "watched": [] if only else self._modules,
-            **self._limits,
+            "cpu": 1 + int(seconds),
+            "wall": 30 + int(4 * seconds),  # the machine may have other work
         }
         assert self._zygote.stdin is not None
         assert self._zygote.stdout is not None
