@@ -69,7 +69,7 @@ class StopPoints:
         return (p for p in self.positions if after < p <= until)
 
     def met(
-        self, way: Path, position: int, look: Callable[[], Looked], at_end: bool = False
+        self, way: Path, position: int, look: Callable[[], Looked], at_end: bool
     ) -> StopPoint | None:
         """The first breakpoint that stops at `position`; its hit is counted. way: the run, or what
         leads to the iteration; look: gives the values there; at_end: no step comes next, so that

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.host.messages import ComparedNode, SideResult
+from core.ops.unfinished import Waiting
 from gpu.conclusion import brief, conclusion
 
 OK, RAISED = SideResult(status="ok"), SideResult(status="raised", text="no")
@@ -158,3 +159,16 @@ def close(name: str, **metrics: float) -> ComparedNode:
 def test_the_words(rows: list[ComparedNode], short: str, text: str) -> None:
     assert brief(rows) == short
     assert conclusion(rows) == text
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        ("a", "No node that is compared makes a difference. 1 node is not compared: it waits for "),
+        ("ab", "No node that is compared makes a difference. 2 nodes are not compared: they wait "),
+    ],
+)
+def test_nodes_that_wait_are_counted(names: str, text: str) -> None:
+    waits = {name: Waiting("x") for name in names}
+    assert conclusion([node("c")], waits).startswith(text)
+    assert brief([node("c")], waits) == f"no node differs ({len(names)} not compared)"

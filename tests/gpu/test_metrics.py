@@ -306,3 +306,20 @@ def test_the_angle_between_vectors(a: tuple, b: tuple, cosine: float) -> None:
     scale = 1e200  # the squares are beyond float64
     x, y = np.array(a) * scale, np.array(b) / scale
     assert norms.norms(x, y).cosine == pytest.approx(cosine)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+def test_integers_that_float64_does_not_hold_are_apart_exactly(dtype: type) -> None:
+    a, b = np.array([2**62, 5], dtype), np.array([2**62 + 1, 5], dtype)
+    for found in (measure(a, b), measure(b, a)):
+        assert found["max_abs"] == 1
+        assert found["rel_l2"] == pytest.approx(2.0**-62)
+    assert measure(np.array([2**62], dtype), np.array([2**62 + 1], np.float64))["max_abs"] == 0
+
+
+def test_numbers_at_both_ends_of_the_range_are_measured_without_a_warning() -> None:
+    top = float(np.finfo(np.float64).max)
+    found = measure(np.array([top, 1.0]), np.array([-top, 1.0]))
+    assert found["max_abs"] == math.inf
+    assert found["rel_l2"] == pytest.approx(2)
+    assert worst_index(np.array([1.0, top]), np.array([1.0, -top])) == (1,)

@@ -9,10 +9,16 @@ import numpy as np
 import pytest
 
 from core.autodiff.differentiate import differentiate
-from core.autodiff.request import NATIVE_OP_TYPE, GradientRequest, Override, OverrideKind
+from core.autodiff.request import (
+    NATIVE_OP_TYPE,
+    GradientRequest,
+    Override,
+    OverrideKind,
+    gradient_name,
+)
 from core.errors import GradstepError
 from core.graph.dtypes import DType
-from core.graph.model import Edge, Graph, Phase, TensorRef
+from core.graph.model import GRADIENT_OP_TYPE, Edge, Graph, Operation, Phase, TensorRef
 from core.ops.builder import GraphBuilder
 from tests.support.networks import Arrays, evaluate, network
 
@@ -131,6 +137,34 @@ def test_overrides_are_ranked_by_how_particular_they_are() -> None:
         refs = [derived.gradients[TensorRef("x")]]
         assert evaluate(derived.graph, refs, {TensorRef("x"): np.float32(1.5)}) == [expected]
         assert derived.custom == {"s/y": "abc"[count - 1]}
+
+
+def test_an_op_that_names_its_gradient_heeds_its_place_and_not_its_type() -> None:
+    """As `_gradient_op_type` in a NodeDef does: an override by type is for the others."""
+    op = Operation("s/y", "Floor", attrs={GRADIENT_OP_TYPE: "Mine"})
+    by_type, by_scope = Override("a", "Floor"), Override("b", "s", OverrideKind.SCOPE)
+    by_op = Override("c", "s/y", OverrideKind.OP)
+    assert gradient_name(op, ()) == "Mine"
+    assert gradient_name(op, (by_type,)) == "Mine"
+    assert gradient_name(op, (by_type, by_scope)) == "b"
+    assert gradient_name(op, (by_op, by_scope, by_type)) == "c"
+    assert gradient_name(op, (by_scope, Override("d", "", OverrideKind.SCOPE))) == "b"
+    assert gradient_name(replace(op, attrs={}), (by_type,)) == "a"
+    assert gradient_name(replace(op, attrs={}), (by_type, Override("e", "Floor"))) == "e"
+    assert gradient_name(replace(op, attrs={}), ()) == "Floor"
+
+
+def test_zeros_for_what_is_not_connected_stand_in_the_scope_of_their_operation() -> None:
+    b = GraphBuilder()
+    x = b.placeholder("x", "float32", (2,))
+    parts = b.op("Unpack", x, name="both", num=2)
+    b.placeholder("loss", "float32", ())
+    asked = GradientRequest(
+        (TensorRef("loss"),), tuple(p.ref for p in parts), unconnected_zero=True
+    )
+    derived = differentiate(b.build(), asked)
+    names = [derived.gradients[part.ref].op for part in parts]
+    assert names == ["gradients/both_grad/ZerosLike", "gradients/both_grad/ZerosLike_1"]
 
 
 def test_a_disabled_override_does_nothing() -> None:
