@@ -102,6 +102,11 @@ def close(name: str, **metrics: float) -> ComparedNode:
             "No node differs by more than it may round: 1 node is close, b the least so.",
         ),
         (
+            [close("a", rel_l2=1e-7), close("b", rel_l2=1e-6)],
+            "no node differs",
+            "No node differs by more than it may round: 2 nodes are close, b the least so.",
+        ),
+        (
             [close("a", rel_l2=1e-6), close("b", rel_l2=1e-7), close("c")],  # c: not to be measured
             "no node differs",
             "No node differs by more than it may round: 3 nodes are close, a the least so.",
@@ -123,13 +128,14 @@ def close(name: str, **metrics: float) -> ComparedNode:
         ),
         (
             [
+                node("z", created=1e-8),
                 node("a", created=2e-7),
                 node("b", "differs", differs=True),
                 node("c", "differs", differs=True, inherited=1e-3),
             ],
-            "2 of 3 nodes differ",
-            "2 of 3 nodes differ, none by itself: they pass on what a may round otherwise, by up "
-            "to 2e-07, which reaches 0.001 at c.",
+            "2 of 4 nodes differ",
+            "2 of 4 nodes differ, none by itself: they pass on what a and z may round otherwise, "
+            "by up to 2e-07, which reaches 0.001 at c.",
         ),
         (
             [node("a", "raises"), node("b", "unavailable")],

@@ -73,8 +73,8 @@ AREAS = {
             _in("gui/canvas", "arrays frames hit pressing"),
             _in(
                 "tests/gui/canvas",
-                "test_arrays test_context test_editing test_frames test_hit test_scene "
-                "test_stacking",
+                "test_arrays test_context test_editing test_frames test_hit test_renaming "
+                "test_scene test_stacking",
             ),
         ),
     )

@@ -175,6 +175,14 @@ def test_reverse_continue_meets_a_breakpoint_at_the_start_of_a_run(tutorial: Pro
     assert (stop.reason, stop.run, stop.step, stop.hit) == ("breakpoint", 1, 0, "c")
 
 
+def test_reverse_continue_stops_one_step_back(tutorial: Program) -> None:
+    session = DebugSession(tutorial)
+    session.run_to("0:5")
+    session.set_breakpoints([Breakpoint(session.plan.steps[4].op.name)])
+    stop = session.reverse_continue()
+    assert (stop.reason, stop.step) == ("breakpoint", 4)
+
+
 def test_step_stops_at_a_breakpoint_inside_a_group(tutorial: Program) -> None:
     session = DebugSession(tutorial)
     inner = [s.op.name for s in session.plan.steps if s.op.origin == "loss"][1]

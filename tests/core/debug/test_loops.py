@@ -10,6 +10,7 @@ import pytest
 
 from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.debug.changes import assign
+from core.debug.place import Place
 from core.debug.session import DebugSession
 from core.errors import GradstepError
 from core.ops import api as tf
@@ -207,3 +208,16 @@ def test_back_to_a_condition_that_was_met_in_a_loop() -> None:
     assert iterations == [[2, 1], [2, 0], [1, 0], []]
     assert [stop.reason for stop in stops] == ["breakpoint", "breakpoint", "breakpoint", "entry"]
     assert seen(found, "out/in/plus") == [None]
+
+
+@pytest.mark.parametrize(
+    ("place", "text"),
+    [
+        (Place("w", 0, 3, 5), "w, iteration 1"),
+        (Place("w", 1, 3, 5, 4), "w, iteration 2 of 4"),
+        (Place("w", 4, 0, 5, 4), "w, after its 4 iterations"),
+        (Place("w", 1, 0, 5, 1), "w, after its 1 iteration"),
+    ],
+)
+def test_places_in_words(place: Place, text: str) -> None:
+    assert place.text == text

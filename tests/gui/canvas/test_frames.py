@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QApplication
 from core.graph.loop import LOOP, loop_of
 from core.io.blocks import add_block
 from core.io.document import Document
-from core.layout.nested import TITLE
+from core.layout.nested import SIDE, TITLE
 from core.ops import api as tf
 from core.ops.builder import GraphBuilder
 from gui import commands
@@ -154,6 +154,18 @@ def test_a_frame_holds_its_boxes_and_only_those(boxes: list[tuple[Any, int, int]
             assert not inner.outer
         else:
             assert apart or outer.scope.startswith(f"{inner.scope}/")
+
+
+def test_of_two_frames_that_would_lie_over_each_other_one_is_drawn() -> None:
+    """Their boxes stand apart, but so near that a title would be in the other frame."""
+    homes = [("a",), ("a",), ("b",), ("b",)]
+
+    def scopes_at(gap: float) -> list[str]:
+        places = [(0.0, 0.0), (300.0, 0.0), (0.0, 52.0 + gap), (300.0, 52.0 + gap)]
+        return [f.scope for f in frames(homes, np.array([(x, y, 172.0, 52.0) for x, y in places]))]
+
+    assert scopes_at(TITLE + SIDE) == ["a", "b"]
+    assert scopes_at(TITLE + SIDE - 1) == ["a"]
 
 
 def test_only_what_no_frame_is_around_is_an_outer_one() -> None:
