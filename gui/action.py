@@ -9,7 +9,8 @@ from PySide6.QtGui import QKeySequence
 
 from core.autodiff.request import gradient_name, native_name
 from core.graph.model import Operation
-from core.io.requests import requests
+from core.io.asked_code import missing_code
+from core.io.requests import every_request
 from gui.selected import selected_unit
 from gui.workspace import Workspace
 
@@ -124,7 +125,8 @@ def can_save(workspace: Workspace) -> bool:
 
 @needs("the document has no Python functions")
 def has_code(workspace: Workspace) -> bool:
-    return bool(workspace.document.code)
+    """Whether there is Python to edit, or to write because the graph asks for it."""
+    return bool(workspace.document.code or missing_code(workspace.document))
 
 
 @needs("no run is under way")
@@ -135,6 +137,12 @@ def is_busy(workspace: Workspace) -> bool:
 @needs("no operation is in a scope")
 def has_scopes(workspace: Workspace) -> bool:
     return "/" in "".join(workspace.document.graph.operations)  # asked after every step
+
+
+@needs("the run that is looked at holds no NaN and no infinity")
+def is_broken(workspace: Workspace) -> bool:
+    """Whether the run that is looked at holds NaN or infinity."""
+    return workspace.soundness.first is not None
 
 
 @needs("select a node first")
@@ -224,7 +232,7 @@ def can_stop_gradient(workspace: Workspace) -> bool:
 
 @needs("choose of what to differentiate first (Graph > Differentiate)")
 def has_request(workspace: Workspace) -> bool:
-    return bool(requests(workspace.document))
+    return bool(every_request(workspace.document))
 
 
 def _why_not_measured(workspace: Workspace) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from PySide6.QtWidgets import QWidget
 
 from core.graph.scopes import parents
@@ -49,12 +47,3 @@ def node_finder(workspace: Workspace, window: QWidget) -> Finder:
         for name, kind in things
     ]
     return Finder(workspace.theme, entries, "Find a node", "node_finder", window)
-
-
-def code_finder(workspace: Workspace, edit: Callable[[str], None], window: QWidget) -> Finder:
-    """The document's Python functions."""
-    entries = [
-        Entry(item.name, lambda name=item.name: edit(name), item.kind.value)  # type: ignore[misc]
-        for item in workspace.document.code.values()
-    ]
-    return Finder(workspace.theme, entries, "Edit a function", "code_finder", window)

@@ -12,7 +12,7 @@ from PySide6.QtGui import QDesktopServices
 from core.autodiff.request import OverrideKind
 from core.graph.model import Operation, TensorRef
 from core.layers.block import Block
-from gui import commands, windows
+from gui import windows
 from gui.action import selected_operation
 from gui.canvas.answers import ANSWERS
 from gui.settings import state_folder
@@ -115,32 +115,9 @@ class Views:
         return _opened(PyFuncDialog(self._workspace, op, self._window))
 
     def _code(self, name: str) -> None:
-        """Edit a function: the one named, else that of the selected node, else one to choose."""
-        from gui.palette import code_finder
+        from gui.dialogs.functions import edit_code
 
-        code = self._workspace.document.code
-        name = name or self._code_of_selected() or (next(iter(code)) if len(code) == 1 else "")
-        if name in code:
-            self._edit(name)
-        elif code:
-            code_finder(self._workspace, self._edit, self._window).show_over(self._window)
-
-    def _code_of_selected(self) -> str:
-        op = selected_operation(self._workspace)
-        return str(op.attrs.get("token", "")) if op is not None else ""
-
-    def _edit(self, name: str) -> None:
-        from gui.dialogs.code import CodeDialog
-
-        item = self._workspace.document.code[name]
-        _opened(
-            CodeDialog(
-                self._workspace,
-                item,
-                lambda changed: commands.set_code(self._workspace, changed),
-                self._window,
-            )
-        )
+        edit_code(self._workspace, name, self._window)
 
     def _request(self) -> QDialog:
         from gui.dialogs.request import RequestDialog

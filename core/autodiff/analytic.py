@@ -19,6 +19,7 @@ from core.ops.table import find
 _TRIES, _SAFETY = 4, 8.0
 
 Gradients = dict[TensorRef, np.ndarray | None]
+Held = Mapping[TensorRef, TensorRef]
 
 
 def analytic_gradients(
@@ -27,12 +28,17 @@ def analytic_gradients(
     request: GradientRequest,
     point: Point,
     functions: Mapping[str, GradientFunction],
+    held: Held | None = None,
 ) -> dict[TensorRef, np.ndarray | None]:
-    """Values of the derived gradients at `point`; None where no gradient exists."""
-    derived = differentiate(graph, request, functions)
-    there = [ref for ref in request.wrt if ref in derived.gradients]
-    found = alive(evaluate, derived.graph, [derived.gradients[ref] for ref in there], point)
-    return {ref: found.get(derived.gradients.get(ref, ref)) for ref in request.wrt}
+    """Values of the derived gradients at `point`; None where no gradient exists. held: tensor ->
+    the tensor of `graph` itself that holds its gradient, where the graph makes them and none are to
+    be derived."""
+    if held is None:
+        derived = differentiate(graph, request, functions)
+        graph, held = derived.graph, derived.gradients
+    there = [ref for ref in request.wrt if ref in held]
+    found = alive(evaluate, graph, [held[ref] for ref in there], point)
+    return {ref: found.get(held.get(ref, ref)) for ref in request.wrt}
 
 
 def wide_gradients(
@@ -41,10 +47,11 @@ def wide_gradients(
     request: GradientRequest,
     point: Point,
     functions: Mapping[str, GradientFunction],
+    held: Held | None = None,
 ) -> Gradients:
     """The same in float64."""
     base = {ref: widen_array(value) for ref, value in point.items()}
-    return dict(analytic_gradients(evaluate, widen(graph), request, base, functions))
+    return dict(analytic_gradients(evaluate, widen(graph), request, base, functions, held))
 
 
 def rounding_noise(
@@ -53,6 +60,7 @@ def rounding_noise(
     request: GradientRequest,
     point: Point,
     functions: Mapping[str, GradientFunction],
+    held: Held | None,
     ref: TensorRef,
 ) -> np.ndarray:
     """How far the gradient of `ref` moves when every forward value moves by what its precision
@@ -65,7 +73,7 @@ def rounding_noise(
     rng = np.random.default_rng(0)
     points = [whole, *(_shaken(whole, rng, eps) for _ in range(_TRIES))]
     one = replace(request, wrt=(ref,))
-    found = [analytic_gradients(evaluate, wide, one, at, functions)[ref] for at in points]
+    found = [analytic_gradients(evaluate, wide, one, at, functions, held)[ref] for at in points]
     center, *moved = [g for g in found if g is not None]
     offs = np.abs(np.array(moved) - center)
     return np.asarray(_SAFETY * np.max(np.nan_to_num(offs, nan=np.inf), axis=0))

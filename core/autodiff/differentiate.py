@@ -43,6 +43,7 @@ class Differentiation:
     request:   what was asked for.
     trail:     for the next one; None where nothing of this one can be taken again.
     initial:   what variables start with that custom gradients have made.
+    imported:  where the graph has had these gradients already, the scope that they were found in.
     """
 
     graph: Graph
@@ -54,6 +55,7 @@ class Differentiation:
     request: GradientRequest = GradientRequest()
     trail: Trail | None = field(default=None, repr=False, compare=False)
     initial: Mapping[str, np.ndarray] = field(default_factory=dict)
+    imported: str = ""
 
     @property
     def of(self) -> tuple[TensorRef, ...]:

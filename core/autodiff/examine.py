@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from core.autodiff.analytic import analytic_gradients, rounding_noise, wide_gradients
+from core.autodiff.analytic import Held, analytic_gradients, rounding_noise, wide_gradients
 from core.autodiff.differentiate import differentiate
 from core.autodiff.finding import Finding, judge
 from core.autodiff.held import Evaluate, Point, with_draws
@@ -37,16 +37,17 @@ def examine(
     point: Point,
     functions: Mapping[str, GradientFunction],
     most: int = 0,
+    held: Held | None = None,
 ) -> dict[TensorRef, Examined]:
-    """Every tensor of request.wrt, at `point` (see numeric_gradients, also for `most`). Raises
-    GradstepError where the gradient cannot be computed."""
+    """Every tensor of request.wrt, at `point` (see numeric_gradients, also for `most`). held: see
+    analytic_gradients. Raises GradstepError where the gradient cannot be computed."""
     point = with_draws(evaluate, graph, request, point)
-    own = analytic_gradients(evaluate, graph, request, point, functions)
+    own = analytic_gradients(evaluate, graph, request, point, functions, held)
     narrow = any(value.dtype.kind == "f" and value.itemsize < 8 for value in point.values())
-    wide = wide_gradients(evaluate, graph, request, point, functions) if narrow else own
+    wide = wide_gradients(evaluate, graph, request, point, functions, held) if narrow else own
     numeric = numeric_gradients(evaluate, graph, request, point, most)
 
-    noise = partial(rounding_noise, evaluate, graph, request, point, functions)
+    noise = partial(rounding_noise, evaluate, graph, request, point, functions, held)
     found: dict[TensorRef, Examined] = {}
     for ref, n in numeric.items():
         finding = judge(own[ref], wide[ref], n, partial(noise, ref))

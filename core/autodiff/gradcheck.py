@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from core.autodiff.analytic import analytic_gradients
+from core.autodiff.analytic import Held, analytic_gradients
 from core.autodiff.examine import examine, gradient_question
 from core.autodiff.finding import Finding, Verdict
 from core.autodiff.held import Evaluate, Point
@@ -67,12 +67,14 @@ def check_gradients(
     point: Point,
     functions: Mapping[str, GradientFunction],
     second_order: bool = False,
+    held: Held | None = None,
 ) -> Check:
-    """The whole request at `point` (see numeric_gradients). Raises GradstepError where the
-    gradient in force cannot be computed; a native gradient that cannot be is only noted."""
+    """The whole request at `point` (see numeric_gradients). held: see analytic_gradients. Raises
+    GradstepError where the gradient in force cannot be computed; a native gradient that cannot be
+    is only noted."""
     request = replace(request, wrt=tuple(ref for ref in request.wrt if ref in point))
-    overridden = any(_is_overridden(op, request) for op in within(graph))
-    examined = examine(evaluate, graph, request, point, functions)
+    overridden = held is None and any(_is_overridden(op, request) for op in within(graph))
+    examined = examine(evaluate, graph, request, point, functions, held=held)
     in_force = {ref: e.own for ref, e in examined.items()}
     native: Gradients | None = in_force
     error = ""

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from core.autodiff.differentiate import Differentiation
 from core.autodiff.examine import Examined, examine, gradient_question
 from core.autodiff.finding import Finding, Verdict, laid_to, worst
 from core.autodiff.held import Evaluate
 from core.autodiff.numeric import NumericGradient
+from core.autodiff.recognition.turns import held_turn
 from core.autodiff.request import GradientRequest, gradient_name
 from core.autodiff.rules import GradientFunction
 from core.graph.dtypes import DType, Shape
@@ -57,15 +59,25 @@ def check_operation(
     functions: Mapping[str, GradientFunction],
     most: int = 0,
     second_order: bool = False,
+    imported: Differentiation | None = None,
 ) -> LocalCheck | None:
     """The gradient of `op` alone, at its real `inputs`, for its real `cotangents` (output index
-    -> array). most: look at no more elements of an input; 0: at all. None when there is nothing
-    to check: no float inputs, or too many elements to look at all."""
+    -> array). most: look at no more elements of an input; 0: at all. imported: check what this has
+    for the operation, instead of what is derived. None when there is nothing to check: no float
+    inputs, or too many elements to look at all."""
     floats = [i for i, x in enumerate(inputs) if x.dtype.kind == "f"]
     total = sum(inputs[i].size for i in floats)
     if not floats or not cotangents or (not most and total > _LARGEST):
         return None
     graph, holes, of = _isolated(op, inputs, cotangents)
+    turn = None
+    if imported is not None:
+        arriving = {index: TensorRef(f"check/g{index}") for index in cotangents}
+        turn = held_turn(imported, op, holes, arriving)
+        if turn is None:
+            return None
+        floats = [i for i in floats if i in turn.gradients]
+        graph = Graph.of([*graph, *turn.operations])
     pairs = zip(holes, inputs, strict=True)
     point = {hole: x for hole, x in pairs if x.dtype.kind in "fc"}
     local = replace(
@@ -76,8 +88,10 @@ def check_operation(
         stopped_edges=frozenset(),
         grad_ys=(),
     )
-    found = examine(evaluate, graph, local, point, functions, most)
-    check = _check(op, request, _settled(op, request, {i: found[holes[i]] for i in floats}))
+    held = None if turn is None else {holes[i]: ref for i, ref in turn.gradients.items()}
+    found = examine(evaluate, graph, local, point, functions, most, held)
+    name = gradient_name(op, request.overrides) if turn is None else turn.name
+    check = _check(op, name, _settled(op, request, {i: found[holes[i]] for i in floats}))
     if not second_order:
         return check
     question, asked = gradient_question(graph, local, functions)
@@ -105,10 +119,10 @@ def _settled(
     return settled
 
 
-def _check(op: Operation, request: GradientRequest, by_input: Mapping[int, Examined]) -> LocalCheck:
+def _check(op: Operation, gradient: str, by_input: Mapping[int, Examined]) -> LocalCheck:
     return LocalCheck(
         op.name,
-        gradient_name(op, request.overrides),
+        gradient,
         {i: e.gradient for i, e in by_input.items()},
         {i: e.numeric for i, e in by_input.items()},
         {i: e.finding for i, e in by_input.items()},

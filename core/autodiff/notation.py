@@ -15,6 +15,7 @@ from core.graph.dtypes import DType
 from core.graph.model import Constant, Edge, Graph, Operation, Phase, TensorRef
 from core.ops.infer import declared
 from core.ops.table import OpDef, find
+from core.ops.variable import variable_read_by
 
 _PASSED = frozenset({"_Arg", "LoopCond"})  # known by their own names, wherever they come from
 _Gradients = Mapping[TensorRef, TensorRef]
@@ -50,17 +51,19 @@ class Notation:
         self.graph = graph
         self._names = names
         self._depth = depth
-        self.numerator = self._loss(of) if others else "∂L" if len(of) == 1 else "∂ΣL"
+        several = any(other.of != of for other in others)
+        self.numerator = self._loss(of) if several else "∂L" if len(of) == 1 else "∂ΣL"
         # Of the sentence that is being written: operands, what names are used, and for several.
         self._said: dict[str, TensorRef] = {}
         self._named: dict[str, TensorRef] = {}
         self._alike: set[str] = set()
         self._of: dict[TensorRef, tuple[TensorRef, str]] = {}  # gradient -> of what, numerator
         self._flows: dict[TensorRef, tuple[TensorRef, str]] = {}
+        self._summands: set[TensorRef] = set()  # contributions where several meet
         self._take(self.numerator, gradients, edges)
         for other in others:
-            self._take(self._loss(other.of), other.gradients, other.edges)
-        self._contributions = Counter(self._flows.values())
+            loss = self._loss(other.of) if several else self.numerator
+            self._take(loss, other.gradients, other.edges)
 
     def _loss(self, of: Sequence[TensorRef]) -> str:
         return f"∂{self._last(of[0])}" if len(of) == 1 else "∂ΣL"
@@ -68,9 +71,11 @@ class Notation:
     def _take(self, loss: str, gradients: _Gradients, edges: Mapping[Edge, TensorRef]) -> None:
         for tensor, gradient in gradients.items():
             self._of.setdefault(gradient, (tensor, loss))
-        for edge, gradient in edges.items():
-            if (source := self.graph.source(edge)) is not None:
-                self._flows[gradient] = (source, loss)
+        sources = ((gradient, self.graph.source(edge)) for edge, gradient in edges.items())
+        flows = {gradient: source for gradient, source in sources if source is not None}
+        counted = Counter(flows.values())
+        self._flows.update({gradient: (source, loss) for gradient, source in flows.items()})
+        self._summands.update(gradient for gradient, source in flows.items() if counted[source] > 1)
 
     def derivative(self, tensor: TensorRef, loss: str = "") -> str:
         """`∂L/∂x`."""
@@ -94,6 +99,8 @@ class Notation:
             return self._source(op)
         if _writes(op):
             return self._update(op)
+        if variable := variable_read_by(self.graph, op.name):
+            return f"{op.name} = {self._last(TensorRef(variable))}"
         right = self._formula(op, self._depth)
         if op.phase is Phase.BACKWARD:
             return self._backward(op, right)
@@ -117,7 +124,7 @@ class Notation:
         result = op.output()
         target = self._flows.get(result)
         if target is not None:
-            sign = "+=" if self._contributions[target] > 1 else "="
+            sign = "+=" if result in self._summands else "="
             return f"{self._derivative(result, *target)} {sign} {right}"
         if result in self._of:
             return f"{self._derivative(result, *self._of[result])} = {right}"
@@ -213,7 +220,7 @@ class Notation:
     def _last(self, ref: TensorRef) -> str:
         """What the tensor is called, or the last part of its name: `gradients/a_grad/Mul_1` is
         `Mul_1`."""
-        short = ref.op.rpartition("/")[2]
+        short = (variable_read_by(self.graph, ref.op) or ref.op).rpartition("/")[2]
         return self._names.get(ref, short if ref.index == 0 else f"{short}:{ref.index}")
 
     @staticmethod

@@ -11,7 +11,8 @@ import numpy as np
 from core.autodiff.complex_step import complex_slopes
 from core.autodiff.held import Evaluate, Point, hold, values_of
 from core.autodiff.request import GradientRequest
-from core.graph.model import Graph, TensorRef
+from core.graph.dtypes import DType
+from core.graph.model import Constant, Graph, Operation, TensorRef
 
 _EPS = float(np.finfo(np.float64).eps)
 # Central differences in float64: truncation grows as h², rounding as 1/h, so h ~ eps^(1/3).
@@ -45,14 +46,40 @@ class NumericGradient:
 def numeric_gradients(
     evaluate: Evaluate, graph: Graph, request: GradientRequest, point: Point, most: int = 0
 ) -> dict[TensorRef, NumericGradient]:
-    """d(sum of request.of)/dx in float64 for every x of request.wrt, at `point`.
+    """d(sum of request.of)/dx in float64 for every x of request.wrt, at `point`; of the sum
+    weighted with `grad_ys` where the request gives them.
 
     `point` gives the value of every tensor of `wrt` and everything else that must be fed.
     What the request (or a StopGradient) stops is held at its value, as differentiation does.
     most: look at no more elements of a tensor than that, spread evenly; 0: at all.
     """
     wide, base = hold(evaluate, graph, request, point)
-    return {ref: _along(evaluate, wide, request.of, ref, base, most) for ref in request.wrt}
+    wide, of = _weighted(evaluate, wide, request, base)
+    return {ref: _along(evaluate, wide, of, ref, base, most) for ref in request.wrt}
+
+
+def _weighted(
+    evaluate: Evaluate, graph: Graph, request: GradientRequest, base: Point
+) -> tuple[Graph, Sequence[TensorRef]]:
+    """What has the gradient that is asked for: the tensors, or their products with what it starts
+    with, which stays as it is."""
+    starts = dict(zip(request.of, request.grad_ys, strict=False))
+    given = {y: start for y, start in starts.items() if start is not None}
+    if not given:
+        return graph, request.of
+    values = values_of(evaluate, graph, [*given.values()], base)
+    made: list[Operation] = []
+    of = list(request.of)
+    for number, (y, value) in enumerate(zip(given, values, strict=True)):
+        kind, name = DType.of(value.dtype), f"held/grad_ys_{number}"
+        attrs = {"value": Constant(np.conj(value)), "dtype": kind}
+        made.append(Operation(name, "Const", attrs=attrs))
+        made.append(Operation(f"{name}/product", "Mul", (y, TensorRef(name))))
+        if kind.is_complex:  # the real function whose gradient starts so
+            real = {"Tout": DType.FLOAT64}
+            made.append(Operation(f"{name}/real", "Real", (made[-1].output(),), attrs=real))
+        of[of.index(y)] = made[-1].output()
+    return Graph.of([*graph, *made]), of
 
 
 def _along(

@@ -35,7 +35,9 @@ def rule_of(
             f"its override asks for '{name}', which is not registered",
             kind="LookupError",
             node=op.name,
-            hint=meant or f"add a gradient function named '{name}', or switch the override off",
+            hint=meant
+            or f"write a gradient function '{name}' (Edit Python…, or --code FILE.py), or switch "
+            "the override off",
         )
     raise GradstepError(
         f"No gradient defined for operation '{op.name}' (op type: {op.type})",

@@ -20,10 +20,21 @@ class Parser(argparse.ArgumentParser):
 
 
 def document(parser: argparse.ArgumentParser) -> None:
-    """The document, and whether its Python may run."""
+    """The document, whether its Python may run, and what Python it lacks."""
     parser.add_argument("file", metavar="FILE", help=".gradstep, .pb or .pbtxt")
     parser.add_argument(
         "--trust", action="store_true", help="let the document's own Python run, this time"
+    )
+    code(parser)
+
+
+def code(parser: argparse.ArgumentParser) -> None:
+    """Python that a graph names and does not have: naming its file is trusting it."""
+    parser.add_argument(
+        "--code",
+        metavar="FILE.py",
+        help="Python for the functions and gradients that the graph only names (def pyfunc_0…), "
+        "which runs; `gradstep check` prints what is missing",
     )
 
 

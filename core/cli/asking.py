@@ -15,7 +15,7 @@ from core.graph.model import Edge, Graph, TensorRef
 from core.graph.near import near
 from core.host.overrides import near_miss
 from core.io.document import Document
-from core.io.requests import main_request, requests
+from core.io.requests import every_request, main_request
 
 
 def request_of(document: Document, args: argparse.Namespace) -> GradientRequest:
@@ -28,23 +28,34 @@ def request_of(document: Document, args: argparse.Namespace) -> GradientRequest:
         else:
             stops.add(_stop(document.graph, text))
     overrides = [_override(document.graph, text) for text in getattr(args, "override", ())]
+    starts = _grad_ys(document.graph, args)
+    if not request.of and (args.wrt or stops or edges or overrides or starts or _flags(args)):
+        main = main_request(document)  # an imported graph's own, to be derived anew
+        request = replace(request, of=main.of, wrt=main.wrt)
     of = tuple(_tensor(document.graph, n) for n in args.of) or request.of
     return replace(
         request,
         of=of,
-        wrt=tuple(_tensor(document.graph, n) for n in args.wrt) or _asked_of(document, of),
+        wrt=tuple(_tensor(document.graph, n) for n in args.wrt) or _asked_of(document, of, request),
         stops=frozenset(stops),
         stopped_edges=frozenset(edges),
         overrides=(*request.overrides, *overrides),
-        grad_ys=_grad_ys(document.graph, args) or request.grad_ys,
+        grad_ys=starts or request.grad_ys,
         unconnected_zero=_unconnected_zero(request, args),
         gate=request.gate or getattr(args, "gate", False),
     )
 
 
-def _asked_of(document: Document, of: tuple[TensorRef, ...]) -> tuple[TensorRef, ...]:
+def _asked_of(
+    document: Document, of: tuple[TensorRef, ...], request: GradientRequest
+) -> tuple[TensorRef, ...]:
     """With respect to what the document differentiates this; else what it differentiates first."""
-    return next((r.wrt for r in requests(document) if r.of == of), document.request.wrt)
+    return next((r.wrt for r in every_request(document) if r.of == of), request.wrt)
+
+
+def _flags(args: argparse.Namespace) -> bool:
+    """Whether the arguments ask for gradients that are made in another way."""
+    return getattr(args, "gate", False) or getattr(args, "unconnected", None) is not None
 
 
 def _grad_ys(graph: Graph, args: argparse.Namespace) -> tuple[TensorRef | None, ...]:

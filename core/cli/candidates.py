@@ -8,10 +8,9 @@ from core.graph.model import Graph, Operation, Phase, TensorRef
 from core.graph.near import listed
 from core.ops.infer import declared
 from core.ops.table import find
-from core.ops.variable import VARIABLES, is_trainable
+from core.ops.variable import VARIABLES, is_trainable, variable_read_by
 
 _GIVEN = frozenset({"Placeholder", "PlaceholderWithDefault"}) | VARIABLES
-_READS = frozenset({"Identity", "ReadVariableOp"})
 
 
 def to_differentiate(graph: Graph) -> str:
@@ -37,9 +36,8 @@ def _ends(graph: Graph, op: Operation) -> bool:
 def _computes(graph: Graph, op: Operation) -> bool:
     """Whether it is computed from what is given, and more than that itself or a change of it."""
     definition = find(op.type)
-    sources = {graph[ref.op].type for ref in op.inputs if ref is not None}
-    copies = op.type in _READS and sources <= VARIABLES
-    if op.type in _GIVEN or copies or definition is None or definition.writes:
+    reads = variable_read_by(graph, op.name)
+    if op.type in _GIVEN or reads or definition is None or definition.writes:
         return False
     return any(graph[name].type in _GIVEN for name in graph.ancestors([op.name]))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -14,7 +13,7 @@ from core.cli.check_text import text
 from core.cli.loading import Loaded, as_it_stands, load
 from core.cli.ports import Answer, Application
 from core.cli.problem_output import problem_object
-from core.cli.situation import situation
+from core.cli.situation import situation, situations
 from core.engine.backend import Backend
 from core.errors import GradstepError
 from core.graph.problems import Problem
@@ -24,8 +23,11 @@ from core.host.derive import derive
 from core.host.evaluator import Evaluator
 from core.host.expectations import check_expectations
 from core.host.messages import CheckedExpectation, CheckedTensor, GradientTable
+from core.host.missing_code import needed_code
+from core.host.racing import races_of
+from core.io.asked_code import Asked
 from core.io.document import CodeKind
-from core.io.requests import main_request, requests
+from core.io.requests import main_request
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
@@ -33,7 +35,8 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     the document expects. Exit status 1 where there is an error, a gradient that the numbers do not
     support, or an expectation that does not hold; what the document expects is none."""
     loaded = load(args)
-    problems = list(derive(loaded.document, loaded.functions).problems)
+    program = derive(loaded.document, loaded.functions)
+    problems = [*program.problems, *races_of(program)]
     checked: GradientTable | None = None
     request = main_request(loaded.document)
     if args.node:
@@ -46,9 +49,17 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
                 problems.append(Problem.of(error, "gradient-check"))
     expected, known = _expectations(args, app, loaded)
     found = conclusion(problems, checked, expected, known)
+    missing = needed_code(loaded.document)
     data = {"passed": found.passed, "conclusion": found.text, **_data(found.problems, checked)}
     data["expectations"] = [msgspec.to_builtins(e) for e in expected]
-    return Answer(data, text(found, checked, expected), 0 if found.passed else 1)
+    data["missing_code"] = [_missing(asked) for asked in missing]
+    return Answer(data, text(found, checked, expected, missing), 0 if found.passed else 1)
+
+
+def _missing(asked: Asked) -> dict[str, Any]:
+    """Python to be written: for which operations, and what to start from."""
+    kind, nodes = asked.kind.value, [*asked.nodes]
+    return {"name": asked.name, "kind": kind, "nodes": nodes, "source": asked.stub}
 
 
 def _expectations(
@@ -73,9 +84,8 @@ def _table(loaded: Loaded, backend: Backend, args: argparse.Namespace) -> Gradie
     here = situation(loaded, backend)
     if args.node:
         return table_of_node(evaluate, here, args.node, args.second_order)
-    others = () if args.of or args.wrt else requests(loaded.document)[1:]
-    situations = [here, *(replace(here, request=request) for request in others)]
-    return gradient_tables(evaluate, situations, args.second_order)
+    every = [here] if args.of or args.wrt else situations(here, loaded.document)
+    return gradient_tables(evaluate, every, args.second_order)
 
 
 def _data(problems: Sequence[Problem], checked: GradientTable | None) -> dict[str, Any]:

@@ -9,17 +9,24 @@ from core.cli.output import table
 from core.cli.problem_output import problem_text
 from core.host.check_conclusion import Conclusion
 from core.host.messages import CheckedExpectation, CheckedTensor, GradientRow, GradientTable
+from core.io.asked_code import Asked
 
 
 def text(
-    found: Conclusion, checked: GradientTable | None, expected: Sequence[CheckedExpectation] = ()
+    found: Conclusion,
+    checked: GradientTable | None,
+    expected: Sequence[CheckedExpectation] = (),
+    missing: Sequence[Asked] = (),
 ) -> str:
-    """Everything, with empty lines between the tables; what it comes to is the last line."""
+    """Everything, with empty lines between the tables; what it comes to is the last line.
+    missing: Python that is to be written."""
     parts = ["\n".join([problem_text(p) for p in found.problems] or ["no problems"])]
+    if missing:
+        parts += ["To write what is missing, in a file for --code:", *(a.stub for a in missing)]
     if checked is not None:
         parts += [_gradients(checked), _nodes(checked), checked.text]
     parts += ["\n".join(_expectation(e) for e in expected), found.text]
-    return "\n\n".join(part for part in parts if part)
+    return "\n\n".join(part.rstrip("\n") for part in parts if part)
 
 
 def _expectation(e: CheckedExpectation) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from core.cli.code_file import code_from
 from core.cli.output import usage
 from core.cli.ports import PICTURES, Answer, Application
 from core.cli.verbs import WRITTEN
@@ -20,6 +21,9 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
         error = unknown_format(suffix, WRITTEN)
         raise usage(error.message, error.hint)
     document = read(args.file)
+    if args.code:
+        code = {**document.code, **code_from(document, args.code)}
+        document = document.with_(code=code)
     if args.out == "-":
         text = to_bytes(document, ".py").decode().rstrip("\n")
         return Answer({"text": text}, text)

@@ -16,7 +16,7 @@ from core.cli.loading import Loaded, load, start
 from core.cli.output import kernel_lines, table, tensor_object, tensor_text
 from core.cli.ports import Answer, Application
 from core.cli.problem_output import problem_object, problem_text
-from core.cli.situation import situation
+from core.cli.situation import held, situation
 from core.debug.program import name_of
 from core.engine.backend import Backend
 from core.engine.session import Session
@@ -25,7 +25,7 @@ from core.graph.problems import Problem
 from core.host.evaluator import Evaluator
 from core.host.overrides import unmatched, unregistered
 from core.io.document import CodeKind
-from core.io.requests import requests
+from core.io.requests import every_request
 
 Gradients = Mapping[TensorRef, "np.ndarray | None"]
 Rows = Mapping[TensorRef, tuple[np.ndarray, np.ndarray]]  # values, indices of IndexedSlices
@@ -36,7 +36,9 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     loaded = load(args)
     request = require_request(loaded.document)
     backend = app.devices().open_backend(args.device)
-    derived = differentiate(_needed(loaded, request), request, loaded.of_kind(CodeKind.GRADIENT))
+    own = held(loaded.document, request)
+    functions = loaded.of_kind(CodeKind.GRADIENT)
+    derived = own or differentiate(_needed(loaded, request), request, functions)
     kernels = arguments.chosen_kernels(args)
     session = start(loaded, derived.graph, backend, loaded.initial(), kernels=kernels)
     found, rows = _values(loaded, derived, request, session)
@@ -54,12 +56,13 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
         data["agrees"] = {r.short: bool(check.agrees(r).all()) for r in check.numeric}
     if kernels:
         data["kernels"] = session.computed_by
-    doubts = _doubts(loaded, request)
+    doubts = [] if own is not None else _doubts(loaded, request)
     if doubts:
         data["problems"] = [problem_object(p) for p in doubts]
     said = [problem_text(p) for p in doubts]
-    others = [] if args.of else [each.of for each in requests(loaded.document)]
+    others = [] if args.of else [each.of for each in every_request(loaded.document)]
     notes = [_also(of) for of in others if of != request.of]
+    notes += [f"as the graph itself makes them, in {own.imported}/"] if own is not None else []
     text = _text(found, rows, check, request, backend)
     return Answer(data, "\n".join([*said, text, *notes, *kernel_lines(session.computed_by)]))
 
@@ -71,8 +74,8 @@ def _also(of: Sequence[TensorRef]) -> str:
 
 def _doubts(loaded: Loaded, request: GradientRequest) -> list[Problem]:
     """Overrides that match nothing, and gradients that nothing is called as."""
-    graph, rules = loaded.document.graph, loaded.of_kind(CodeKind.GRADIENT)
-    return [*unmatched(graph, request.overrides), *unregistered(graph, request.overrides, rules)]
+    document, rules = loaded.document, loaded.of_kind(CodeKind.GRADIENT)
+    return [*unmatched(document.graph, request.overrides), *unregistered(document, rules)]
 
 
 def _values(
@@ -94,7 +97,7 @@ def _needed(loaded: Loaded, request: GradientRequest) -> Graph:
     """The part of the graph that the request and the initialisation are about: what is wrong
     elsewhere does not matter."""
     graph = loaded.document.graph
-    ends = [ref.op for ref in (*request.of, *request.wrt)]
+    ends = [ref.op for ref in (*request.of, *request.wrt, *filter(None, request.grad_ys))]
     names = graph.ancestors([*ends, *filter(None, [loaded.document.init])])
     # Variables that only `initial` names must be there to be initialised.
     return Graph.of(op for op in graph if op.name in names or op.name in loaded.document.initial)
@@ -103,7 +106,9 @@ def _needed(loaded: Loaded, request: GradientRequest) -> Graph:
 def _check(loaded: Loaded, request: GradientRequest, backend: Backend) -> Check:
     here = situation(loaded, backend)
     evaluate = Evaluator(loaded.of_kind(CodeKind.PYFUNC))
-    return check_gradients(evaluate, here.needed(request), request, here.given, here.functions)
+    own = None if here.imported is None else here.imported.gradients
+    given, functions = here.given, here.functions
+    return check_gradients(evaluate, here.differentiated, request, given, functions, held=own)
 
 
 def _text(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from core.cli.asking import request_of
+from core.cli.code_file import code_from
 from core.cli.feeding import fed, with_feeds
 from core.engine.backend import Backend
 from core.engine.feeds import feed_arrays
@@ -56,13 +57,12 @@ def load(args: argparse.Namespace) -> Loaded:
         document = document.with_(init=document.graph[args.init].name)
     if hasattr(args, "of"):
         document = document.with_(request=request_of(document, args))
-    return Loaded(document, _functions(document, args))
+    return _with_functions(document, args)
 
 
 def as_it_stands(args: argparse.Namespace) -> Loaded:
     """The document of `args.file`, whatever else the arguments say. Raises GradstepError."""
-    document = read(args.file)
-    return Loaded(document, _functions(document, args))
+    return _with_functions(read(args.file), args)
 
 
 def start(
@@ -81,25 +81,25 @@ def start(
     return session
 
 
-def _functions(document: Document, args: argparse.Namespace) -> Mapping[str, Function]:
-    if not document.code:
-        return {}
-    trusted = args.trust or is_trusted(document)
-    if not trusted:
-        return {name: _refusal(document, args.file) for name in document.code}
-    functions, errors = functions_of(document.code.values(), trusted=True)
+def _with_functions(document: Document, args: argparse.Namespace) -> Loaded:
+    """The document with the code of `args.code`, which may run, and its own, if that may."""
+    given = code_from(document, args.code) if args.code else {}
+    own = {name: item for name, item in document.code.items() if name not in given}
+    trusted = not own or args.trust or is_trusted(document)
+    functions, errors = functions_of([*given.values(), *(own.values() if trusted else ())], True)
     if errors:
         raise errors[0]
-    return functions
+    if not trusted:
+        functions |= {name: _refusal(own, args.file) for name in own}
+    return Loaded(document.with_(code={**own, **given}), functions)
 
 
-def _refusal(document: Document, file: str) -> Function:
+def _refusal(code: Iterable[str], file: str) -> Function:
     """What stands for functions that have not been trusted: it only raises."""
 
     def refuse(*args: Any, **kwargs: Any) -> Any:
         raise GradstepError(
-            f"the document's Python ({', '.join(sorted(document.code))}) is not trusted, "
-            "so it does not run",
+            f"the document's Python ({', '.join(sorted(code))}) is not trusted, so it does not run",
             kind="UntrustedCodeError",
             hint=f"read it with `gradstep convert {file} -`, then pass --trust",
         )

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from core.autodiff.differentiate import Differentiation
+from core.autodiff.recognition.answer import answered
+from core.autodiff.request import GradientRequest
 from core.cli.loading import Loaded, start
 from core.engine.backend import Backend
 from core.engine.resolve import storage_name
 from core.host.situation import Situation
-from core.io.document import CodeKind
-from core.io.requests import main_request
+from core.io.document import CodeKind, Document
+from core.io.requests import every_request, main_request, requests
 from core.ops.variable import VARIABLES
 
 
@@ -21,5 +26,25 @@ def situation(loaded: Loaded, backend: Backend) -> Situation:
         value = store.get(storage_name(op)) if op.type in VARIABLES else None
         if value is not None:
             given[op.output()] = backend.get(value)
-    request = main_request(document)
-    return Situation(document.graph, request, loaded.of_kind(CodeKind.GRADIENT), given)
+    here = Situation(document.graph, GradientRequest(), loaded.of_kind(CodeKind.GRADIENT), given)
+    return asking(here, document, main_request(document))
+
+
+def situations(here: Situation, document: Document) -> list[Situation]:
+    """The same for everything that the document differentiates, the main request first."""
+    others = [each for each in every_request(document) if each != here.request]
+    return [here, *(asking(here, document, request) for request in others)]
+
+
+def asking(here: Situation, document: Document, request: GradientRequest) -> Situation:
+    """The same for another request of the document."""
+    return replace(here, request=request, imported=held(document, request))
+
+
+def held(document: Document, request: GradientRequest) -> Differentiation | None:
+    """The graph's own answer to a request; None where Gradstep is to give it. Raises
+    GradstepError."""
+    if any(request.of == each.of for each in requests(document)):
+        return None
+    one = next((one for one in document.imported if one.request == request), None)
+    return None if one is None else answered(document.graph, one)

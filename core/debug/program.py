@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -42,8 +42,9 @@ class Program:
     functions: token -> Python function, for PyFunc.
     threads:   what runs beside the main program.
     problems:  what is wrong with the document, said at its nodes.
-    derived:   how the gradients came about, one for each thing that was differentiated. Where
-               several have a gradient of the same tensor, `gradients` has the first one's.
+    derived:   how the gradients came about, one for each thing that was differentiated, and last
+               those that an imported graph holds already. Where several have a gradient of the
+               same tensor, `gradients` has the first one's.
     """
 
     graph: Graph
@@ -70,7 +71,18 @@ class Program:
         """`gradients` of each thing that is differentiated, by its name."""
         if not self.derived:
             return {name_of(self.request.of): self.gradients} if self.gradients else {}
-        return {name_of(one.of): one.gradients for one in self.derived}
+        return {name: one.gradients for name, one in named(self.derived)}
+
+
+def named(derived: Iterable[Differentiation]) -> Iterator[tuple[str, Differentiation]]:
+    """Each by a name of its own: what it differentiates, and for an imported graph's where it has
+    done so, when that has been done before."""
+    taken: set[str] = set()
+    for one in derived:
+        name = name_of(one.of)
+        name = f"{name} in {one.imported}" if name in taken else name
+        taken.add(name)
+        yield name, one
 
 
 def name_of(of: Iterable[TensorRef]) -> str:

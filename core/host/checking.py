@@ -35,8 +35,11 @@ def gradient_table(
             kind="ValueError",
             hint="choose what to differentiate, and with respect to what",
         )
-    graph = here.needed(here.request)
-    check = check_gradients(evaluate, graph, here.request, here.given, here.functions, second_order)
+    graph = here.differentiated
+    held = None if here.imported is None else here.imported.gradients
+    check = check_gradients(
+        evaluate, graph, here.request, here.given, here.functions, second_order, held
+    )
     nodes, unchecked = node_checks(evaluate, here, graph, second_order)
     rows = [row for ref in check.numeric for row in _rows(check, ref)]
     second = [checked_tensor(f, ref.short, order=2) for ref, f in check.second.items()]

@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from core.collector import collector_paused
 from core.debug.program import Program
 from core.graph.changes import sharing
 from core.graph.problems import Problem
 from core.host.given import fitting_feeds, fitting_initial
-from core.host.initialising import uninitialised
+from core.host.imported import with_imported
+from core.host.initialising import captured, uninitialised
+from core.host.missing_code import uncallable
 from core.host.overrides import unmatched, unregistered
 from core.host.roles import in_role
 from core.host.soundness import without_cycles
@@ -27,6 +30,7 @@ from core.ops.output import Print, to_stderr
 from core.ops.unfinished import waiting
 
 
+@collector_paused()
 def derive(
     document: Document,
     functions: Mapping[str, Function] | None = None,
@@ -52,7 +56,7 @@ def derive(
     broken = broken_operations(graph, inference)
     problems += [*inference.problems, *unmatched(document.graph, document.request.overrides)]
     rules = of_kind(document, functions, CodeKind.GRADIENT)
-    unknown = unregistered(document.graph, document.request.overrides, rules)
+    unknown = unregistered(document, rules)
     feeds, refused = fitting_feeds(graph, document.feeds)
     initial, unfit = fitting_initial(graph, document.initial)
     sound, lost = sound_threads(document, graph)
@@ -72,9 +76,11 @@ def derive(
     )
     program, more = with_training(program, document, broken, rules, previous)
     problems += more
+    program = with_imported(program, document, previous)
     problems += _not_said(unknown, problems)
     blamed = {problem.node for problem in unfit}
     problems += [p for p in uninitialised(program) if p.node not in blamed]
+    problems += [*captured(program), *uncallable(program, document)]
     return replace(program, problems=tuple(problems))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from core.debug.program import Program
 from core.engine.state import TAKE_EMPTY
+from core.graph.dtypes import DType
 from core.graph.model import Graph, Operation
 from core.graph.problems import Problem
 from core.ops.table import find
@@ -25,6 +26,23 @@ def uninitialised(program: Program) -> list[Problem]:
         _problem(program, op)
         for op in empty
         if op.name in needed and op.name not in given and _is_read_first(graph, op, needed)
+    ]
+
+
+def captured(program: Program) -> list[Problem]:
+    """A warning at each handle that is to be fed: what a tf.function has captured, whose variables
+    its GraphDef does not have."""
+    return [
+        Problem(
+            op.name,
+            "captured",
+            "it stands for a variable that a tf.function took from its surroundings; the GraphDef "
+            "of a function does not have it",
+            "write the graph of the frozen function instead (convert_variables_to_constants_v2)",
+            severity="warning",
+        )
+        for op in program.forward
+        if op.type == "Placeholder" and op.attrs.get("dtype") is DType.RESOURCE
     ]
 
 

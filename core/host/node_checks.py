@@ -17,7 +17,7 @@ from core.autodiff.verdict import explain_check, repeated_factor, suggest
 from core.errors import GradstepError
 from core.graph.dtypes import DType, TensorType
 from core.graph.loop import way_to
-from core.graph.model import Graph, Operation, TensorRef
+from core.graph.model import Edge, Graph, Operation, TensorRef
 from core.host.evaluator import Evaluator
 from core.host.messages import CheckedTensor, NodeCheck, UncheckedNode
 from core.host.situation import Situation
@@ -46,7 +46,7 @@ def node_checks(
 ) -> tuple[list[NodeCheck], list[UncheckedNode]]:
     """Every operation of `graph` that a gradient flows back through, in order, and those of them
     that are not checked."""
-    derived = differentiate(graph, here.request, here.functions)
+    derived = here.imported or differentiate(graph, here.request, here.functions)
     types = declared(graph).types
     passing = [(op, _arriving(op, derived)) for op in graph if _passes_on(op, here)]
     on_the_way = [(op, arriving) for op, arriving in passing if arriving]
@@ -97,6 +97,8 @@ def node_check(
 
 def _passes_on(op: Operation, here: Situation) -> bool:
     """Whether its gradient in force is one: not None on purpose, as a stop's is."""
+    if here.imported is not None:
+        return any(Edge(op.name, i) in here.imported.edges for i in range(len(op.inputs)))
     name = gradient_name(op, here.request.overrides)
     definition = find(name)
     return name in here.functions or (definition is not None and definition.differentiable)
@@ -148,7 +150,9 @@ def _met_on_the_way(evaluate: Evaluator, here: Situation, op: Operation) -> _Met
     """What `op` meets where the request is computed; None where no gradient arrives at it."""
     if not here.request.of or not here.request.wrt:
         return None
-    derived = differentiate(here.needed(here.request), here.request, here.functions)
+    derived = here.imported or differentiate(
+        here.needed(here.request), here.request, here.functions
+    )
     outputs = _arriving(op, derived)
     return next(_meet(evaluate, here, derived, [(op, outputs)]), None) if outputs else None
 
@@ -177,7 +181,7 @@ def _checked(
     try:
         check = check_operation(
             evaluate, op, met.inputs, met.cotangents, here.request, here.functions,
-            most, second_order,
+            most, second_order, here.imported if met.arriving else None,
         )  # fmt: skip
     except GradstepError as error:
         return NodeCheck(

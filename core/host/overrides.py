@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 from core.autodiff.request import Override, OverrideKind
-from core.autodiff.rules import is_registered, near_gradients
+from core.autodiff.rules import near_gradients
 from core.graph.loop import within
 from core.graph.model import Graph
 from core.graph.near import did_you_mean, near
 from core.graph.problems import Problem
 from core.graph.scopes import parents
+from core.host.missing_code import needed_code, to_write
+from core.io.asked_code import Asked
+from core.io.document import CodeKind, Document
+from core.ops.opened import opened
 
 NOTHING = "this override matches nothing"
 
@@ -24,10 +28,12 @@ _NOUN = {
 
 def unmatched(graph: Graph, overrides: Iterable[Override]) -> list[Problem]:
     """A problem for each enabled override that matches no operation, with near misses."""
+    wanted = [override for override in overrides if override.enabled]
+    there = {kind: _targets(graph, kind) for kind in {override.kind for override in wanted}}
     return [
         Problem("", "override", *near_miss(graph, override.kind, override.target), "warning")
-        for override in overrides
-        if override.enabled and not any(override.matches(op) for op in within(graph))
+        for override in wanted
+        if override.named not in there[override.kind]
     ]
 
 
@@ -40,30 +46,34 @@ def near_miss(graph: Graph, kind: OverrideKind, target: str) -> tuple[str, str]:
     return text, did_you_mean(found) or "correct its target, or switch it off"
 
 
-def unregistered(
-    graph: Graph, overrides: Iterable[Override], functions: Collection[str]
-) -> list[Problem]:
+def unregistered(document: Document, functions: Collection[str]) -> list[Problem]:
     """A problem for each gradient that is asked for and is neither a function of the document nor
     that of an op type: by an override that is on, or by an operation's `_gradient_op_type`."""
-    asked: dict[tuple[str, str], str] = {}
-    for override in overrides:
-        if override.enabled and any(override.matches(op) for op in within(graph)):
-            asked[("", override.gradient)] = f"the override of {override.target}"
-    for op in within(graph):
-        if op.gradient_op_type is not None:
-            asked[(op.name, op.gradient_op_type)] = "its _gradient_op_type"
     return [
         Problem(
             node,
             "unregistered-gradient",
-            f"{who} asks for the gradient '{name}', which is not registered",
-            did_you_mean(near_gradients(name, functions))
-            or f"add a gradient function named '{name}'",
+            f"{who} asks for the gradient '{asked.name}', which is not registered",
+            did_you_mean(near_gradients(asked.name, functions)) or to_write(asked.head),
             severity="warning",
         )
-        for (node, name), who in asked.items()
-        if not is_registered(name, functions)
+        for asked in needed_code(document)
+        if asked.kind is CodeKind.GRADIENT and asked.name not in functions
+        for node, who in _askers(document, asked)
     ]
+
+
+def _askers(document: Document, asked: Asked) -> Iterator[tuple[str, str]]:
+    """Where, and what there, wants a gradient."""
+    graph = opened(document.graph)
+    wanting = [o for o in document.request.overrides if o.enabled and o.gradient == asked.name]
+    there = {kind: _targets(graph, kind) for kind in {override.kind for override in wanting}}
+    for override in wanting:
+        if override.named in there[override.kind]:
+            yield "", f"the override of {override.target}"
+    for node in asked.nodes:
+        if graph[node].gradient_op_type == asked.name:
+            yield node, "its _gradient_op_type"
 
 
 def _counted(name: str, count: int, kind: OverrideKind) -> str:

@@ -2,28 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from core.autodiff.differentiate import Differentiation
 from core.autodiff.request import GradientRequest
 from core.autodiff.rules import GradientFunction
+from core.debug.session import DebugSession
 from core.graph.model import Graph, TensorRef
+from core.ops.variable import VARIABLES
 
 
 @dataclass(frozen=True, eq=False)
 class Situation:
     """Where gradients are looked at: the forward graph, what is asked of it, and the values of
-    its variables and feeds there. functions: custom gradients by name."""
+    its variables and feeds there. functions: custom gradients by name. imported: the answer that
+    the graph has itself, where it is asked for no other."""
 
     graph: Graph
     request: GradientRequest
     functions: Mapping[str, GradientFunction]
     given: Mapping[TensorRef, np.ndarray]
+    imported: Differentiation | None = None
 
     def needed(self, request: GradientRequest) -> Graph:
         """The part of the graph that `request` is about. Raises GradstepError for a wrong name."""
-        ends = [self.graph[ref.op].name for ref in (*request.of, *request.wrt)]
-        names = self.graph.ancestors(ends)
-        return Graph.of(op for op in self.graph if op.name in names)
+        starts = filter(None, request.grad_ys)
+        ends = [self.graph[ref.op].name for ref in (*request.of, *request.wrt, *starts)]
+        return _around(self.graph, ends)
+
+    def each(self, derived: Iterable[Differentiation]) -> Iterator[Situation]:
+        """The same for everything that was differentiated, once: what the graph has answered itself
+        only where it is not derived anew."""
+        asked: set[tuple[TensorRef, ...]] = set()
+        for one in derived:
+            if one.of not in asked:
+                asked.add(one.of)
+                yield replace(self, request=one.request, imported=one if one.imported else None)
+
+    @property
+    def differentiated(self) -> Graph:
+        """The part of the graph with its own answer, too. Raises GradstepError for a wrong name."""
+        if self.imported is None:
+            return self.needed(self.request)
+        held = {ref.op for ref in self.imported.gradients.values()}
+        held |= {ref.op for ref in self.imported.edges.values()}
+        graph = self.imported.graph
+        ends = (*self.request.of, *self.request.wrt)
+        return _around(graph, [*(ref.op for ref in ends), *(n for n in held if n in graph)])
+
+
+def situation_of(session: DebugSession, functions: Mapping[str, GradientFunction]) -> Situation:
+    """As of the session's current run: at the variables that it started with. functions: custom
+    gradients by name."""
+    program, start = session.program, session.frame(session.stop.run, 0)
+    variables = [op.output() for op in program.forward if op.type in VARIABLES]
+    values = {ref: value for ref in variables if (value := start.value(ref)) is not None}
+    return Situation(program.forward, program.request, functions, {**program.feeds, **values})
+
+
+def _around(graph: Graph, ends: Iterable[str]) -> Graph:
+    names = graph.ancestors(ends)
+    return Graph.of(op for op in graph if op.name in names)

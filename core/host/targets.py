@@ -7,7 +7,8 @@ from collections.abc import Container, Iterator
 from core.debug.thread import MAIN, Thread
 from core.graph.model import Graph, Operation, TensorRef, predecessors
 from core.graph.problems import Problem
-from core.io.document import Document
+from core.io.asked_code import missing_code
+from core.io.document import CodeKind, Document
 from core.io.requests import whole_request
 from core.ops.table import find
 
@@ -18,8 +19,8 @@ def run_targets(document: Document, graph: Graph, broken: Container[str]) -> tup
     """The document's targets; for one that names none, the ends of what can run of its graph.
 
     With something else asked for, an end beside the way to it must not disturb the run: one that
-    needs a placeholder which is not fed, or updates a variable, is left out; so are those that
-    threads run.
+    needs a placeholder which is not fed or Python that is not there, or updates a variable, is left
+    out; so are those that threads run.
     """
     if document.targets:
         return tuple(name for name in document.targets if name in graph)
@@ -71,13 +72,16 @@ def sound_threads(document: Document, graph: Graph) -> tuple[tuple[Thread, ...],
 
 
 def _disturbing(document: Document, graph: Graph) -> set[str]:
-    """Operations that need a placeholder without a feed, or an update of a variable."""
+    """Operations that need a placeholder without a feed, Python that nobody has written, or an
+    update of a variable."""
+    calls = (asked for asked in missing_code(document) if asked.kind is CodeKind.PYFUNC)
+    lacking = {name for asked in calls for name in asked.nodes}
     fed = {TensorRef.parse(name).op for name in document.feeds}
     found: set[str] = set()
     for name in graph.order:
         op = graph[name]
-        unfed = op.type == "Placeholder" and name not in fed
-        if unfed or _writes(op) or any(before in found for before in predecessors(op)):
+        lacks = name in lacking or (op.type == "Placeholder" and name not in fed)
+        if lacks or _writes(op) or any(before in found for before in predecessors(op)):
             found.add(name)
     return found
 

@@ -45,7 +45,8 @@ def with_training(
     idle = [_nothing_to_minimize(o) for o in document.optimizers if not loss_of(document, o)]
     if not asked:
         return program, idle
-    last = () if previous is None else previous.derived
+    known = () if previous is None else previous.derived
+    last = tuple(one for one in known if not one.imported)
     of = [ref for request in asked if _is_run(document, request) for ref in request.of]
     there = [ref for ref in of if ref.op in program.graph]
     fetches = tuple(dict.fromkeys((*there, *program.fetches)))
@@ -117,8 +118,8 @@ def _scopes(graph: Graph) -> Iterator[str]:
 def _with_gradients(
     program: Program, document: Document, derived: Sequence[Differentiation]
 ) -> Program:
-    edges = _first(d.edges for d in derived)
-    blocked = _first(d.blocked for d in derived)
+    edges = first_entries(d.edges for d in derived)
+    blocked = first_entries(d.blocked for d in derived)
     run = [d for d in derived if _is_run(document, d)]
     # What an iteration of a loop computes cannot be fetched.
     gradients = [ref for d in run for ref in d.gradients.values() if ref.op in d.graph]
@@ -126,13 +127,13 @@ def _with_gradients(
         program,
         graph=_together(derived),
         derived=tuple(derived),
-        gradients=_first(d.gradients for d in derived),
-        slices=_first(d.slices for d in derived),
+        gradients=first_entries(d.gradients for d in derived),
+        slices=first_entries(d.slices for d in derived),
         edges=edges,
         blocked={edge: why for edge, why in blocked.items() if edge not in edges},
-        custom=_first(d.custom for d in derived),
+        custom=first_entries(d.custom for d in derived),
         fetches=tuple(dict.fromkeys((*program.fetches, *gradients))),
-        initial={**_first(d.initial for d in derived), **program.initial},
+        initial={**first_entries(d.initial for d in derived), **program.initial},
     )
 
 
@@ -147,7 +148,7 @@ def _together(derived: Sequence[Differentiation]) -> Graph:
     return builder.build()
 
 
-def _first(maps: Iterable[Mapping[_K, _V]]) -> Mapping[_K, _V]:
+def first_entries(maps: Iterable[Mapping[_K, _V]]) -> Mapping[_K, _V]:
     """All entries; of those with one key the first."""
     found, *others = maps
     if not others:

@@ -12,6 +12,7 @@ from contextlib import redirect_stdout
 from typing import Any
 
 from core.errors import GradstepError
+from core.io.code_source import meant
 from core.io.document import CodeItem, CodeKind
 from core.ops.output import Print, say
 
@@ -38,16 +39,16 @@ def functions_of(
 
 
 def compile_item(item: CodeItem, trusted: bool, output: Print = say) -> Function:
-    """The function that `item` defines last. Raises GradstepError: UntrustedCodeError before
-    anything is compiled, CodeError when the source has no function or cannot be executed."""
+    """The function that `item` means. Raises GradstepError: UntrustedCodeError before anything is
+    compiled, CodeError when the source has no function or cannot be executed."""
     if not trusted:
         raise GradstepError(
             f"Python function '{item.name}' does not run: this document has not been trusted",
             kind="UntrustedCodeError",
             hint="read the code, then choose Review and trust…",
         )
-    filename = f"<{item.name}>"
-    name = _last_function(item, filename)
+    filename = _file(item)
+    name = _function(item, filename)
     linecache.cache[filename] = (len(item.source), None, item.source.splitlines(True), filename)
     namespace = _namespace(item)
     _guarded(item, output, exec, compile(item.source, filename, "exec"), namespace)
@@ -57,16 +58,16 @@ def compile_item(item: CodeItem, trusted: bool, output: Print = say) -> Function
     return functools.wraps(function)(functools.partial(_guarded, item, output, function))
 
 
-def _last_function(item: CodeItem, filename: str) -> str:
+def _function(item: CodeItem, filename: str) -> str:
     try:
         tree = ast.parse(item.source, filename)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None)
         raise _code_error(item, getattr(error, "msg", None) or str(error), line) from None
-    names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
-    if not names:
+    name = meant(tree, item.name)
+    if name is None:
         raise _code_error(item, "no function is defined at the top level of the code")
-    return names[-1]
+    return name
 
 
 def _namespace(item: CodeItem) -> dict[str, Any]:
@@ -99,21 +100,29 @@ def _raised(item: CodeItem, error: BaseException) -> GradstepError:
 def _line_in(item: CodeItem, error: BaseException) -> int | None:
     """The deepest line of the item's own source that the error went through."""
     frames = traceback.extract_tb(error.__traceback__)
-    lines = [frame.lineno for frame in frames if frame.filename == f"<{item.name}>"]
+    lines = [frame.lineno for frame in frames if frame.filename == _file(item)]
     return lines[-1] if lines else None
+
+
+def _file(item: CodeItem) -> str:
+    """What stands for the file in tracebacks; the name is the user's, or a graph's."""
+    return f"<{item.name.encode('unicode_escape').decode()}>"
 
 
 def _code_error(item: CodeItem, what: str, line: int | None = None) -> GradstepError:
     place = f"'{item.name}', line {line}" if line else f"'{item.name}'"
-    return GradstepError(f"{place}: {what}", kind="CodeError", hint=_SIGNATURE[item.kind])
+    hint = _WITHOUT if _TENSORFLOW in what else _SIGNATURE[item.kind]
+    return GradstepError(f"{place}: {what}", kind="CodeError", hint=hint)
 
 
+_TENSORFLOW = "No module named 'tensorflow"
+_WITHOUT = "leave that import out: tf is there already, and builds Gradstep's operations; so is np"
 _SIGNATURE = {
-    CodeKind.GRADIENT: "the last function is called as f(op, grad): one gradient per output in, "
+    CodeKind.GRADIENT: "the function is called as f(op, grad): one gradient per output in, "
     "one per input out",
-    CodeKind.NUMPY_GRADIENT: "the last function is called with one gradient per output and then "
+    CodeKind.NUMPY_GRADIENT: "the function is called with one gradient per output and then "
     "the inputs, as NumPy arrays: one gradient per input out",
-    CodeKind.PYFUNC: "the last function is called with the inputs as NumPy arrays",
+    CodeKind.PYFUNC: "the function is called with the inputs as NumPy arrays",
 }
 
 

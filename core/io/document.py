@@ -9,6 +9,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
+from core.autodiff.recognition.imported import ImportedGradients
 from core.autodiff.request import GradientRequest
 from core.debug.breakpoints import Breakpoint
 from core.debug.thread import Thread
@@ -26,7 +27,8 @@ class CodeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CodeItem:
-    """One function, as source text; the last function defined at the top level is the one meant."""
+    """One function, as source text. Of several at its top level, the one that is called so or
+    registered as that gradient is meant, else the last."""
 
     name: str
     kind: CodeKind
@@ -72,6 +74,7 @@ def _frozen_map() -> Mapping[str, Any]:
 class Document:
     """graph:     the forward graph (an imported training graph may hold gradients too).
     request:   gradients to derive, with stops and overrides.
+    imported:  gradients that the graph holds already, as its program made them.
     initial:   variable name -> initial value.
     feeds:     tensor name ("data:0") -> value fed to every run.
     optimizers: updates to derive, in the order in which a run makes them.
@@ -89,6 +92,7 @@ class Document:
 
     graph: Graph = field(default_factory=Graph)
     request: GradientRequest = GradientRequest()
+    imported: tuple[ImportedGradients, ...] = ()
     initial: Mapping[str, Constant] = field(default_factory=_frozen_map)
     feeds: Mapping[str, Constant] = field(default_factory=_frozen_map)
     optimizers: tuple[Optimizer, ...] = ()

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import reduce
 from typing import Any
 
+from core.autodiff.recognition.imported import ImportedGradients
 from core.autodiff.request import GradientRequest, OverrideKind
 from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.errors import GradstepError
@@ -14,7 +15,7 @@ from core.graph import edits
 from core.graph.loop import anywhere, carried_by, loop_of, loops_around, way_to, within
 from core.graph.model import Edge, Operation, TensorRef
 from core.graph.naming import scopes_of_copies
-from core.graph.scopes import moved_to
+from core.graph.scopes import is_inside, moved_to
 from core.io.document import CodeItem, Document, Optimizer, View
 from core.io.fed import with_placeholders
 from core.io.pyfunc import to_pyfunc
@@ -91,6 +92,7 @@ def remove_operations(document: Document, names: Collection[str]) -> Document:
                 if o.kind is not OverrideKind.OP or o.target not in gone
             ),
         ),
+        imported=_imported_without(document.imported, gone),
         initial={k: v for k, v in document.initial.items() if k not in gone},
         feeds={k: v for k, v in document.feeds.items() if TensorRef.parse(k).op not in gone},
         optimizers=tuple(_optimizer_without(o, gone) for o in document.optimizers),
@@ -249,6 +251,18 @@ def _grad_ys_without(
         None if start is None or start.op in gone else start
         for of, start in zip(request.of, request.grad_ys, strict=False)
         if of.op not in gone
+    )
+
+
+def _imported_without(
+    imported: Iterable[ImportedGradients], gone: Collection[str]
+) -> tuple[ImportedGradients, ...]:
+    """Those that are whole still: neither what they are of nor an operation of theirs is gone."""
+    return tuple(
+        replace(one, wrt=_kept(one.wrt, {*gone}))
+        for one in imported
+        if not any(ref is not None and ref.op in gone for ref in (*one.of, *one.grad_ys))
+        and not any(is_inside(name, one.scope) for name in gone)
     )
 
 

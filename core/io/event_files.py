@@ -76,7 +76,7 @@ class EventFile:
 def record(data: bytes) -> bytes:
     """`data` as a TFRecord: its length and itself, each with its checksum behind it."""
     length = struct.pack("<Q", len(data))
-    return length + _masked(length) + data + _masked(data)
+    return length + masked_checksum(length) + data + masked_checksum(data)
 
 
 def crc32c(data: bytes) -> int:
@@ -98,8 +98,9 @@ def _remainder(crc: int) -> int:
     return crc
 
 
-def _masked(data: bytes) -> bytes:
-    """Masked, since the checksum of what holds its own checksum says little."""
+def masked_checksum(data: bytes) -> bytes:
+    """What stands behind a record's parts: masked, since the checksum of what holds its own
+    checksum says little."""
     crc = crc32c(data)
     rotated = crc >> 15 | crc << 17
     return struct.pack("<I", rotated + _MASK & 0xFFFFFFFF)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import Any
 
+from core.autodiff.recognition.names import gradient_scopes
+from core.collector import collector_paused
 from core.errors import GradstepError
 from core.graph.model import Graph, Operation, TensorRef, predecessors
 from core.io.document import Document
@@ -15,6 +17,7 @@ from core.io.graphdef_loops import with_loops
 from core.io.graphdef_messages import message, parse
 from core.io.graphdef_phases import with_phases
 from core.io.graphdef_roles import run_targets
+from core.io.graphdef_training import with_training
 from core.io.threads import enqueuers
 
 MAX_TEXT = 16 << 20  # bytes; reading text takes a hundred times its size in memory
@@ -29,8 +32,20 @@ def from_pb(data: bytes, name: str = "") -> Document:
     try:
         parse(proto, data)
     except GradstepError as error:
-        raise _bad(name, "is cut off, or not a GraphDef", error.hint) from None
+        raise _bad(name, _what_it_is(data, name), error.hint) from None
+    if not proto.node:
+        raise _bad(name, _what_it_is(data, name), _HINT)
     return to_document(proto, name)
+
+
+def _what_it_is(data: bytes, name: str) -> str:
+    from core.io.file_kinds import kind_of
+    from core.io.file_sample import Sample
+
+    kind = kind_of(Sample.of_bytes(data, name))
+    if kind.name != "graphdef":
+        return f"is not a GraphDef: it is {kind.what}"
+    return "is a GraphDef that is cut off or damaged"
 
 
 def from_pbtxt(data: bytes, name: str = "") -> Document:
@@ -51,17 +66,21 @@ def from_pbtxt(data: bytes, name: str = "") -> Document:
     return to_document(proto, name)
 
 
+@collector_paused()
 def to_document(proto: Any, name: str = "") -> Document:
     """The document of a GraphDef message; see `from_pb`."""
     graph = to_graph(proto, name)
-    graph = _with_loops(with_phases(graph), name)
+    scopes = gradient_scopes(graph.operations.keys())
+    graph = _with_loops(with_phases(graph, scopes), name)
     _refuse_cycle(graph, name)
+    graph, imported = with_training(graph, scopes)
     graph, init = with_initializer(graph)
     return Document(
         graph=graph,
         init=init,
         targets=run_targets(graph, init),
         threads=enqueuers(graph),
+        imported=imported,
         title=PurePath(name).name,
         functions=proto.library.SerializeToString(deterministic=True),
     )

@@ -42,7 +42,7 @@ def with_initializer(graph: Graph) -> tuple[Graph, str]:
 def is_initializing(op: Operation, graph: Graph) -> bool:
     """Whether `op` assigns first values, or groups operations that do."""
     if op.type != "NoOp":
-        return _assigns_initially(op, graph)
+        return assigns_initially(op, graph)
     return bool(op.control_inputs) and all(
         is_initializing(graph[name], graph) for name in op.control_inputs
     )
@@ -67,7 +67,7 @@ def _assigning(graph: Graph, group: str) -> Iterator[Operation]:
             yield graph[name]
 
 
-def _assigns_initially(op: Operation, graph: Graph) -> bool:
+def assigns_initially(op: Operation, graph: Graph) -> bool:
     """Whether `op` was made with its variable, or gives a variable or table what depends on no
     variable and on nothing fed."""
     if op.type not in _ASSIGN or len(op.inputs) < 2 or None in op.inputs:

@@ -7,16 +7,15 @@ loop's last values and their Exits stand outside, around the While.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from core.graph.dtypes import DType
 from core.graph.loop import ACROSS, LOOP, Loop
-from core.graph.model import Graph, Operation, TensorRef
+from core.graph.model import Graph, Operation, Phase, TensorRef
 from core.io.graphdef_frames import ENTERS, EXITS, NEXTS, Frames, Path, frames_of, malformed, takes
 from core.io.graphdef_loop_parts import Part, parallel_iterations, part_of
-from core.io.graphdef_phases import gradient_of
 
 # Attributes of nodes that the loop itself says.
 _SAID = frozenset({"T", "N", "frame_name", "is_constant", "parallel_iterations"})
@@ -76,15 +75,21 @@ class _Loops:
             results=part.results,
         )
         waits = dict.fromkeys(name for op in part.captures for name in op.control_inputs)
+        backward = part.cond.phase is Phase.BACKWARD
         return Operation(
             name=name,
             type="While",
             inputs=(*part.starts, *(takes(op, 0) for op in part.captures)),
             control_inputs=tuple(waits),
             attrs={LOOP: loop, "parallel_iterations": part.parallel},
-            origin=gradient_of(name, self.names.values()),
+            origin=_gradient_of(name, self.names.values()) if backward else "",
             phase=part.cond.phase,
         )
+
+
+def _gradient_of(name: str, loops: Iterable[str]) -> str:
+    """Which loop "gradients/while/While" is the gradient of: "while/While"; "" for none."""
+    return max((loop for loop in loops if name.endswith(f"/{loop}")), key=len, default="")
 
 
 def _argument(op: Operation, part: Part) -> Operation:

@@ -7,43 +7,34 @@ TensorFlow names what `tf.gradients` adds `gradients/X_grad/…`, and what an op
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from core.autodiff.recognition.names import place_in
 from core.graph.model import Graph, Operation, Phase
 
-_GRADIENTS = re.compile(r"(?:^|/)gradients(?:_\d+)?/(?P<rest>.+)$")
 _APPLY = re.compile(r"^(?P<scope>(?:.+?/)?)update_(?P<variable>.+)/(?:Resource|Sparse)*Apply\w+$")
 
 
-def with_phases(graph: Graph) -> Graph:
-    """`graph` with phase and origin filled in for gradient and update operations."""
-    scopes = _update_scopes(graph)
-    return Graph.of(_placed(op, graph, scopes) for op in graph)
+def with_phases(graph: Graph, scopes: Sequence[str]) -> Graph:
+    """`graph` with phase and origin filled in for gradient and update operations. scopes: those of
+    gradients."""
+    updates = _update_scopes(graph)
+    return Graph.of(_placed(op, graph, scopes, updates) for op in graph)
 
 
-def _placed(op: Operation, graph: Graph, scopes: dict[str, str]) -> Operation:
+def _placed(
+    op: Operation, graph: Graph, scopes: Sequence[str], updates: dict[str, str]
+) -> Operation:
     if op.phase is not Phase.FORWARD:
         return op
-    gradient = _GRADIENTS.search(op.name)
-    if gradient:
-        return replace(op, phase=Phase.BACKWARD, origin=_origin(gradient["rest"], graph))
-    for scope, variable in scopes.items():
+    place = place_in(op.name, scopes, graph.operations.keys())
+    if place is not None:
+        return replace(op, phase=Phase.BACKWARD, origin=place.of)
+    for scope, variable in updates.items():
         if f"{op.name}/".startswith(scope):
             return replace(op, phase=Phase.UPDATE, origin=variable or _updated(op, graph))
     return op
-
-
-def gradient_of(name: str, names: Collection[str]) -> str:
-    """Which of `names` the loop `name` ("gradients/while") is the gradient of; "" if of none."""
-    found = _GRADIENTS.search(name)
-    return found["rest"] if found and found["rest"] in names else ""
-
-
-def _origin(rest: str, graph: Graph) -> str:
-    """The forward operation in `X_grad/…`; the longest X that there is."""
-    ends = [match.start() for match in re.finditer(r"_grad(?=/|_\d+/)", rest)]
-    return next((rest[:end] for end in reversed(ends) if rest[:end] in graph), "")
 
 
 def _update_scopes(graph: Graph) -> dict[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -15,6 +14,7 @@ from core.graph import edits
 from core.graph.loop import anywhere
 from core.graph.model import PYTHON_OPS, Operation, TensorRef
 from core.graph.naming import unique_name
+from core.io.code_source import argument_names
 from core.io.document import CodeItem, CodeKind, Document
 from core.ops.captures import brought_in
 from core.ops.infer import declared
@@ -60,25 +60,11 @@ def to_pyfunc(document: Document, name: str, extra: Sequence[TensorRef] = ()) ->
 
 def _source(op: Operation, definition: OpDef, inputs: Sequence[TensorRef | None]) -> str:
     """`def forward(c, k, d): return c + k`, from the op's formula."""
-    arguments = _argument_names(inputs)
+    arguments = argument_names([ref.op if ref is not None else "" for ref in inputs])
     names = dict(zip(definition.arity(len(op.inputs)), arguments, strict=False))
     attrs = {name: definition.attr(op, name) for name in definition.attrs}
     body = ast.unparse(_Rewrite(op, names, attrs).visit(ast.parse(definition.formula, mode="eval")))
     return f"def forward({', '.join(arguments)}):\n    return {body}\n"
-
-
-def _argument_names(inputs: Sequence[TensorRef | None]) -> list[str]:
-    """Python names after the tensors that come in, made valid and distinct."""
-    chosen: list[str] = []
-    for ref in inputs:
-        base = re.sub(r"\W", "_", ref.op.rpartition("/")[2]) if ref is not None else "x"
-        base = f"_{base}" if base[:1].isdigit() else base
-        name, count = base, 1
-        while name in chosen:
-            count += 1
-            name = f"{base}_{count}"
-        chosen.append(name)
-    return chosen
 
 
 class _Rewrite(ast.NodeTransformer):

@@ -13,10 +13,11 @@ from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.loop import everywhere
 from core.graph.model import PYTHON_OPS, Constant, Operation, TensorRef
-from core.io.document import CodeItem, CodeKind, Document
+from core.io.document import CodeKind, Document
 from core.io.graphdef_lowering import lowered, with_requests
 from core.io.python_branches import HELPER as BRANCHES
 from core.io.python_branches import has_branches_in_loops
+from core.io.python_code import called, functions
 from core.io.python_loops import reserving, statements
 from core.io.python_nodes import created, is_passed_on, preparing
 from core.io.python_threads import HELPER, starting
@@ -104,21 +105,11 @@ def to_python(document: Document) -> bytes:
     if has_branches_in_loops(graph):
         parts.append(BRANCHES)
     parts += preparing(document)
-    parts += [_code(item) for item in document.code.values()]
+    parts += functions(document.code.values())
     parts += reserving(graph)
     parts += statements(graph, lambda op: _statement(op, document))
     parts += _session(document)
     return ("\n".join(parts) + "\n").encode()
-
-
-def _code(item: CodeItem) -> str:
-    source = f"\n{item.source.rstrip()}\n\n"
-    name = _function_name(item.source)
-    if item.kind is CodeKind.GRADIENT:
-        source += f"\ntf.RegisterGradient({item.name!r})({name})\n"
-    elif item.kind is CodeKind.NUMPY_GRADIENT:
-        source += f"\ntf.RegisterGradient({item.name!r})(on_arrays({name}))\n"
-    return source
 
 
 def _statement(op: Operation, document: Document) -> str:
@@ -147,9 +138,8 @@ def _call(op: Operation, document: Document) -> str:
         return f"tf1.Variable({_value(document.initial[op.name])}, {name}, {kind})"
     if op.type in PYTHON_OPS:
         item = document.code.get(str(op.attrs.get("token")))
-        function = "None" if item is None else _function_name(item.source)
         inputs = ", ".join(_input(ref, op) for ref in op.inputs)
-        return f"tf1.py_func({function}, [{inputs}], {_value(_attr(op, 'Tout'))}, {name})"
+        return f"tf1.py_func({called(item)}, [{inputs}], {_value(_attr(op, 'Tout'))}, {name})"
     return f"tf.raw_ops.{op.type}({', '.join([*_arguments(op, lookup(op.type, op.name)), name])})"
 
 
@@ -220,11 +210,6 @@ def _session(document: Document) -> list[str]:
 
 def _tensors(refs: Iterable[TensorRef]) -> str:
     return f"[{', '.join(_tensor(ref) for ref in refs)}]"
-
-
-def _function_name(source: str) -> str:
-    found = re.findall(r"^def\s+(\w+)", source, flags=re.MULTILINE)
-    return found[-1] if found else "None"
 
 
 def _value(value: Any) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Protocol
 
+from core.autodiff.recognition.imported import ImportedGradients
 from core.autodiff.request import GradientRequest, Override
 from core.debug.breakpoints import Breakpoint
 from core.errors import GradstepError
@@ -49,6 +50,7 @@ def take_apart(document: Document) -> Written:
         version=schema.VERSION,
         operations=write_graph(document.graph, files),
         request=_request_record(document.request),
+        imported=[_imported_record(one) for one in document.imported],
         initial={name: files.record(value) for name, value in document.initial.items()},
         feeds={name: files.record(value) for name, value in document.feeds.items()},
         optimizers=[_optimizer_record(optimizer) for optimizer in document.optimizers],
@@ -76,6 +78,7 @@ def put_together(
     return Document(
         graph=read_graph(record.operations, members),
         request=_request(record.request),
+        imported=tuple(map(_imported, record.imported)),
         initial=_tensors(record.initial, members),
         feeds=_tensors(record.feeds, members),
         optimizers=tuple(map(_optimizer, _optimizer_records(record))),
@@ -115,6 +118,12 @@ def _request_record(request: GradientRequest) -> schema.RequestRecord:
         grad_ys=[None if ref is None else str(ref) for ref in request.grad_ys],
         gate=request.gate,
     )
+
+
+def _imported_record(one: ImportedGradients) -> schema.ImportedRecord:
+    of, wrt = ([str(ref) for ref in refs] for refs in (one.of, one.wrt))
+    starts = [None if ref is None else str(ref) for ref in one.grad_ys]
+    return schema.ImportedRecord(scope=one.scope, of=of, wrt=wrt, grad_ys=starts)
 
 
 def _optimizer_record(optimizer: Optimizer) -> schema.OptimizerRecord:
@@ -191,6 +200,11 @@ def _request(record: schema.RequestRecord) -> GradientRequest:
         grad_ys=tuple(None if t is None else TensorRef.parse(t) for t in record.grad_ys),
         gate=record.gate,
     )
+
+
+def _imported(record: schema.ImportedRecord) -> ImportedGradients:
+    starts = tuple(None if t is None else TensorRef.parse(t) for t in record.grad_ys)
+    return ImportedGradients(record.scope, _refs(record.of), _refs(record.wrt), starts)
 
 
 def _tensors(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from core.autodiff.recognition.imported import ImportedGradients
 from core.autodiff.request import GradientRequest, OverrideKind
 from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.debug.mentions import renamed
@@ -28,6 +29,7 @@ def relabelled(document: Document, name_of: Names, scope_of: Names = _same) -> D
     return replace(
         document,
         request=_relabelled_request(request, name_of, scope_of),
+        imported=tuple(_relabelled_imported(one, name_of, scope_of) for one in document.imported),
         optimizers=tuple(_relabelled_optimizer(o, name_of) for o in document.optimizers),
         initial={name_of(k): v for k, v in document.initial.items()},
         feeds={str(_ref(TensorRef.parse(k), name_of)): v for k, v in document.feeds.items()},
@@ -61,6 +63,14 @@ def _relabelled_request(
             replace(o, target=change.get(o.kind, _same)(o.target)) for o in request.overrides
         ),
     )
+
+
+def _relabelled_imported(
+    one: ImportedGradients, name_of: Names, scope_of: Names
+) -> ImportedGradients:
+    of, wrt = (tuple(_ref(r, name_of) for r in refs) for refs in (one.of, one.wrt))
+    starts = tuple(r and _ref(r, name_of) for r in one.grad_ys)
+    return replace(one, scope=scope_of(one.scope), of=of, wrt=wrt, grad_ys=starts)
 
 
 def _relabelled_optimizer(optimizer: Optimizer, name_of: Names) -> Optimizer:

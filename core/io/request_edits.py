@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from core.autodiff.request import Override, OverrideKind
+from core.autodiff.request import GradientRequest, Override, OverrideKind
 from core.errors import GradstepError
 from core.graph.loop import carried_by
 from core.graph.model import Edge, TensorRef
 from core.io.document import Document, Optimizer
+from core.io.requests import requests
 from core.ops.opened import closed
 
 
@@ -66,14 +67,24 @@ def toggle_stop(document: Document, edge: Edge) -> Document:
     edge = closed(document.graph, edge)
     if carried_by(document.graph, edge) is None:
         raise GradstepError("this input carries no wire", kind="ValueError", node=edge.op)
-    request = document.request
+    request = _asking(document)
     return replace(document, request=replace(request, stopped_edges=request.stopped_edges ^ {edge}))
+
+
+def _asking(document: Document) -> GradientRequest:
+    """The document's request, with something to bend: where nothing is asked for, but the graph has
+    gradients of its own, these are derived anew. In the graph they are as they are."""
+    if requests(document) or not document.imported:
+        return document.request
+    held = document.imported[0]
+    return replace(document.request, of=held.of, wrt=held.wrt, grad_ys=held.grad_ys)
 
 
 def set_override(document: Document, override: Override) -> Document:
     """Override a gradient; an override of the same target is replaced."""
     others = [o for o in document.request.overrides if _target(o) != _target(override)]
-    return _with_overrides(document, (*others, override))
+    asking = replace(document, request=_asking(document))
+    return _with_overrides(asking, (*others, override))
 
 
 def clear_override(document: Document, kind: OverrideKind, target: str) -> Document:

@@ -28,16 +28,24 @@ def requests(document: Document) -> tuple[GradientRequest, ...]:
     )
 
 
+def every_request(document: Document) -> tuple[GradientRequest, ...]:
+    """`requests`, and what the graph itself has the gradients of, as it was imported."""
+    asked = requests(document)
+    known = {request.of for request in asked}
+    held = [one.request for one in document.imported]
+    return (*asked, *(request for request in held if request.of not in known))
+
+
 def main_request(document: Document) -> GradientRequest:
-    """The document's own as it stands; where that does not say enough, the first of them."""
+    """The document's own as it stands; where that does not say enough, the first of them all."""
     own = document.request
-    return own if own.of and own.wrt else next(iter(requests(document)), own)
+    return own if own.of and own.wrt else next(iter(every_request(document)), own)
 
 
 def whole_request(document: Document) -> GradientRequest:
     """All of them in one, for who only shows what is asked for; the document's own if that is
     all."""
-    asked = requests(document)
+    asked = every_request(document)
     if not asked or asked == (document.request,):
         return document.request
     of, wrt = ([ref for each in asked for ref in getattr(each, end)] for end in ("of", "wrt"))

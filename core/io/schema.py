@@ -117,6 +117,15 @@ class RequestRecord(Record):
     gate: bool = False
 
 
+class ImportedRecord(Record):
+    """See core.autodiff.recognition.imported.ImportedGradients."""
+
+    scope: str
+    of: list[str]
+    wrt: list[str] = []
+    grad_ys: list[str | None] = []
+
+
 class OptimizerRecord(Record):
     type: str
     hyper: dict[str, float | str] = {}
@@ -189,6 +198,7 @@ class DocumentRecord(Record):
     version: int
     operations: list[OperationRecord]
     request: RequestRecord = msgspec.field(default_factory=RequestRecord)
+    imported: list[ImportedRecord] = []
     initial: dict[str, TensorRecord] = {}
     feeds: dict[str, TensorRecord] = {}
     optimizer: OptimizerRecord | None = None  # the only one, as files have it that could hold one

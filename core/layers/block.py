@@ -12,6 +12,7 @@ from typing import Any
 
 import core.layers
 from core.errors import GradstepError
+from core.graph.near import did_you_mean, near
 from core.layers.settings import Setting
 from core.ops import api as tf
 
@@ -96,12 +97,9 @@ def find_block(name: str) -> Block:
     _load()
     if name in _BLOCKS:
         return _BLOCKS[name]
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, list(_BLOCKS), n=3, cutoff=0.6) or list(_BLOCKS)
-    raise GradstepError(
-        f"there is no block '{name}'", kind="LookupError", hint=f"there are {', '.join(near)}"
-    )
+    meant = near(name, _BLOCKS)
+    hint = did_you_mean(meant) or f"there are {', '.join(_BLOCKS)}"
+    raise GradstepError(f"there is no block '{name}'", kind="LookupError", hint=hint)
 
 
 def _input(text: str) -> BlockInput:

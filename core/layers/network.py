@@ -13,7 +13,7 @@ from core.graph.scopes import is_inside
 from core.layers.around import Around
 from core.ops.builder import Tensor
 from core.ops.collections import GraphKeys, is_in
-from core.ops.variable import VARIABLES
+from core.ops.variable import VARIABLES, variable_read_by
 
 NETWORK = "network"  # what a setting names that chooses one: see `Setting.names`
 
@@ -135,11 +135,7 @@ def _computed(graph: Graph, names: Iterable[str], scope: str) -> Iterator[Operat
 
 
 def _is_shared(graph: Graph, name: str) -> bool:
-    op = graph[name]
-    if op.type in VARIABLES:
-        return True
-    reads = op.type in ("Identity", "ReadVariableOp") and op.inputs[0] is not None
-    return reads and graph[op.inputs[0].op].type in VARIABLES  # type: ignore[union-attr]
+    return graph[name].type in VARIABLES or bool(variable_read_by(graph, name))
 
 
 def ends(graph: Graph, operations: Sequence[Operation]) -> Iterator[TensorRef]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from core.graph.dtypes import DType, Shape
-from core.graph.model import Operation, TensorRef
+from core.graph.model import Graph, Operation, TensorRef
 from core.ops.tensor import Tensor, TensorLike, call
 
 if TYPE_CHECKING:
     from core.ops.builder import GraphBuilder
 
 VARIABLES = frozenset({"VariableV2", "VarHandleOp"})  # op types that declare one
+READS = frozenset({"Identity", "ReadVariableOp"})  # of a variable: they only read it
 # Attribute of a variable that no optimizer trains unless it is told to; TensorFlow keeps that in a
 # collection of its Python, which a graph's file does not have.
 TRAINABLE = "_trainable"
@@ -61,6 +62,14 @@ class Variable(Tensor):
 def is_trainable(operation: Operation) -> bool:
     """Whether the operation declares a variable that is trained unless something else is asked."""
     return operation.type in VARIABLES and operation.attrs.get(TRAINABLE, True) is not False
+
+
+def variable_read_by(graph: Graph, name: str) -> str:
+    """The variable that the operation `name` only reads, as `c/read` does; "" for any other."""
+    op = graph.operations.get(name)
+    source = op.inputs[0] if op is not None and op.type in READS and op.inputs else None
+    there = source is not None and source.op in graph
+    return source.op if source and there and graph[source.op].type in VARIABLES else ""
 
 
 def declare_variable(

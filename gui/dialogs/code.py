@@ -15,14 +15,15 @@ from gui.dialogs.dialog import Dialog
 from gui.workspace import Workspace
 
 EXPLAINED = {
-    CodeKind.GRADIENT: "The last function is called as f(op, grad) while the gradient graph is "
-    "built. It returns one gradient for each input of op, made from op.inputs and grad by +, *, "
-    "@ and the functions of tf; None for an input that gets no gradient.",
-    CodeKind.NUMPY_GRADIENT: "The last function is called with the gradient of each output and "
-    "then the inputs, all NumPy arrays, in the engine process. It returns one gradient for each "
-    "input, shaped and typed like it; None for one that gets none.",
-    CodeKind.PYFUNC: "The last function is called with the inputs as NumPy arrays, in the engine "
-    "process, and returns the output.",
+    CodeKind.GRADIENT: "The last function, or the one named as above, is called as f(op, grad) "
+    "while the gradient graph is built. It returns one gradient for each input of op, made from "
+    "op.inputs and grad by +, *, @ and the functions of tf; None for an input that gets no "
+    "gradient.",
+    CodeKind.NUMPY_GRADIENT: "The last function, or the one named as above, is called with the "
+    "gradient of each output and then the inputs, all NumPy arrays, in the engine process. It "
+    "returns one gradient for each input, shaped and typed like it; None for one that gets none.",
+    CodeKind.PYFUNC: "The last function, or the one named as above, is called with the inputs as "
+    "NumPy arrays, in the engine process, and returns the output.",
 }
 
 
@@ -79,7 +80,7 @@ class CodeDialog(Dialog):
     def apply(self) -> str:
         """Check the syntax, never run anything: code runs in the engine process only."""
         name, source = self.name.text().strip(), self.code.toPlainText()
-        if not name.isidentifier():
+        if self._new and not name.isidentifier():
             return f"'{name}' cannot be the name of a function"
         if self._new and name in self.workspace.document.code:
             return f"there is a function named '{name}' already"

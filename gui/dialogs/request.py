@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QLineEdit, QWidget
 
 from core.errors import GradstepError
+from core.graph.model import Operation
 from core.io import edits
 from core.ops.variable import is_trainable
 from gui import commands
@@ -20,8 +23,7 @@ class RequestDialog(Dialog):
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(workspace, "request_dialog", "Differentiate", parent)
         request = workspace.document.request
-        of = [ref.short for ref in request.of] or list(workspace.selection)
-        wrt = [ref.short for ref in request.wrt] or _variables(workspace)
+        of, wrt = (list(names) for names in offered(workspace))
         self.of = self._field("of", "Gradient of", of)
         self.wrt = self._field("wrt", "With respect to", wrt)
         starts = [ONES if ref is None else ref.short for ref in request.grad_ys]
@@ -77,5 +79,17 @@ def names_in(text: str) -> list[str]:
     return text.replace(",", " ").split()
 
 
-def _variables(workspace: Workspace) -> list[str]:
-    return [op.name for op in workspace.document.graph if is_trainable(op)]
+def offered(workspace: Workspace) -> tuple[Sequence[str], Sequence[str]]:
+    """What is differentiated, and by what, where nobody has said it: what the graph itself has the
+    gradients of, or else the selection, and the variables that are trained."""
+    document = workspace.document
+    asked = (document.request, *document.imported)
+    of = next((one.of for one in asked if one.of), ())
+    wrt = next((one.wrt for one in asked if one.of == of and one.wrt), ())
+    trained = [op.name for op in document.graph if _is_trained(workspace, op)]
+    return [x.short for x in of] or workspace.selection, [x.short for x in wrt] or trained
+
+
+def _is_trained(workspace: Workspace, op: Operation) -> bool:
+    kind = workspace.inference.types.get(op.output())
+    return is_trainable(op) and (kind is None or kind.dtype.is_differentiable)

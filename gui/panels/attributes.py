@@ -129,7 +129,12 @@ class Attributes(FactRows):
     def _code_link(self, token: str) -> QWidget:
         link = Link(self._theme, token, "inspector.token", "override", code=True)
         link.clicked.connect(lambda: self._workspace.view_requested.emit("code", token))
-        return line_of(link)
+        if token in self._workspace.document.code:
+            return line_of(link)
+        link.setToolTip(self.tr("Write this function"))
+        missing = Text(self._theme, "problem")
+        missing.set_text(self.tr("missing"))
+        return line_of(link, missing)
 
     def _fixed(self, text: str) -> Text:
         label = Text(self._theme, "text", mono(12))

@@ -16,11 +16,13 @@ CellRole = Qt.ItemDataRole.UserRole + 1
 class Cell:
     """tone: theme colour of the text; fill: theme colour of the background, or "hatched";
     sign: severity of a problem sign drawn in place of the text; checked: a box before it;
-    code: monospace; tip: tool tip, the text itself when elided."""
+    code: monospace; name: of something, whose end tells it from others, so that the middle is left
+    out where there is no room; tip: tool tip, the text itself when elided."""
 
     text: str = ""
     tone: str = "text"
     code: bool = False
+    name: bool = False
     strong: bool = False
     fill: str = ""
     sign: str = ""

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from core.graph.problems import UNFINISHED
 from core.host.messages import ErrorInfo
+from core.io.asked_code import missing_code
 from core.ops.unfinished import Waiting
 from gui import commands
 from gui.panels.card import Card, LinkSpec
@@ -102,6 +103,9 @@ class ErrorCard(QWidget):
         if error.type == "UntrustedCodeError":
             text = self.tr("Review and trust…")
             links.append((text, "inspector.error.trust", self._review))
+        for asked in missing_code(self._workspace.document, [node] if node else ()):
+            text = self.tr("Write {}…").format(asked.name)
+            links.append((text, "inspector.error.write", partial(self._write, asked.name)))
         compare = self.tr("Compare devices")
         if error.index:
             links.append((compare, "inspector.error.compare", self._compare))
@@ -110,6 +114,9 @@ class ErrorCard(QWidget):
     def _feed(self, name: str) -> None:
         self._workspace.select([name])
         self._workspace.view_requested.emit("value", "")
+
+    def _write(self, name: str) -> None:
+        self._workspace.view_requested.emit("code", name)
 
     def _review(self) -> None:
         self._workspace.view_requested.emit("trust", "")

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from core.graph.model import Operation, TensorRef
 from core.host.messages import ProgramInfo, StepInfo
-from core.io.requests import requests
+from core.io.requests import every_request
 from gui import change, numbers
 from gui.last_step import last_step
 from gui.losses import losses_of, show_loss
@@ -127,7 +127,7 @@ class GradientFlow(Flow):
     def show_node(self, op: Operation) -> None:
         """Show dL/d(op); hidden where nobody asked for gradients."""
         program = self._workspace.program
-        if program is None or not requests(self._workspace.document):
+        if program is None or not every_request(self._workspace.document):
             self.hide()
             return
         ref, name = f"{op.name}:0", op.name.rpartition("/")[2]

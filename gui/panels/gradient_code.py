@@ -1,4 +1,5 @@
-"""The user's own code at a node: the gradient function in force, and whether it may run."""
+"""The user's own code at a node: the gradient function in force, whether it may run, and what is
+still to be written."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
 
 from core.graph.model import Operation
+from core.io.asked_code import missing_code
 from core.io.document import CodeItem
 from gui.dialogs.code_view import CodeView
 from gui.panels.fact_rows import drop_all, line_of
@@ -37,7 +39,8 @@ class CodePreview(CodeView):
 
 
 class GradientCode(QWidget):
-    """A preview; "Edit" opens the editor, "Review and trust" decides whether it runs."""
+    """A preview; "Edit" opens the editor, "Review and trust" decides whether it runs. Of a function
+    that is only named, "Write" opens the editor."""
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
@@ -55,17 +58,33 @@ class GradientCode(QWidget):
     def show_node(self, op: Operation) -> None:
         """Show the code that this node's gradient runs, if it is the user's."""
         drop_all(self._body)
-        name, _ = gradient_in_force(self._workspace.document, op)
-        item = self._workspace.document.code.get(name)
-        self.setVisible(item is not None)
-        if item is None:
-            return
+        document = self._workspace.document
+        name, _ = gradient_in_force(document, op)
+        item = document.code.get(name)
+        missing = name in [asked.name for asked in missing_code(document, [op.name])]
+        self.setVisible(missing or item is not None)
+        if missing:
+            self.header.set_texts(name, self.tr("not written yet"), "problem")
+            self._body.addWidget(line_of(self._write(name)))
+        elif item is not None:
+            self._show(item)
+
+    def _show(self, item: CodeItem) -> None:
         trusted = self._workspace.trusted
         remark = self.tr("trusted ✓") if trusted else self.tr("restricted: does not run")
         title = self.tr("Gradient function")
         self.header.set_texts(title, remark, "muted" if trusted else "problem")
         self._body.addWidget(CodePreview(self._workspace.theme, item.source))
         self._body.addWidget(self._links(item, trusted))
+
+    def _write(self, name: str) -> Link:
+        link = Link(
+            lambda: self._workspace.theme,
+            self.tr("Write {}…").format(name),
+            "inspector.code.write",
+        )
+        link.clicked.connect(lambda: self._workspace.view_requested.emit("code", name))
+        return link
 
     def _links(self, item: CodeItem, trusted: bool) -> QWidget:
         theme = lambda: self._workspace.theme  # noqa: E731

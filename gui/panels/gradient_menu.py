@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from PySide6.QtWidgets import QMenu
 
 from core.autodiff.request import Override, OverrideKind, gradient_name, native_name
 from core.graph.model import PYTHON_OPS, Operation
 from core.graph.scopes import parents
+from core.io.asked_code import missing_code
 from core.io.document import CodeKind, Document
 from core.ops.table import all_ops
 from gui import commands
@@ -35,6 +37,9 @@ def fill_gradient_menu(menu: QMenu, workspace: Workspace, op: Operation) -> None
     menu.addSeparator()
     if op.type not in PYTHON_OPS:
         menu.addAction("Replace with Python function…", lambda: _ask(workspace, "pyfunc", op.name))
+    for asked in missing_code(workspace.document, [op.name]):
+        if asked.name == name:
+            menu.addAction(f"Write {name}…", partial(workspace.view_requested.emit, "code", name))
     menu.addAction("New gradient function…", lambda: _ask(workspace, "gradient", op.name))
     menu.addSeparator()
     menu.addAction("Check this gradient", lambda: commands.check_node(workspace, op.name))

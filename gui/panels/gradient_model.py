@@ -40,7 +40,7 @@ class GradientModel(CellModel):
         item = self.rows[row]
         if column == NAME:
             where = f"[{', '.join(map(str, item.index))}]" if item.index else ""
-            return Cell(f"{item.name.removesuffix(':0')}{where}", code=True)
+            return Cell(f"{item.name.removesuffix(':0')}{where}", code=True, name=True)
         if column == VERDICT:
             return _verdict(item)
         in_force = OVERRIDE if self.overridden else NATIVE

@@ -5,11 +5,12 @@ from __future__ import annotations
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout
 
 from core.host.messages import NodeCheck
-from core.io.requests import requests
+from core.io.requests import every_request
 from gui import commands
+from gui.panels.bad_gradients import BadGradients
 from gui.panels.gradient_model import GradientModel
+from gui.panels.gradient_values import GradientValues, gradient_values
 from gui.panels.labels import Link, Wrapped
-from gui.panels.missing_gradients import MissingGradients
 from gui.panels.panel import Panel
 from gui.panels.tables import FlatTable
 from gui.theme import GRID
@@ -17,7 +18,8 @@ from gui.workspace import Workspace
 
 
 class GradientsPanel(Panel):
-    """Every element of every gradient asked for; a click selects what it belongs to."""
+    """Every gradient asked for, and once they are checked every element of them; a click selects
+    what it belongs to."""
 
     title = "Gradients"
 
@@ -28,16 +30,21 @@ class GradientsPanel(Panel):
             lambda: workspace.theme, self.model, "gradients.table", (88, 72, 72, 72, 32), 0
         )
         self.table.setAccessibleName(self.title)
-        self.missing = MissingGradients(workspace)
+        self.held = GradientValues(workspace)
+        self.values = gradient_values(workspace, self.held)
+        self.bad = BadGradients(workspace)
         self.column.addLayout(self._head())
         self.column.addLayout(self._verdicts())
         self.column.addWidget(self.table, 1)
-        self.column.addWidget(self.missing)
+        self.column.addWidget(self.values, 1)
+        self.column.addWidget(self.bad)
         self.column.addStretch(0)
         self.table.chosen.connect(self._select)
         workspace.table_changed.connect(self.refresh)
         workspace.program_changed.connect(self.refresh)
         workspace.document_changed.connect(self.refresh)
+        workspace.stopped.connect(self.held.changed)
+        workspace.values_changed.connect(self.held.changed)
         self.refresh()
 
     def _head(self) -> QHBoxLayout:
@@ -62,7 +69,7 @@ class GradientsPanel(Panel):
     def refresh(self, *_: object) -> None:
         """Show the table of the last check, or how to make one."""
         space, table = self.workspace, self.workspace.table
-        if not requests(space.document):
+        if not every_request(space.document):
             self.show_empty(
                 self.tr(
                     "Gradients appear here: native, overridden and numeric side by side. "
@@ -76,9 +83,12 @@ class GradientsPanel(Panel):
         self.table.setVisible(bool(self.model.rows))
         self.table.setColumnHidden(2, not self.model.overridden)
         self._list_nodes([n for n in table.nodes if n.verdict != "ok"] if table is not None else [])
-        self.missing.refresh()
-        self.column.setStretch(2, 1 if self.model.rows else 0)
-        self.column.setStretch(4, 0 if self.model.rows else 1)
+        self.held.refresh()
+        self.values.setVisible(not self.model.rows and bool(self.held.refs))
+        self.bad.refresh()
+        listed = [bool(self.model.rows), self.values.isVisibleTo(self)]
+        for place, stretch in zip((2, 3, 5), (*listed, not any(listed)), strict=True):
+            self.column.setStretch(place, int(stretch))
         self.show_content()
 
     def _list_nodes(self, doubtful: list[NodeCheck]) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from gui.counting import counted
 from gui.panels.labels import ThemeSource
 from gui.panels.timeline_rows import Rows
 from gui.theme import SMALL, mix, sans
@@ -41,7 +42,8 @@ class RunBars(QWidget):
         self._dragged: tuple[int, int] | None = None
 
     def show_rows(self, rows: Rows, captions: dict[str, str]) -> None:
-        """The cells of every run, and a caption for each phase."""
+        """The cells of every run, and a caption for the stretches of each phase, with {} for the
+        number of their operations."""
         self._rows, self._captions = rows, captions
         self.update()
 
@@ -58,6 +60,16 @@ class RunBars(QWidget):
     def steps(self) -> int:
         """Number of plan steps of a run."""
         return self._rows.stop if self._rows else 0
+
+    @property
+    def stretches(self) -> list[tuple[str, int, int]]:
+        """Phase, first step and the step after the last of what has a caption."""
+        return self._rows.phases if self._rows else []
+
+    def caption(self, phase: str, start: int, stop: int) -> tuple[str, str]:
+        """What stands below a stretch of steps, and what where there is less room."""
+        count = counted(stop - start, "op")
+        return self._captions.get(phase, phase).format(count), phase
 
     @property
     def _shown(self) -> range:
@@ -145,10 +157,10 @@ class RunBars(QWidget):
     def _paint_captions(self, painter: QPainter, top: int) -> None:
         theme = self._theme()
         painter.setPen(theme.muted)
-        for phase, start, stop in self._rows.phases if self._rows else ():
+        for phase, start, stop in self.stretches:
             left, right = self.x_of(start), self.x_of(stop)
             room = QRectF(left, top, max(right - left - 4, 0), _CAPTION)
-            for text in (self._captions.get(phase, phase), phase):
+            for text in self.caption(phase, start, stop):
                 if painter.fontMetrics().horizontalAdvance(text) <= room.width():
                     painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, text)
                     break

@@ -145,7 +145,8 @@ def paint_text(painter: QPainter, room: QRect, cell: Cell, theme: Theme) -> None
     font = cell_font(cell)
     painter.setFont(font)
     painter.setPen(painting.tone(theme, cell.tone))
-    text = QFontMetrics(font).elidedText(cell.text, Qt.TextElideMode.ElideRight, room.width())
+    elide = Qt.TextElideMode.ElideMiddle if cell.name else Qt.TextElideMode.ElideRight
+    text = QFontMetrics(font).elidedText(cell.text, elide, room.width())
     side = Qt.AlignmentFlag.AlignRight if cell.right else Qt.AlignmentFlag.AlignLeft
     painter.drawText(room, side | Qt.AlignmentFlag.AlignVCenter, text)
 

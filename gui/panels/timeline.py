@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel
@@ -9,7 +11,6 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel
 from core.graph.scopes import parents
 from core.host.messages import ProgramInfo, Stopped
 from gui import commands
-from gui.counting import counted
 from gui.panels.check import Check
 from gui.panels.labels import Link
 from gui.panels.panel import Panel
@@ -91,11 +92,12 @@ class TimelinePanel(Panel):
         self.show_position()
 
     def _captions(self, program: ProgramInfo) -> dict[str, str]:
-        forward = sum(step.phase == "forward" for step in program.steps)
-        types = dict.fromkeys(o.type for o in self.workspace.document.optimizers if o.enabled)
+        """What to write below a stretch of each phase; {} is the number of its operations."""
+        own = [o.type for o in self.workspace.document.optimizers if o.enabled]
+        types = dict.fromkeys(own or _rules(program))
         return {
-            "forward": self.tr("forward {}").format(counted(forward, "op")),
-            "backward": self.tr("backward"),
+            "forward": self.tr("forward {}"),
+            "backward": self.tr("backward {}"),
             "update": f"update ({', '.join(types)})" if types else self.tr("update"),
         }
 
@@ -184,3 +186,8 @@ class TimelinePanel(Panel):
         inside = "".join(f"/{x.iteration}:{x.step}" for x in around)
         target = f"{stop.run}:{stop.step}{inside}/{here.iteration}:{step}"
         commands.run_to(self.workspace, target)
+
+
+def _rules(program: ProgramInfo) -> Iterator[str]:
+    """The rules by which an imported graph updates its variables: "Adam" of ResourceApplyAdam."""
+    return (rule for step in program.steps if (rule := step.type.partition("Apply")[2]))

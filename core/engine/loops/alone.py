@@ -10,8 +10,8 @@ from core.autodiff.widen import fitted, widen_operation
 from core.engine.backend import Backend
 from core.engine.evaluate import Functions
 from core.engine.loops.iteration import Iteration, handles_among, iteration_of
+from core.engine.loops.keeping import EVERYTHING
 from core.engine.loops.run import LoopRun
-from core.engine.loops.trace import Keeping
 from core.engine.plan import Plan
 from core.engine.record import Recording
 from core.engine.resolve import Step, Variable
@@ -20,15 +20,13 @@ from core.graph.loop import LOOP, everywhere, loop_of
 from core.graph.model import Graph, Operation
 from core.ops.loop_types import iteration_types
 
-_EVERYTHING = Keeping(whole=True, asked=frozenset())
-
 
 def run_alone(
     backend: Backend, iteration: Iteration, inputs: Sequence[Any], functions: Functions
 ) -> tuple[Any, ...]:
     """What a step that runs `iteration` writes, from device arrays of what it reads (None for a
     variable without a value). Raises GradstepError located inside."""
-    run = LoopRun(iteration, Recording(iteration.plan, backend, functions), _EVERYTHING)
+    run = LoopRun(iteration, Recording(iteration.plan, backend, functions), EVERYTHING)
     count = len(inputs) - len(iteration.shared)
     shared = zip(iteration.shared, inputs[count:], strict=True)
     run.begin(inputs[:count], {name: x for name, x in shared if x is not None})

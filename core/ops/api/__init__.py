@@ -20,6 +20,7 @@ from functools import cache
 from typing import Any
 
 from core.graph.dtypes import DType
+from core.graph.near import did_you_mean, near
 from core.ops.definition import OpDef
 from core.ops.table import all_ops
 from core.ops.tensor import Tensor, TensorLike, call
@@ -89,11 +90,8 @@ def _attribute(name: str, place: str) -> Any:
     for own in (f"{place.removeprefix('tf.')}.{name}", name):
         if own in names:
             return names[own]
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, __dir__(), n=3, cutoff=0.6)
-    hint = f"; did you mean {' or '.join(f'{place}.{n}' for n in near)}?" if near else ""
-    raise AttributeError(f"{place} has no '{name}'{hint}")
+    meant = did_you_mean(f"{place}.{word}" for word in near(name, __dir__()))
+    raise AttributeError(f"{place} has no '{name}'" + (f"; {meant}" if meant else ""))
 
 
 def __getattr__(name: str) -> Any:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from core.ops.variable_scopes import (
     shape_missing,
 )
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 Scope = str | VariableScope | None
 
 
@@ -190,6 +191,12 @@ def control_dependencies(
     return builder_of(()).control_dependencies(names)
 
 
+def register_gradient(op_type: str) -> Callable[[_Function], _Function]:
+    """`@tf.RegisterGradient("Name")` as TensorFlow's programs have it: it says what a function of
+    the document is for, and is read there (core.io.code_source); here it changes nothing."""
+    return lambda function: function
+
+
 def _operation(x: Tensor | OpView | str) -> str:
     if isinstance(x, Variable):
         return x.handle.ref.op
@@ -200,6 +207,7 @@ def _operation(x: Tensor | OpView | str) -> str:
 
 VALUES = {"AUTO_REUSE": AUTO_REUSE, "GraphKeys": GraphKeys}
 FUNCTIONS: dict[str, Any] = {
+    "RegisterGradient": register_gradient,
     "Variable": variable,
     "add_to_collection": add_to_collection,
     "control_dependencies": control_dependencies,

@@ -65,6 +65,8 @@ def test_what_the_gradient_starts_with(cli: Cli) -> None:
     plain = _values(cli("grad", TUTORIAL, "--of", "a", "--wrt", "k", "--json"))
     started = cli("grad", TUTORIAL, "--of", "a", "--wrt", "k", "--grad-ys", "data", "--json")
     np.testing.assert_allclose(_values(started)["k"], np.multiply(plain["k"], [1, 2]), rtol=1e-6)
+    checked = cli("grad", TUTORIAL, "--of", "a", "--wrt", "k", "--grad-ys", "data", "--check")
+    assert checked.out.strip().endswith("agrees")
     same = cli("grad", TUTORIAL, "--of", "a", "--wrt", "k", "--grad-ys", "-", "--gate", "--json")
     assert _values(same) == plain
     wrong = cli("grad", TUTORIAL, "--of", "a", "--wrt", "k", "--grad-ys", "data", "data", "--json")
@@ -122,18 +124,36 @@ def test_mistakes(cli: Cli, arguments: list[str], status: int, said: str) -> Non
 @pytest.mark.parametrize(
     ("name", "of", "said"),
     [
-        ("two_path_gradient", [], "write --of NAME; there are o, do_dx"),
-        ("two_path_gradient", ["o"], "write --wrt NAME; there is x"),
-        ("mnist_softmax", [], "write --of NAME; there are cross_entropy, accuracy"),
-        ("mnist_softmax", ["cross_entropy"], "write --wrt NAME; there are W, b"),
+        ("while_loop_forward", [], "write --of NAME; there is y"),
+        ("while_loop_forward", ["y"], "write --wrt NAME; there is x"),
+        ("dynamic_rnn_GRUCell", [], "write --of NAME; there are rnn/rnn/zeros, outputs, final_h"),
+        ("mnist_softmax", ["accuracy"], "write --wrt NAME; there are W, b"),
     ],
 )
 def test_what_is_not_asked_is_suggested(cli: Cli, name: str, of: list[str], said: str) -> None:
     """Of a GraphDef, which says nothing of losses; no reads, slots, gradients or updates."""
-    for verb in ("grad", "why"):
+    for verb in ("grad",) if of else ("grad", "why"):  # the value of what is named can be explained
         result = cli(verb, GRAPHS / f"{name}.pb", *(part for n in of for part in ("--of", n)))
         assert result.status == 2
         assert result.err.splitlines()[1].strip() == said
+
+
+def test_the_gradients_that_a_graph_holds(cli: Cli) -> None:
+    """Nobody has to ask again: of what, by what, and the values are the graph's. What bends
+    gradients has them derived anew, of the same by the same."""
+    graph = (GRAPHS / "two_path_gradient.pb", "--feed", "x=[2,3]")
+    held = cli("grad", *graph)
+    assert held.out.splitlines()[-1] == "as the graph itself makes them, in gradients/"
+    fetched = cli("run", *graph, "--fetch", "do_dx", "--json").json["runs"][0]["fetches"]["do_dx"]
+    assert cli("grad", *graph, "--json").json["gradients"] == {"x": fetched}
+    assert "agrees" in cli("grad", *graph, "--check").out
+    for bent in (["--stop", "g"], ["--gate"], ["--wrt", "x"]):
+        anew = cli("grad", *graph, *bent)
+        assert anew.out.startswith("d o / d x")
+        assert "as the graph itself" not in anew.out
+    assert _values(cli("grad", *graph, "--stop", "g", "--json"))["x"] != fetched["data"]
+    assert cli("why", *graph).out.startswith("d o / d x: it is finite and not zero")
+    assert cli("check", *graph, "--json").json["gradcheck"][0]["verdict"] == "ok"
 
 
 def test_another_loss_of_the_document(cli: Cli) -> None:
@@ -183,6 +203,20 @@ def test_why_nan(cli: Cli) -> None:
 def test_why_nothing_is_wrong(cli: Cli) -> None:
     found = cli("why", TUTORIAL, "--wrt", "k", "--json").json["gradients"]["k"]
     assert found["state"] == "ok"
+
+
+def test_why_says_what_all_of_it_passes_and_which_stops_end_it(cli: Cli) -> None:
+    """Two ways lead from c to a = d * e, and one from k."""
+    found = cli("why", TUTORIAL, "--of", "a", "--json").json["gradients"]
+    assert (found["c"]["passes"], found["c"]["cut"]) == ([], ["d<1", "e<0"])
+    assert (found["k"]["passes"], found["k"]["cut"]) == (["e"], ["e<1"])
+    said = cli("why", TUTORIAL).out
+    assert "path: loss → a → d → c\n  passes: a\n  ends:   with a stop at 1 wire: loss<0" in said
+    assert "path: loss → a → e → k\n  passes: all of it takes this path" in said
+    stops = [f"--stop={wire}" for wire in found["c"]["cut"]]
+    stopped = cli("why", TUTORIAL, "--of", "a", "--wrt", "c", *stops)
+    assert "is None" in stopped.out
+    assert "ends:" not in stopped.out
 
 
 def test_an_override_of_a_type_nearly_called_so_is_refused_with_what_was_meant(cli: Cli) -> None:

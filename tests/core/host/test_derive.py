@@ -19,6 +19,8 @@ from core.host.derive import derive
 from core.io import store
 from core.io.document import CodeItem, CodeKind, Document, Optimizer
 from core.ops.builder import GraphBuilder
+from tests.support import article
+from tests.support import gradient_facts as facts
 
 
 @pytest.fixture
@@ -134,6 +136,33 @@ def test_an_unknown_gradient_off_the_path_is_a_warning(tutorial: Document) -> No
     assert problem.node == "labels"
     assert problem.text.startswith("its _gradient_op_type asks for the gradient 'CustomAd'")
     assert problem.fix == "did you mean CustomAdd?"
+
+
+def test_python_that_nobody_wrote_is_a_problem_where_it_is_called() -> None:
+    document = facts.fed("article_forward")
+    loss = document.with_(fetches=(TensorRef("loss"),))
+    found = {(p.code, p.node): p for p in derive(loss).problems}
+    assert {*found} == {("unregistered-gradient", "e"), ("missing-python", "e")}
+    missing = found["missing-python", "e"]
+    assert (missing.severity, missing.text) == (
+        "error",
+        "it calls the Python function 'pyfunc_0', which is not here",
+    )
+    assert missing.fix == "write `def pyfunc_0(c, k, d)`, by Edit Python… or in a file for --code"
+    unused = document.with_(targets=(), fetches=(TensorRef("d"),))
+    assert {p.severity for p in derive(unused).problems} == {"warning"}
+    code = {"pyfunc0": CodeItem("pyfunc0", CodeKind.PYFUNC, article.FUNCTIONS)}
+    near = [p.fix for p in derive(loss.with_(code=code), trusted=True).problems]
+    assert "did you mean pyfunc0?" in near
+
+
+def test_gradients_that_stand_in_the_graph_need_no_function() -> None:
+    """Of the article's training graph only the function itself is missing: its gradient is made."""
+    document = facts.fed("article")
+    assert {p.code for p in derive(document).problems} == {"missing-python"}
+    anew = replace(document.imported[0].request, stops=frozenset({TensorRef("d")}))
+    problems = derive(document.with_(request=anew)).problems
+    assert any("CustomAdd" in p.text for p in problems)
 
 
 def test_a_node_half_drawn_elsewhere_disturbs_nothing(tutorial: Document) -> None:

@@ -21,6 +21,13 @@ def test_the_last_function_is_the_one() -> None:
     assert compile_item(item, trusted=True)(3) == 8
 
 
+def test_a_function_of_its_name_comes_before_the_last() -> None:
+    both = "def main(x):\n    return 2 * x\n\ndef other(x):\n    return 0\n"
+    assert compile_item(CodeItem("main", CodeKind.PYFUNC, both), trusted=True)(3) == 6
+    registered = f"@tf.RegisterGradient('Own')\n{both}"
+    assert compile_item(CodeItem("Own", CodeKind.GRADIENT, registered), trusted=True)(3) == 6
+
+
 def test_numpy_and_the_graph_language_are_there() -> None:
     item = CodeItem("g", CodeKind.GRADIENT, "def g(op, grad):\n    return np.pi, tf.identity\n")
     pi, identity = compile_item(item, trusted=True)(None, None)
@@ -41,6 +48,7 @@ def test_numpy_and_the_graph_language_are_there() -> None:
         ("\0", "null"),
         ("(" * 5000, "'f'"),
         ("import sys\nsys.exit(3)\ndef f(): pass", "line 2: SystemExit: 3"),
+        ("import tensorflow.gone as tf\ndef f(): pass", "line 1: ModuleNotFoundError"),
     ],
 )
 def test_broken_code_is_an_error_at_its_line(source: str, said: str) -> None:

@@ -23,6 +23,7 @@ from core.io.graphdef_export import to_graphdef, to_pb
 from core.io.graphdef_messages import message
 from core.ops import api as tf
 from core.ops.builder import GraphBuilder
+from core.ops.variable import TRAINABLE
 from tests.support import oracle
 from tests.support import tensorflow_graphs as written
 from tests.support.comparable import comparable
@@ -63,12 +64,14 @@ def _check_runs(name: str, session: Session) -> None:
 
 
 def _nodes(data: bytes) -> dict[str, Any]:
-    """What each node says, but for how its constants are packed."""
+    """What each node says, but for how its constants are packed, and the mark that reading puts on
+    variables that are not trained."""
     proto = message("GraphDef")()
     proto.ParseFromString(data)
     found = {}
     for node in proto.node:
-        attrs = {k: str(v) for k, v in node.attr.items() if not v.HasField("tensor")}
+        said = {k: v for k, v in node.attr.items() if k != TRAINABLE}
+        attrs = {k: str(v) for k, v in said.items() if not v.HasField("tensor")}
         found[node.name] = node.op, list(node.input), node.device, attrs
     return found
 

@@ -13,7 +13,7 @@ from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.loop import within
 from core.graph.model import Constant, Graph, Operation
-from core.io.document import Document
+from core.io.document import CodeItem, CodeKind, Document
 from core.io.dot import to_dot
 from core.io.graphdef import from_pb
 from core.io.open import read
@@ -55,6 +55,34 @@ def test_a_script_asks_for_the_same() -> None:
     assert "with graph.gradient_override_map({'PyFunc': 'CustomAdd'}):" in text
     assert "gradients = tf1.gradients([tensor('loss')], [tensor('c'), tensor('k')])" in text
     assert "np.array([0.06, -0.04], np.float32)" in text
+
+
+def test_functions_of_one_file_are_written_once_and_those_of_one_name_stay_apart() -> None:
+    shared = "def helper(x): return x\n\n\ndef one(x): return helper(x)\n\n\n"
+    shared += "@tf.RegisterGradient('Two')\ndef _two(op, grad): return grad\n"
+    forward = "def forward(x): return x"
+    items = [
+        CodeItem("one", CodeKind.PYFUNC, shared),
+        CodeItem("Two", CodeKind.GRADIENT, shared),
+        CodeItem("Three", CodeKind.GRADIENT, "def backprop(op, grad): return grad"),
+        CodeItem("a_forward", CodeKind.PYFUNC, forward),
+        CodeItem("b-forward", CodeKind.PYFUNC, forward.replace("return x", "return 2 * x")),
+        CodeItem("broken", CodeKind.PYFUNC, "def ("),
+    ]
+    calls = [
+        Operation(item.name, "PyFunc", attrs={"token": item.name, "Tout": (DType.FLOAT32,)})
+        for item in items
+        if item.kind is CodeKind.PYFUNC
+    ]
+    graph, code = Graph.of(calls), {item.name: item for item in items}
+    text = to_python(Document(graph=graph, code=code)).decode()
+    assert text.count("def helper(x)") == 1
+    assert text.count("RegisterGradient('Two')") == 1
+    assert "tf.RegisterGradient('Three')(backprop)" in text
+    functions = ["one", "a_forward", "b_forward", "None"]
+    assert [f"py_func({name}, [], " in text for name in functions] == [True] * 4
+    assert text.index("a_forward = forward") < text.index("return 2 * x")
+    assert text.index("return 2 * x") < text.index("b_forward = forward")
 
 
 def test_a_tensor_among_the_attributes_is_written_as_one() -> None:

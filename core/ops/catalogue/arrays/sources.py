@@ -21,7 +21,9 @@ from core.ops.type_rules import sized_by, unref, want_rank, wrong_type
 
 
 def _declared(ctx: InferContext) -> TensorType:
-    return TensorType(ctx.attr("dtype"), ctx.attr("shape"))
+    """Of a handle the shape here is its variable's, which nobody knows."""
+    dtype = ctx.attr("dtype")
+    return TensorType(dtype, UNKNOWN if dtype is DType.RESOURCE else ctx.attr("shape"))
 
 
 op(

@@ -61,7 +61,7 @@ def _called(token: str, functions: Functions, arguments: list[np.ndarray]) -> An
         raise GradstepError(
             f"callback {token} is not found",
             kind="LookupError",
-            hint=f"add a Python function named '{token}' to the document",
+            hint=f"write a Python function '{token}': Edit Python…, or --code FILE.py",
         ) from None
     try:
         return function(*arguments)

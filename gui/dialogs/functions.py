@@ -1,0 +1,58 @@
+"""Editing the document's functions, and writing those that its graph asks for by name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from PySide6.QtWidgets import QWidget
+
+from core.io.asked_code import Asked, missing_code
+from core.io.document import CodeItem, CodeKind
+from gui import commands
+from gui.action import selected_operation
+from gui.dialogs.code import NO_CHOICE, CodeDialog
+from gui.dialogs.finder import Entry, Finder
+from gui.workspace import Workspace
+
+
+def edit_code(workspace: Workspace, name: str, window: QWidget) -> None:
+    """Edit a function: the one named, else that of the selected node, else one to choose."""
+    items, missing = workspace.document.code, missing_code(workspace.document)
+    entries = [_entry(workspace, item, window) for item in items.values()]
+    entries += [_entry(workspace, asked, window) for asked in missing]
+    meant = [e for n in (name, *_of_selected(workspace)) for e in entries if e.text == n]
+    if meant or len(entries) == 1:
+        (meant or entries)[0].run()
+    elif entries:
+        finder = Finder(workspace.theme, entries, "Edit a function", "code_finder", window)
+        finder.show_over(window)
+
+
+def _entry(workspace: Workspace, function: CodeItem | Asked, window: QWidget) -> Entry:
+    there = isinstance(function, CodeItem)
+    edit = partial(_edit if there else _write, workspace, function, window)
+    detail = function.kind.value if there else f"{function.kind.value}, not written yet"
+    return Entry(function.name, edit, detail)
+
+
+def _of_selected(workspace: Workspace) -> list[str]:
+    """The functions that the selected operation asks for, what it computes first."""
+    op = selected_operation(workspace)
+    if op is None:
+        return []
+    missing = [asked.name for asked in missing_code(workspace.document, [op.name])]
+    return [str(op.attrs.get("token", "")), *missing]
+
+
+def _edit(workspace: Workspace, item: CodeItem, window: QWidget) -> None:
+    CodeDialog(workspace, item, partial(commands.set_code, workspace), window).open()
+
+
+def _write(workspace: Workspace, asked: Asked, window: QWidget) -> None:
+    """Open the editor on a function of that name and signature; there once it is applied."""
+    kinds = (CodeKind.GRADIENT, CodeKind.NUMPY_GRADIENT)
+    templates = {kind: replace(asked, kind=kind).stub for kind in kinds}
+    choice = templates if asked.kind is CodeKind.GRADIENT else NO_CHOICE
+    then = partial(commands.set_code, workspace)
+    CodeDialog(workspace, asked.item, then, window, templates=choice).open()

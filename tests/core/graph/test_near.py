@@ -1,0 +1,104 @@
+"""Suggestions: a slip or two is forgiven, and nothing is named that nobody can have meant."""
+
+from __future__ import annotations
+
+from difflib import SequenceMatcher
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from core.graph.near import did_you_mean, instead, near
+from core.ops.table import all_ops
+
+OPS = sorted(definition.type for definition in all_ops())
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+@st.composite
+def slips(draw: st.DrawFn, count: int, least: int) -> tuple[str, str]:
+    """The name of an operation, and what `count` slips of the fingers make of it."""
+    meant = draw(st.sampled_from([name for name in OPS if len(name) >= least]))
+    written = list(meant)
+    for _ in range(count):
+        place = draw(st.integers(0, len(written) - 1))
+        kind = draw(st.sampled_from(["miss", "double", "wrong", "extra", "swap", "capital"]))
+        if kind == "miss":
+            del written[place]
+        elif kind == "double":
+            written.insert(place, written[place])
+        elif kind == "wrong":
+            written[place] = draw(st.sampled_from(LETTERS))
+        elif kind == "extra":
+            written.insert(place, draw(st.sampled_from(LETTERS)))
+        elif kind == "capital":
+            written[place] = written[place].swapcase()
+        elif place:
+            written[place - 1 : place + 1] = written[place], written[place - 1]
+    return meant, "".join(written)
+
+
+@given(slips(1, 3))
+def test_one_slip_is_forgiven(slip: tuple[str, str]) -> None:
+    meant, written = slip
+    assert meant in near(written, OPS, most=len(OPS))
+
+
+@given(slips(1, 8))
+def test_and_comes_among_the_first(slip: tuple[str, str]) -> None:
+    meant, written = slip
+    assert meant in near(written, OPS)
+
+
+@given(slips(2, 6))
+def test_two_slips_are_forgiven_in_longer_names(slip: tuple[str, str]) -> None:
+    """As long as they do not undo each other, or lead to another name altogether."""
+    meant, written = slip
+    found = near(written, OPS, most=len(OPS))
+    assert meant in found or written.lower() in {name.lower() for name in found}
+
+
+@given(st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1, max_size=24))
+def test_an_unrelated_name_suggests_nothing(written: str) -> None:
+    """Judged by something else: less than half of it in common with every name there is."""
+    common = (SequenceMatcher(None, written.lower(), name.lower()).ratio() for name in OPS)
+    assume(max(common) < 0.5)
+    assert near(written, OPS) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["CustomGrad", "BernoulliGrad", "STE", "Doubled", "Foo", "x", "MyOp", "CustomGradient-0"],
+)
+def test_gradients_of_programs_suggest_no_other_gradient(name: str) -> None:
+    assert near(name, OPS) == []
+
+
+@pytest.mark.parametrize(
+    ("written", "known", "found"),
+    [
+        ("matmul", ["MatMul", "Mul"], ["MatMul"]),
+        ("Gather", ["GatherV2", "GatherNd", "ScatterNd"], ["GatherV2", "GatherNd"]),
+        ("reluu", ["relu6", "relu"], ["relu", "relu6"]),
+        ("GradRelu", ["ReluGrad", "Relu"], ["ReluGrad"]),
+        ("rnn/transpose_1", ["a/rnn/transpose_1", "rnn/b/transpose", "Shape_1"],
+         ["a/rnn/transpose_1", "rnn/b/transpose"]),
+        ("kernel", ["a/kernel", "b/kernel", "kernels/c"], ["a/kernel", "b/kernel"]),
+        ("b/kernel", ["a/kernel"], ["a/kernel"]),
+        ("b/bias", ["a/kernel"], []),
+        ("ee", ["e", "f"], ["e"]),
+        ("q", ["a", "b"], []),
+        ("", ["a", "loss"], []),
+        ("los", ["loss", "lstm"], ["loss"]),
+    ],
+)  # fmt: skip
+def test_what_is_near(written: str, known: list[str], found: list[str]) -> None:
+    assert near(written, known) == found
+
+
+def test_in_words() -> None:
+    assert did_you_mean(near("los", ["loss"])) == "did you mean loss?"
+    assert did_you_mean([]) == ""
+    assert instead("lss", ["loss", "c"]) == "did you mean loss?"
+    assert instead("unheard", ["loss", "c"]) == "there are loss, c"
+    assert instead("unheard", list("abcdefg")) == "there are a, b, c, d, e and 2 more"
