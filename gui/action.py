@@ -137,6 +137,12 @@ def has_scopes(workspace: Workspace) -> bool:
     return "/" in "".join(workspace.document.graph.operations)  # asked after every step
 
 
+@needs("the run that is looked at holds no NaN and no infinity")
+def is_broken(workspace: Workspace) -> bool:
+    """Whether the run that is looked at holds NaN or infinity."""
+    return workspace.soundness.first is not None
+
+
 @needs("select a node first")
 def any_selected(workspace: Workspace) -> bool:
     return bool(workspace.selection)

@@ -34,6 +34,7 @@ class ActionSet(QObject):
             workspace.file_changed,
             workspace.undo_stack.indexChanged,
             workspace.profiler.changed,
+            workspace.soundness.changed,
         ):
             signal.connect(self._soon.start)
         workspace.theme_changed.connect(self._tint)

@@ -7,6 +7,7 @@ from functools import partial
 
 from PySide6.QtCore import QObject, QTimer
 
+from core.host.messages import Explanation
 from gui import commands
 from gui.autosave import Recovered
 from gui.banner import Banner
@@ -54,10 +55,15 @@ class Banners(QObject):
             self.recovery.add_button(text, name, partial(self._answer, answer))
         self.recovery.add_close()
         self.message = Banner(workspace, "banner.message", "problem", "problem")
+        self._go: Callable[[], None] = lambda: None
+        self._first = self.message.add_button(
+            "Take me to the first one", "banner.message.first", lambda: self._go()
+        )
         self.message.add_close()
         self.all = (self.engine, self.restricted, self.recovery, self.message)
         workspace.engine_changed.connect(self._engine)
         workspace.file_changed.connect(self._trust)
+        workspace.explained.connect(self.offer_first)
         for signal in (workspace.stopped, workspace.document_opened, workspace.document_changed):
             signal.connect(self.message.hide)
         self._patience = QTimer(self, singleShot=True, interval=PATIENCE)
@@ -67,7 +73,13 @@ class Banners(QObject):
 
     def say(self, level: str, text: str) -> None:
         """A note, a warning or an error, until the next thing that works."""
+        self._first.hide()
         self.message.say(text, *LEVELS.get(level, LEVELS["error"]))
+
+    def offer_first(self, found: Explanation) -> None:
+        """The way to what led to that which the message explains, beside it."""
+        self._go = partial(commands.go_to_first, self._workspace, found)
+        self._first.setVisible(commands.is_elsewhere(self._workspace, found))
 
     def offer(
         self, found: Recovered, recover: Callable[[], None], discard: Callable[[], None]

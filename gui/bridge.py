@@ -16,6 +16,7 @@ from core.host.messages import (
     Compare,
     Control,
     Expect,
+    FindBroken,
     Message,
     Notate,
     Open,
@@ -37,6 +38,7 @@ DOING = {  # what is asked of the engine, as the status bar says it
     Why: "Explaining",
     Profile: "Measuring",
 }
+LOOKING = Read | Notate | FindBroken  # what is recorded; done in no time, and nothing to wait for
 
 Answer = Callable[[Message, tuple[Buffer, ...]], None]
 
@@ -89,8 +91,8 @@ class EngineBridge(QObject):
 
     @property
     def _commands(self) -> Iterator[Message]:
-        """What was asked beside values, which are there at once."""
-        return (message for message in self._waiting if not isinstance(message, Read | Notate))
+        """What was asked beside what is recorded."""
+        return (message for message in self._waiting if not isinstance(message, LOOKING))
 
     def start(self) -> None:
         """Start the process; state follows."""

@@ -184,14 +184,18 @@ class Debugger(QObject):
 
     # -- commands ---------------------------------------------------------------------------
 
-    def control(self, command: str, target: str = "") -> None:
-        """A debugger command, on the document as it is now."""
+    def control(
+        self, command: str, target: str = "", then: Callable[[], None] = lambda: None
+    ) -> None:
+        """A debugger command, on the document as it is now. `then` is called where it was done."""
         self.flush()
         asked = time.monotonic()
 
         def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
             self._slowest = max(self._slowest, time.monotonic() - asked)
             self.take(reply)
+            if isinstance(reply, Stopped):
+                then()
 
         self._bridge.send(Control(command=command, target=target), (), answered)
 

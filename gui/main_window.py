@@ -204,6 +204,7 @@ class MainWindow(QMainWindow):
             workspace.program_changed,
             workspace.stopped,
             workspace.table_changed,
+            workspace.soundness.changed,
         ):
             signal.connect(self._count_problems)
         workspace.document_changed.connect(self._offer_note)

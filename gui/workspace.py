@@ -38,9 +38,11 @@ from gui.printed import Printed
 from gui.profiler import Profiler
 from gui.reader import Reader, inferred
 from gui.sessions import SessionModel
+from gui.soundness import Soundness
 from gui.theme import DARK, Theme
 from gui.undo import Edit
 from gui.values import TensorValue
+from gui.whys import Whys
 
 UNTITLED = "untitled.gradstep"
 NOTHING = Inference(TensorTypes({}), {}, ())
@@ -82,6 +84,8 @@ class Workspace(QObject):
     profiler:       what was measured of it, and how that is looked at.
     expected:       what it expects of its runs, and what came.
     sessions:       its sessions, and which of them is shown.
+    soundness:      whether the run that is looked at holds NaN or infinity.
+    whys:           why values and gradients are as they are at this stop.
     undo_stack:     Qt's stack of edits. Whether it is clean says nothing: a breakpoint is an edit.
     """
 
@@ -98,6 +102,7 @@ class Workspace(QObject):
     devices_changed = Signal()
     theme_changed = Signal()
     message = Signal(str, str)  # level ("info", "note", "warning" or "error"), one line of text
+    explained = Signal(object)  # messages.Explanation: what the last message was about
     view_requested = Signal(str, str)  # something only the window can do, to what
     block_requested = Signal(object, object, object)  # Block to be added, point, source or None
 
@@ -125,6 +130,8 @@ class Workspace(QObject):
         self.profiler = Profiler(self)
         self.expected = Expected(self)
         self.sessions = SessionModel(self)
+        self.soundness = Soundness(self)
+        self.whys = Whys(self)
         self.reader = Reader(self)
         self._waits: tuple[object, dict[str, Waiting]] | None = None
         self._round = 0  # edits are merged only within one round; see `edit`
@@ -186,10 +193,11 @@ class Workspace(QObject):
         `value`."""
         return self.debugger.operands(op)
 
-    def control(self, command: str, target: str = "") -> None:
-        """Give the debugger a command of messages.Control; `stopped` follows."""
+    def control(self, command: str, target: str = "", then: Callable[[], None] = _ignore) -> None:
+        """Give the debugger a command of messages.Control; `stopped` follows, and then `then` is
+        called."""
         self._round += 1
-        self.debugger.control(command, target)
+        self.debugger.control(command, target, then)
 
     def request(
         self,

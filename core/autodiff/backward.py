@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from core.autodiff.arriving import Contribution, Slices, total
 from core.autodiff.patterns import Arrived, Key, Patterns, tensors_given
-from core.autodiff.request import GradientRequest, gradient_name, native_name
+from core.autodiff.request import GradientRequest, OverrideTable, native_name
 from core.autodiff.results import Result, as_list, checked
 from core.autodiff.rules import GradientFunction, call_rule, rule_of
 from core.autodiff.turn import Turn
@@ -36,6 +36,7 @@ class Backward:
         self.request, self.functions = request, functions
         self._stopped = {ref.op for ref in request.stops}
         self._stopped |= {edge.op for edge in request.stopped_edges}
+        self._overrides = OverrideTable(request.overrides)
         self._patterns = Patterns(builder)
 
     def turn(self, op: Operation, arrived: Arrived) -> Turn:
@@ -45,7 +46,7 @@ class Backward:
             return turn
         wanted = self.way.wanted(op)
         if any(wanted):
-            turn.rule = gradient_name(op, self.request.overrides)
+            turn.rule = self._overrides.gradient_name(op)
         elif max(map(len, arrived)) < 2:
             self._summed(turn, op, arrived)
             return turn

@@ -67,15 +67,16 @@ class Patterns:
         attrs = attrs_key(op.attrs)
         if attrs is None or any(part.rows for parts in arrived for part in parts):
             return None
-        names = [ref.op for ref in refs]
+        numbers: dict[str, int] = {}  # of operations, as they are first met
         parts: list[Hashable] = [op.type, attrs, asked, len(op.inputs), *map(len, arrived)]
         for ref in refs:
             name = ref.op
-            parts += (names.index(name), ref.index, id(self._types[name][ref.index]))
+            number = numbers.setdefault(name, len(numbers))
+            parts += (number, ref.index, id(self._types[name][ref.index]))
             if name in self._constants:
                 value = self._constants[name]
                 parts += (value.dtype, value.shape, value.tobytes())
-        parts += [self._builder.operation(name).type for name in names[len(op.inputs) :]]
+        parts += [self._builder.operation(ref.op).type for ref in refs[len(op.inputs) :]]
         return tuple(parts)
 
     def copied(self, key: Key | None, op: Operation, refs: Sequence[TensorRef]) -> Turn | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from core.graph.model import Edge, Operation, TensorRef
+from core.graph.scopes import is_inside, parents
 
 
 class OverrideKind(StrEnum):
@@ -31,11 +32,16 @@ class Override:
     kind: OverrideKind = OverrideKind.TYPE
     enabled: bool = True
 
+    @property
+    def named(self) -> str:
+        """What `target` names; of a scope without the slash at its end."""
+        return self.target.rstrip("/") if self.kind is OverrideKind.SCOPE else self.target
+
     def matches(self, op: Operation) -> bool:
         if self.kind is OverrideKind.OP:
             return op.name == self.target
         if self.kind is OverrideKind.SCOPE:
-            return op.name.startswith(self.target.rstrip("/") + "/")
+            return is_inside(op.name, self.target)
         return op.type == self.target
 
 
@@ -72,24 +78,40 @@ class GradientRequest:
 # native gradient for the first inputs; the inputs the function has beyond those get None.
 NATIVE_OP_TYPE = "_native_op_type"
 
-_RANK = {OverrideKind.TYPE: 0, OverrideKind.SCOPE: 1, OverrideKind.OP: 2}
+_Ranked = tuple[int, int, str]  # how particular it is, its place in the list, its gradient
+
+
+class OverrideTable:
+    """Overrides by what they name, made once to be asked about many operations."""
+
+    def __init__(self, overrides: Iterable[Override]) -> None:
+        self._by: dict[OverrideKind, dict[str, _Ranked]] = {kind: {} for kind in OverrideKind}
+        for place, one in enumerate(overrides):
+            if one.enabled:
+                ranked = (one.target.count("/"), place, one.gradient)
+                known, named = self._by[one.kind], one.named
+                known[named] = max(ranked, known.get(named, ranked))
+
+    def gradient_name(self, op: Operation) -> str:
+        """Name of the gradient to use for `op`: the most particular enabled override (op, then the
+        deepest scope), then its own `_gradient_op_type`, then an override by type, else its native
+        gradient: its type, or the type it stands for."""
+        found = self._by[OverrideKind.OP].get(op.name) or self._of_scope(op.name)
+        if found is None and op.gradient_op_type:
+            return op.gradient_op_type
+        found = found or self._by[OverrideKind.TYPE].get(op.type)
+        return native_name(op) if found is None else found[2]
+
+    def _of_scope(self, name: str) -> _Ranked | None:
+        scopes = self._by[OverrideKind.SCOPE]
+        if not scopes:
+            return None
+        return max((scopes[scope] for scope in parents(name) if scope in scopes), default=None)
 
 
 def gradient_name(op: Operation, overrides: Iterable[Override]) -> str:
-    """Name of the gradient to use for `op`: the most particular enabled override (op, then the
-    deepest scope), then its own `_gradient_op_type`, then an override by type, else its native
-    gradient: its type, or the type it stands for."""
-    ranked = [
-        ((_RANK[o.kind], o.target.count("/"), i), o.gradient)
-        for i, o in enumerate(overrides)
-        if o.enabled and o.matches(op)
-    ]
-    by_place = [entry for entry in ranked if entry[0][0] > 0]
-    if by_place:
-        return max(by_place)[1]
-    if op.gradient_op_type:
-        return op.gradient_op_type
-    return max(ranked)[1] if ranked else native_name(op)
+    """That of `op` alone: see OverrideTable."""
+    return OverrideTable(overrides).gradient_name(op)
 
 
 def native_name(op: Operation) -> str:

@@ -24,6 +24,7 @@ from core.host.derive import derive
 from core.host.evaluator import Evaluator
 from core.host.expectations import check_expectations
 from core.host.messages import CheckedExpectation, CheckedTensor, GradientTable
+from core.host.racing import races_of
 from core.io.document import CodeKind
 from core.io.requests import main_request, requests
 
@@ -33,7 +34,8 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     the document expects. Exit status 1 where there is an error, a gradient that the numbers do not
     support, or an expectation that does not hold; what the document expects is none."""
     loaded = load(args)
-    problems = list(derive(loaded.document, loaded.functions).problems)
+    program = derive(loaded.document, loaded.functions)
+    problems = [*program.problems, *races_of(program)]
     checked: GradientTable | None = None
     request = main_request(loaded.document)
     if args.node:

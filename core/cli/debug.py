@@ -22,6 +22,7 @@ from core.errors import GradstepError
 from core.graph.problems import Problem
 from core.host.derive import derive
 from core.host.position import begin
+from core.host.racing import problems_of
 from core.host.unfinished import without_unfinished
 from core.io.open import read_file
 
@@ -37,8 +38,8 @@ def execute(args: argparse.Namespace, app: Application) -> Answer | int:
     console = Console(threads, partial(_other_program, args), loaded.document.breakpoints)
     if args.script is not None or args.json:
         lines = script_lines(sys.stdin.read() if args.script is None else args.script)
-        return run_script(console, lines, threads.program.problems)
-    for problem in threads.program.problems:
+        return run_script(console, lines, problems_of(threads.session))
+    for problem in problems_of(threads.session):
         print(problem_text(problem), file=sys.stderr)
     interact(console, input, print)
     return 0

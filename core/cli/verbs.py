@@ -50,10 +50,18 @@ def _grad(parser: argparse.ArgumentParser) -> None:
 
 
 def _why(parser: argparse.ArgumentParser) -> None:
-    """Say why a gradient is None, zero, NaN or infinite, and on which path."""
+    """Say why a value or a gradient is NaN, infinite or zero, or why there is no gradient: where it
+    began, by which operand, and on which path."""
     arguments.document(parser)
     arguments.gradients(parser)
     arguments.running(parser)
+    parser.add_argument(
+        "--runs",
+        metavar="N",
+        type=arguments.positive,
+        default=1,
+        help="run it so often, updates included, and explain what came in the last run",
+    )
 
 
 def _check(parser: argparse.ArgumentParser) -> None:
@@ -216,7 +224,7 @@ def _engine(parser: argparse.ArgumentParser) -> None:
 VERBS: Mapping[str, Verb] = {
     "run": Verb("compute values", _run),
     "grad": Verb("compute gradients, and check them", _grad),
-    "why": Verb("say what blocks or kills a gradient", _why),
+    "why": Verb("say why a value or a gradient is NaN, infinite, zero or None", _why),
     "check": Verb("problems, the gradient check, and what it says of its runs", _check),
     "expect": Verb("write down what the runs give, for check to hold them to", _expect),
     "debug": Verb("the debugger in the terminal", _debug),

@@ -1,32 +1,101 @@
-"""Say why a gradient is None, zero, NaN or infinite, and on which path."""
+"""Say why a value or a gradient is NaN, infinite or zero, or why there is no gradient."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import msgspec
 
 from core.autodiff.walking import reached
 from core.cli.asking import require_request
-from core.cli.loading import load
+from core.cli.bottleneck_text import bottleneck_text
+from core.cli.loading import Loaded, load
 from core.cli.ports import Answer, Application
 from core.cli.situation import situation
-from core.host.evaluator import Evaluator
-from core.host.explaining import explanation
-from core.host.messages import Explanation
+from core.debug.session import DebugSession
+from core.debug.stop import Reason
+from core.engine.backend import Backend
+from core.graph.model import TensorRef
+from core.host.derive import derive
+from core.host.explaining import Explainer
+from core.host.messages import Bottlenecks, Explanation
+from core.host.passing import found_bottlenecks
+from core.host.position import begin
+from core.host.situation import Situation, situation_of
 from core.io.document import CodeKind
+from core.io.requests import main_request
+
+Explanations = dict[str, Explanation]
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
-    """An explanation for every --wrt, of the first --of that it leads to."""
+    """Without --wrt, an explanation for the value of each --of. For every --wrt, or those of the
+    document, one for the gradient of the first --of that it leads to."""
     loaded = load(args)
-    request = require_request(loaded.document)
-    here = situation(loaded, app.devices().open_backend(args.device))
-    evaluate = Evaluator(loaded.of_kind(CodeKind.PYFUNC))
+    backend = app.devices().open_backend(args.device)
+    request = main_request(loaded.document)
+    values_only = bool(args.of) and not request.wrt
+    if not values_only:
+        request = require_request(loaded.document)
+    explainer, here = _explainer(args, loaded, backend, request.of)
+    values: Explanations = {}
+    if not args.wrt:
+        values = {y.short: explainer.value(str(y)) for y in request.of}
     ends = {ref: reached(loaded.document.graph, ref, request.of) for ref in request.wrt}
-    found = {x.short: explanation(evaluate, here, str(y), str(x)) for x, y in ends.items()}
-    objects = {name: msgspec.to_builtins(e) for name, e in found.items()}
-    return Answer({"gradients": objects}, "\n".join(_text(e) for e in found.values()))
+    gradients = {x.short: explainer.gradient(str(y), str(x)) for x, y in ends.items()}
+    passing = {x.short: found_bottlenecks(here, str(y), str(x)) for x, y in ends.items()}
+    data, texts = _told(gradients, passing)
+    if values:
+        data["values"] = _objects(values)
+    shown = [_text(e) for e in values.values() if args.of or e.state != "ok"]
+    return Answer(data, "\n".join([*shown, *texts]))
+
+
+def _told(
+    gradients: Explanations, passing: Mapping[str, Bottlenecks]
+) -> tuple[dict[str, object], list[str]]:
+    """Of each gradient why it is so, and what all of it passes: for programs, and for people."""
+    objects = _objects(gradients)
+    for name, one in passing.items():
+        objects[name] |= {"passes": one.passes, "cut": one.cut}
+    texts = [_text(e) + bottleneck_text(passing[name], e.path) for name, e in gradients.items()]
+    return {"gradients": objects}, texts
+
+
+def _explainer(
+    args: argparse.Namespace, loaded: Loaded, backend: Backend, of: Sequence[TensorRef]
+) -> tuple[Explainer, Situation]:
+    """Of the last run, and where gradients are looked at. Where only gradients of the first run are
+    asked for, each is run by itself."""
+    functions = loaded.of_kind(CodeKind.PYFUNC)
+    if args.wrt and args.runs == 1:
+        here = situation(loaded, backend)
+        return Explainer(here, functions, backend), here
+    session = _run(loaded, backend, of, args.runs)
+    here = situation_of(session, loaded.of_kind(CodeKind.GRADIENT))
+    return Explainer(here, functions, backend, session, session.stop.run), here
+
+
+def _run(loaded: Loaded, backend: Backend, of: Sequence[TensorRef], runs: int) -> DebugSession:
+    """So many runs of the document, or as many as there are before one fails; of a single one only
+    what these tensors need."""
+    program = derive(loaded.document, loaded.functions)
+    if runs == 1:
+        program = replace(program, fetches=tuple(of), targets=(), threads=())
+    else:
+        program = replace(program, fetches=tuple(dict.fromkeys((*program.fetches, *of))))
+    threads = begin(program, backend)
+    for _ in range(runs):
+        stop = threads.command("continue_")
+        if stop.reason in (Reason.EXCEPTION, Reason.BLOCKED):
+            break
+    return threads.session
+
+
+def _objects(found: Explanations) -> dict[str, dict[str, object]]:
+    return {name: msgspec.to_builtins(e) for name, e in found.items()}
 
 
 def _text(found: Explanation) -> str:

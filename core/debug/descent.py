@@ -114,7 +114,9 @@ class Descent:
             stopped = self._stopped(level.forward(level.length))
             if stopped is not None or level.is_over:
                 return stopped
-            level.onward()
+            stopped = self._onward(level)
+            if stopped is not None:
+                return stopped
         return self._stopped(level.forward(step))
 
     def continue_(self) -> Reason | None:
@@ -203,8 +205,11 @@ class Descent:
         level = self.levels[-1]
         if level.is_over:
             return self.step_out()
-        level.onward()
-        return None
+        return self._onward(level)
+
+    def _onward(self, level: Inside) -> Reason | None:
+        error = level.onward()
+        return None if error is None else self._cursor.stopped_by(error)
 
     def _meets(self) -> bool:
         if not self.levels:

@@ -15,6 +15,7 @@ import ast
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -71,6 +72,7 @@ class Expression:
         return result is not None and _truth(result)
 
 
+@lru_cache(maxsize=1024)
 def parse(text: str) -> Expression:
     """Raises GradstepError for anything that is not in the language."""
     if len(text) > _LONGEST:

@@ -78,11 +78,15 @@ class Inside:
         self.step = min(step, self.length)
         return error
 
-    def onward(self) -> None:
-        """From the end of an iteration, which is not the loop's, to the start of the next."""
+    def onward(self) -> GradstepError | None:
+        """From the end of an iteration, which is not the loop's, to the start of the next; what is
+        in the way."""
         if self._run is not None and self.number == self._run.number:
-            self._run.advance()
+            error = self._run.advance()
+            if error is not None:
+                return error
         self.number, self.step = self.number + 1, 0
+        return None
 
     def to_end(self) -> None:
         """Stand at the end of the loop, which is over."""

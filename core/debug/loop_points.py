@@ -18,12 +18,18 @@ class LoopPoints:
         self._hits = hits or Hits()
         self._breakpoints = [b for b in breakpoints if b.kind is not BreakpointKind.PHASE]
         self._of: dict[str, StopPoints] = {}
+        self._named: dict[str, list[int]] = {}  # operation -> numbers of the breakpoints on it
+        self._wider: list[int] = []  # numbers of those on many operations
+        for number, one in enumerate(self._breakpoints):
+            named = one.kind in (BreakpointKind.OP, BreakpointKind.GRADIENT)
+            here = self._named.setdefault(one.target, []) if named else self._wider
+            here.append(number)
 
     def of(self, loop: str, plan: Plan) -> StopPoints:
         """The places in the iterations of `loop`, which run `plan`."""
         found = self._of.get(loop)
         if found is None or found.plan is not plan:
-            found = self._of[loop] = StopPoints(plan, self._breakpoints, self._hits)
+            found = self._of[loop] = StopPoints(plan, self._about(plan), self._hits)
         return found
 
     def loops(self, plan: Plan) -> list[int]:
@@ -33,6 +39,12 @@ class LoopPoints:
     def also(self, operation: str) -> LoopPoints:
         """These, and one before `operation`."""
         return LoopPoints([*self._breakpoints, Breakpoint(operation)], self._hits)
+
+    def _about(self, plan: Plan) -> list[Breakpoint]:
+        """Those that may be in `plan`: each of many loops has few of many breakpoints."""
+        names = {name for step in plan.steps for name in (step.op.name, step.op.origin)}
+        here = (number for name in names for number in self._named.get(name, ()))
+        return [self._breakpoints[number] for number in sorted((*self._wider, *here))]
 
     def _stops_in(self, step: Step) -> bool:
         assert step.iteration is not None

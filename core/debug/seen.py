@@ -55,6 +55,11 @@ class Seen:
         found = () if there is None else there.values.get(index, ())
         return next((value for step, value in reversed(found) if step <= done), otherwise)
 
+    def has(self, run: int, index: int) -> bool:
+        """Whether somebody else had to do with value `index` in `run`."""
+        there = self._of.get(run)
+        return there is not None and index in there.values
+
     def of(self, run: int) -> Iterator[tuple[int, Mapping[int, Any]]]:
         """What was taken over in `run`, in order: before which step, and what."""
         by_step: dict[int, dict[int, Any]] = {}

@@ -6,16 +6,18 @@ names; one with a condition right after it, when the values that the condition s
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.debug.expression import Expression, Scope, Values, parse
 from core.debug.hits import Hits, Path
+from core.debug.step_index import StepIndex
 from core.engine.groups import owner
-from core.engine.plan import Plan, Step
-from core.graph.model import Operation, Phase, TensorRef
+from core.engine.plan import Plan
+from core.graph.model import Operation, TensorRef
 
 
 class Looked(Values, Protocol):
@@ -35,7 +37,7 @@ class StopPoint:
     position: int
     operation: str
     condition: Expression | None
-    always: bool = False
+    always: bool
 
     def holds(self, look: Callable[[], Looked]) -> bool:
         """Whether it is hit where `look` gives the values: not in a branch that is not taken, and
@@ -57,16 +59,20 @@ class StopPoints:
         self.plan = plan
         self.at: dict[int, list[StopPoint]] = {}
         self._hits = hits
+        index = StepIndex(plan, breakpoints)
         for breakpoint in breakpoints:
             condition = parse(breakpoint.condition) if breakpoint.condition.strip() else None
-            for point in _points(plan, breakpoint, condition) if breakpoint.enabled else ():
-                always = condition is None and self._always_runs(point.operation)
-                self.at.setdefault(point.position, []).append(replace(point, always=always))
+            after = condition is not None
+            for position, name in _places(index, breakpoint, after) if breakpoint.enabled else ():
+                always = condition is None and self._always_runs(name)
+                point = StopPoint(breakpoint, position, name, condition, always)
+                self.at.setdefault(position, []).append(point)
         self.positions = sorted(self.at)
 
-    def between(self, after: int, until: int) -> Iterator[int]:
+    def between(self, after: int, until: int) -> list[int]:
         """Positions p with after < p <= until, ascending."""
-        return (p for p in self.positions if after < p <= until)
+        first, last = (bisect_right(self.positions, limit) for limit in (after, until))
+        return self.positions[first:last]
 
     def met(
         self, way: Path, position: int, look: Callable[[], Looked], at_end: bool
@@ -87,49 +93,26 @@ class StopPoints:
         return step is not None and self.plan.steps[step].guard is None
 
 
-def _points(
-    plan: Plan, breakpoint: Breakpoint, condition: Expression | None
-) -> Iterator[StopPoint]:
+def _places(index: StepIndex, breakpoint: Breakpoint, after: bool) -> Iterator[tuple[int, str]]:
+    """Positions and operations at which the breakpoint may stop: `after` these, or before."""
     if breakpoint.kind is BreakpointKind.GRADIENT:
-        yield from _gradient_points(plan, breakpoint, condition)
+        name = breakpoint.target
+        for group in () if name in breakpoint.exempt else index.gradients.get(name, ()):
+            yield group.stop if after else group.start, name
         return
-    inside = False
-    for index, step in enumerate(plan.steps):
-        matches = _matches(breakpoint, step.op)
-        entered, inside = matches and not inside, matches
-        if not matches or _exempt(breakpoint, step):
+    region = breakpoint.kind in (BreakpointKind.SCOPE, BreakpointKind.PHASE)
+    last = -2  # step of the region
+    for number in index.matching(breakpoint):
+        entered, last = number > last + 1, number
+        op = index.plan.steps[number].op
+        if _exempt(breakpoint, op):
             continue
-        region = breakpoint.kind in (BreakpointKind.SCOPE, BreakpointKind.PHASE)
-        if condition is not None:
-            yield StopPoint(breakpoint, index + 1, step.op.name, condition)
+        if after:
+            yield number + 1, op.name
         elif entered or not region:
-            yield StopPoint(breakpoint, index, step.op.name, None)
+            yield number, op.name
 
 
-def _gradient_points(
-    plan: Plan, breakpoint: Breakpoint, condition: Expression | None
-) -> Iterator[StopPoint]:
-    for group in plan.groups:
-        named = group.phase is Phase.BACKWARD and group.origin == breakpoint.target
-        if named and group.origin not in breakpoint.exempt:
-            position = group.start if condition is None else group.stop
-            yield StopPoint(breakpoint, position, group.origin, condition)
-
-
-def _matches(breakpoint: Breakpoint, op: Operation) -> bool:
-    if breakpoint.kind is BreakpointKind.OP:
-        return op.name == breakpoint.target
-    if breakpoint.kind is BreakpointKind.TYPE:
-        return op.type == breakpoint.target
-    if breakpoint.kind is BreakpointKind.PHASE:
-        return op.phase.value == breakpoint.target
-    return in_scope(op.name, breakpoint.target) or in_scope(owner(op), breakpoint.target)
-
-
-def in_scope(name: str, scope: str) -> bool:
-    """Whether operation `name` lies in `scope`; everything lies in the empty scope."""
-    return not scope or name.startswith(scope.rstrip("/") + "/")
-
-
-def _exempt(breakpoint: Breakpoint, step: Step) -> bool:
-    return step.op.name in breakpoint.exempt or owner(step.op) in breakpoint.exempt
+def _exempt(breakpoint: Breakpoint, op: Operation) -> bool:
+    exempt = breakpoint.exempt
+    return bool(exempt) and (op.name in exempt or owner(op) in exempt)

@@ -17,6 +17,7 @@ from core.engine.arena import Arena
 from core.engine.backend import Backend
 from core.engine.evaluate import Functions
 from core.engine.finished import Record
+from core.engine.loops.memory import LoopMemory
 from core.engine.loops.run import LoopRun
 from core.engine.plan import Plan
 from core.engine.record import Recording
@@ -54,6 +55,7 @@ class Timeline:
         self.link = Link(shared or Shared(start), plan)
         self._functions = functions
         self._feeds = feeds
+        self._loops = LoopMemory(self)
         self._live: Recording = self._new_recording(None if before is None else before._live)
         self._spare: Recording | None = None  # for replays; the live run must not be disturbed
         self.reset()
@@ -69,6 +71,7 @@ class Timeline:
         self._starts: dict[int, VariableStore] = {0: self.start}
         self._stride = 1
         self.link.reset()
+        self._loops.reckon()
         self._live.begin(self.start)
 
     def heed(self, pausing: Callable[[], bool]) -> None:
@@ -83,6 +86,11 @@ class Timeline:
     @property
     def nbytes(self) -> int:
         """Bytes held for all recorded runs, the live one included."""
+        return self.nbytes_besides_loops + self._loops.used
+
+    @property
+    def nbytes_besides_loops(self) -> int:
+        """`nbytes` without what loops keep of their iterations."""
         return self._kept_bytes + self._live.nbytes + self.link.seen.nbytes
 
     def done(self, run: int) -> int:
@@ -111,6 +119,7 @@ class Timeline:
         assert self._done == self.length
         self.link.pull(self._live, self.runs - 1, self._done)
         self._keep(self.runs - 1, self._live.record(self._make_room(self._live.nbytes)))
+        self._loops.reckon()
         self._live.begin(self._live.variables())
         self.runs += 1
         self._done = 0
@@ -131,8 +140,11 @@ class Timeline:
         last = run == self.runs - 1
         if last and done == self._done:
             self.link.pull(self._live, run, done)
-        source = self._live if last else self._record(run)
-        return self.link.seen.at(run, index, done, source.value(index))
+        return self.link.seen.at(run, index, done, self.recorded(run).value(index))
+
+    def recorded(self, run: int) -> Recording | Record:
+        """The values of `run` by their numbers, as its own steps made them."""
+        return self._live if run == self.runs - 1 else self._record(run)
 
     def outside(self, name: str) -> Any:
         """What a variable holds that the plan has nothing to do with; None for no value."""
@@ -141,6 +153,7 @@ class Timeline:
 
     def _new_recording(self, before: Recording | None = None) -> Recording:
         recording = Recording(self.plan, self.backend, self._functions, before=before)
+        recording.loop_memory = self._loops
         recording.feed(self._feeds)
         return recording
 
@@ -202,16 +215,29 @@ class Timeline:
     def _keep(self, run: int, record: Record) -> None:
         self._kept[run] = record
         self._kept_bytes += record.nbytes
-        while self._kept and self._kept_bytes > self.limit_bytes:
-            self._drop(next(iter(self._kept)))
+        while self._is_over(0) and self.drop_oldest():
+            pass
 
     def _make_room(self, nbytes: int) -> Arena | None:
         """Drop runs until one of so many bytes can be kept; memory that is free then."""
         dropped = None
-        while self._kept and self._kept_bytes + nbytes > self.limit_bytes:
+        while self._kept and self._is_over(nbytes):
             dropped = self._drop(next(iter(self._kept)))
         replayed = None if self._replayed is None else self._replayed[1]
         return None if dropped is None or dropped is replayed else dropped.arena
+
+    def _is_over(self, nbytes: int) -> bool:
+        """Whether so many bytes more are more than finished runs may keep, even once loops have let
+        go of what they can compute again, until they keep half of the memory."""
+        most = self.limit_bytes - self._kept_bytes - nbytes
+        return self._loops.used > most < self._loops.shrunk_to(max(most, self.limit_bytes // 2))
+
+    def drop_oldest(self) -> bool:
+        """Drop a kept run, the least recently read one; False if there is none."""
+        if self._kept:
+            self._drop(next(iter(self._kept)))
+            return True
+        return False
 
     def _drop(self, run: int) -> Record:
         if self._is_start(run) and run not in self._starts:

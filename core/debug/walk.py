@@ -9,10 +9,10 @@ from core.debug.cursor import Cursor
 from core.debug.descent import Descent
 from core.debug.loop_points import LoopPoints
 from core.debug.stop import Reason
-from core.debug.stops import in_scope
 from core.engine.groups import Group
 from core.engine.plan import Plan
 from core.errors import GradstepError
+from core.graph.scopes import is_inside
 
 
 class Walk:
@@ -192,11 +192,16 @@ class Walk:
             return group.stop
         scope = group.origin.rpartition("/")[0]
         rest = (g for g in self._plan.groups if g.start > step)
-        outside = (g.start for g in rest if g.phase != group.phase or not in_scope(g.origin, scope))
+        outside = (g.start for g in rest if g.phase != group.phase or not _lies_in(g.origin, scope))
         return next(outside, self._length)
 
     def _group_at(self, step: int) -> Group:
         return self._plan.groups[bisect_right(self._boundaries, step) - 1]
+
+
+def _lies_in(name: str, scope: str) -> bool:
+    """Whether an operation lies in a scope; all do in the empty one."""
+    return not scope or is_inside(name, scope)
 
 
 def _not_executed(operation: str) -> GradstepError:

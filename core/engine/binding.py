@@ -23,7 +23,8 @@ from core.errors import GradstepError
 if TYPE_CHECKING:
     from core.engine.loops.call import LoopCall
     from core.engine.loops.iteration import Iteration
-    from core.engine.loops.trace import Keeping
+    from core.engine.loops.keeping import Keeping
+    from core.engine.loops.memory import LoopMemory
     from core.engine.stopwatch import Stopwatch
 
 Calls = tuple[Call, ...]
@@ -73,6 +74,7 @@ class Binding:
         self._absent: set[int] = set()  # those of these that turned out to have none
         self._calls = StepCalls()
         self.keeping: Keeping | None = None  # of iterations; None until there is a loop
+        self.loop_memory: LoopMemory | None = None  # for that; None: as much as there is
         self.pausing: Pausing = never  # whether loops are to be left between two iterations
         self.stopwatch: Stopwatch | None = None  # to run by, where steps are timed
 
@@ -133,6 +135,10 @@ class Binding:
         ]
         self._taken = {}
         self._calls = StepCalls(calls)
+        loops = (steps[number] for number in self.plan.loops)
+        self._loops = {step: self._loops[step] for step in loops if step in self._loops}
+        for call in self._loops.values():
+            call.adopt(self._keeping())  # those that are taken over kept what was asked for then
 
     def _make_constant(self, step: Step) -> None:
         try:
@@ -193,12 +199,17 @@ class Binding:
         return [self._cells[value] for value in step.reads[: len(step.op.inputs)]]
 
     def _loop(self, step: Step, iteration: Iteration) -> Call:
-        from core.engine.loops.call import LoopCall, keeping_for
+        from core.engine.loops.call import LoopCall
 
-        if self.keeping is None:
-            self.keeping = keeping_for(self.plan, self.keeps_steps)
         lacking = self._lacking
         lacking.update([new for new, old in renewed(self.plan, step) if old in lacking])
         cells = self._cells, self._fixed, self._absent
-        made = self._loops[step] = LoopCall(self, self.keeping, step, iteration, *cells)
+        made = self._loops[step] = LoopCall(self, self._keeping(), step, iteration, *cells)
         return made
+
+    def _keeping(self) -> Keeping:
+        from core.engine.loops.keeping import keeping_for
+
+        if self.keeping is None:
+            self.keeping = keeping_for(self.plan, self.keeps_steps, self.loop_memory)
+        return self.keeping

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.engine.arena import Arena
+from core.engine.opaque import size_of
 
 if TYPE_CHECKING:
     from core.engine.record import Recording
@@ -30,5 +31,5 @@ class Record:
 
     @property
     def nbytes(self) -> int:
-        others = sum(int(x.nbytes) for x in self.others.values() if x is not None)
-        return self.arena.nbytes + others
+        """Bytes; what loops keep is not counted."""
+        return self.arena.nbytes + size_of(self.others.values())

@@ -124,5 +124,4 @@ def renewed(plan: Plan, step: Step) -> Iterator[tuple[int, int]]:
     """The versions of variables that `step` makes, each with the one before."""
     for value in step.writes:
         if name := plan.values[value].variable:
-            versions = plan.versions[name]
-            yield value, versions[versions.index(value) - 1]
+            yield value, plan.newest(name, plan.made_by[value])

@@ -7,8 +7,10 @@ that nobody else reads, a part its whole's. Storages whose lives do not overlap 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from heapq import heappop, heappush
 from itertools import chain, pairwise
 
@@ -62,13 +64,14 @@ class _Sharing:
             if (size := self.size_of(versions[0])) is not None:
                 self._join(versions[0], Storage(size, -1, variable=name))
         for index, step in enumerate(self.plan.steps):
+            inputs = _Inputs(self.plan, step, self.found)
             for position, value in enumerate(step.writes):
                 whole = self.parts[value].whole if value in self.parts else value
                 size = self.size_of(whole)
                 if size is not None:
                     there = self.found.get(whole)
                     if there is None and whole == value:
-                        there = self._storage_for(index, step, position, size)
+                        there = self._storage_for(index, inputs, position, size)
                     self.found[whole] = there = there or Storage(size, index)
                     self._join(value, there)
         for run in self.plan.blocked:
@@ -90,28 +93,21 @@ class _Sharing:
         storage.stop = max(storage.stop, self.last[value], storage.start)
         self.found[value] = storage
 
-    def _storage_for(self, index: int, step: Step, position: int, size: int) -> Storage | None:
-        """An input's storage that output `position` of `step` may take over."""
+    def _storage_for(self, index: int, inputs: _Inputs, position: int, size: int) -> Storage | None:
+        """An input's storage that output `position` of step number `index` may take over."""
+        step = inputs.step
         if step.keeps_bytes:
             storage = self._same(step.reads[0], size)
             if storage is None and position:
                 storage = self._same(step.writes[0], size)
             return None if storage and self._changes(storage, step, position) else storage
-        for read in _overwritable(self.plan, step, position):
+        for read in inputs.overwritable(position):
             storage = self._same(read, size)
-            if storage is None or self._is_read_twice(storage, step):
+            if storage is None or inputs.has_twice(storage):
                 continue
-            if self._is_free_after(storage, index, step):
+            if self._is_free_after(storage, index, inputs):
                 return storage
         return None
-
-    def _is_read_twice(self, storage: Storage, step: Step) -> bool:
-        """Whether a kernel that writes over some input while it works has it as another, too, or
-        of like operations one as what another has."""
-        at_once = step.definition is not None and step.definition.in_place is None
-        if step.definition is None or (at_once and step.times == 1):
-            return False
-        return sum(self.found.get(value) is storage for value in step.reads) > 1
 
     def _same(self, value: int, size: int) -> Storage | None:
         storage = None if value in self.parts else self.found.get(value)
@@ -124,30 +120,62 @@ class _Sharing:
         over = self.last[step.writes[position]] >= len(self.plan.steps)
         return over and len(versions) > 1
 
-    def _is_free_after(self, storage: Storage, index: int, step: Step) -> bool:
-        """Whether nobody reads what is there once `step` is done. A variable's memory is its own
+    def _is_free_after(self, storage: Storage, index: int, inputs: _Inputs) -> bool:
+        """Whether nobody reads what is there once the step is done. A variable's memory is its own
         new version's alone."""
         if storage.stop > index:
             return False
-        written = {self.plan.values[w].variable for w in step.writes}
-        return not storage.variable or storage.variable in written
+        return not storage.variable or storage.variable in inputs.written
 
 
-def _overwritable(plan: Plan, step: Step, position: int) -> Iterable[int]:
-    """Values that the step may overwrite with its output `position`."""
-    allowed = None if step.definition is None else step.definition.in_place
-    reads = step.reads
-    if step.times > 1:
-        reads, _ = step.parts[position * step.times // len(step.writes)]
-    reads = reads if allowed is None else tuple(reads[i] for i in allowed)
-    value = plan.values[step.writes[position]]
-    if value.variable:
-        return [r for r in reads if plan.values[r].variable == value.variable]
-    # What else is read from the same memory at another offset would be spoilt, and one output by
-    # the next; so one input, of the very same type, and for one output.
-    if len(step.writes) > 1:
-        return ()
-    return [r for r in reads if plan.values[r].type == value.type]
+class _Inputs:
+    """What a step reads, as to what it may write over. Like operations that are done at once are
+    one step with very many inputs and outputs: what is asked for each output is found once."""
+
+    def __init__(self, plan: Plan, step: Step, found: Mapping[int, Storage]) -> None:
+        self.plan, self.step = plan, step
+        self._found = found
+
+    def has_twice(self, storage: Storage) -> bool:
+        """Whether a kernel that writes over some input while it works has it as another, too, or
+        of like operations one as what another has."""
+        step = self.step
+        at_once = step.definition is not None and step.definition.in_place is None
+        if step.definition is None or (at_once and step.times == 1):
+            return False
+        return self._counts[storage] > 1
+
+    def overwritable(self, position: int) -> Iterable[int]:
+        """Values that the step may overwrite with its output `position`."""
+        plan, step = self.plan, self.step
+        allowed = None if step.definition is None else step.definition.in_place
+        reads = step.reads
+        if step.times > 1:
+            reads, _ = self._parts[position * step.times // len(step.writes)]
+        reads = reads if allowed is None else tuple(reads[i] for i in allowed)
+        value = plan.values[step.writes[position]]
+        if value.variable:
+            return [r for r in reads if plan.values[r].variable == value.variable]
+        # What else is read from the same memory at another offset would be spoilt, and one output
+        # by the next; so one input, of the very same type, and for one output.
+        if len(step.writes) > 1:
+            return ()
+        return [r for r in reads if plan.values[r].type == value.type]
+
+    @cached_property
+    def written(self) -> frozenset[str]:
+        """The variables that the step writes; "" for what is none's."""
+        return frozenset(self.plan.values[w].variable for w in self.step.writes)
+
+    @cached_property
+    def _counts(self) -> Counter[Storage]:
+        """How many inputs lie in each storage."""
+        there = map(self._found.get, self.step.reads)
+        return Counter(storage for storage in there if storage is not None)
+
+    @cached_property
+    def _parts(self) -> Sequence[tuple[tuple[int, ...], tuple[int, ...]]]:
+        return self.step.parts
 
 
 def internal(plan: Plan, run: Blocked, last: Sequence[int]) -> set[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from core.engine.backend import Backend
 from core.ops.host import home
 from core.ops.opaque import State
+from core.ops.trace import Trace
 
 
 def put(backend: Backend, value: np.ndarray | State) -> Any:
@@ -30,6 +31,18 @@ def shown(value: Any) -> np.ndarray:
 def kept(value: Any, keep: Callable[[Any], Any]) -> Any:
     """What `keep` makes of an array, which may change where it is; state itself, which cannot."""
     return value if isinstance(value, State) else keep(value)
+
+
+def size_of(values: Iterable[Any]) -> int:
+    """Bytes of arrays and of state; None is nothing. What loops keep of their iterations is counted
+    where it is kept (core.engine.loops.memory)."""
+    total = 0
+    for x in values:  # nearly always a few arrays, in every iteration of a loop
+        if type(x) is np.ndarray:
+            total += x.nbytes
+        elif x is not None and not isinstance(x, Trace):
+            total += int(x.nbytes)
+    return total
 
 
 def copied(xp: Any, value: Any) -> Any:

@@ -8,6 +8,7 @@ no value of their own; they stand for the variable.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -138,7 +139,7 @@ class Plan:
         versions = self.versions[variable]
         if step is None:
             return versions[-1]
-        return next(v for v in reversed(versions) if self.made_by[v] < step)
+        return versions[bisect_left(versions, step, key=self.made_by.__getitem__) - 1]
 
 
 @collector_paused()

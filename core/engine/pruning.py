@@ -52,14 +52,15 @@ class Needed:
         same = other._wanted == self._wanted
         wanted_then, wanted_now = ([], []) if same else (self._wanted, other._wanted)
         for name in changed:
-            other._ask(other._asked_by(name))
+            other._ask(other.asked_by(name))
         other._ask(wanted_now)
         for name in changed:
-            other._drop(self._asked_by(name))
+            other._drop(self.asked_by(name))
         other._drop(wanted_then)
         return other
 
-    def _asked_by(self, name: str) -> Iterator[str]:
+    def asked_by(self, name: str) -> Iterator[str]:
+        """What operation `name` asks for: what has to run before it does."""
         op = self._graph.operations.get(name)
         if op is None:
             return
@@ -84,7 +85,7 @@ class Needed:
             count = counts.get(name, 0)
             counts[name] = count + 1
             if not count:
-                stack.extend(self._asked_by(name))
+                stack.extend(self.asked_by(name))
 
     def _drop(self, names: Iterable[str]) -> None:
         counts, stack = self.counts, [*names]
@@ -93,4 +94,4 @@ class Needed:
             counts[name] -= 1
             if not counts[name]:
                 del counts[name]
-                stack.extend(self._asked_by(name))
+                stack.extend(self.asked_by(name))

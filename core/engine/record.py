@@ -19,7 +19,7 @@ from core.engine.evaluate import NO_FUNCTIONS, Functions
 from core.engine.finished import Record
 from core.engine.layout import Layout
 from core.engine.loops.pause import LoopPaused
-from core.engine.opaque import copied, put
+from core.engine.opaque import copied, put, size_of
 from core.engine.plan import Plan
 from core.engine.running import Call, Quiet, StepCalls
 from core.engine.state import VariableStore
@@ -27,6 +27,8 @@ from core.errors import GradstepError
 from core.graph.model import TensorRef
 
 if TYPE_CHECKING:
+    from core.engine.loops.call import LoopCall
+    from core.engine.loops.keeping import Keeping
     from core.engine.loops.run import LoopRun
 
 
@@ -50,9 +52,9 @@ class Recording(Binding):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the arena and of the values by reference."""
+        """Bytes of the arena and of the values by reference; what loops keep is not counted."""
         others = (self._cells[i] for i in self.layout.by_reference)
-        return self._arena.nbytes + sum(int(x.nbytes) for x in others if x is not None)
+        return self._arena.nbytes + size_of(others)
 
     @property
     def lacks_values(self) -> bool:
@@ -63,6 +65,10 @@ class Recording(Binding):
     def calls(self) -> Iterable[tuple[int, Call]]:
         """What a run consists of once it has begun: the step of each bound call, and the call."""
         return self._calls
+
+    def another(self) -> Recording:
+        """One of the same plan, in memory of its own."""
+        return Recording(self.plan, self.backend, self.functions)
 
     def feed(self, feeds: Mapping[TensorRef, Any]) -> None:
         """Take the values of the runs to come, for every fed tensor, from the host or the device.
@@ -80,11 +86,12 @@ class Recording(Binding):
 
     def begin(self, variables: Mapping[str, Any]) -> None:
         """Start a run from these values (device arrays) of the variables; absent ones have none."""
+        if self._loops:
+            for loop in self._both_ways():
+                loop.close()
         if self._goes_on(variables):
             self._turn()
         self._absent.clear()
-        for loop in self._loops.values():
-            loop.close()
         empty: set[int] = set()
         for name, versions in self.plan.versions.items():
             if not self._start(versions[0], variables.get(name, self._first.get(name))):
@@ -148,6 +155,17 @@ class Recording(Binding):
         others = {i: self.value(i) for i in (*self.layout.by_reference, *absent)}
         instead = self.layout.turns if self._turned else {}
         return Record(self, self._arena.copy(into), others, instead)
+
+    def adopt(self, keeping: Keeping) -> None:
+        """Let loops keep this of their iterations from now on."""
+        self.keeping = keeping
+        for loop in self._both_ways():
+            loop.adopt(keeping)
+
+    def _both_ways(self) -> list[LoopCall]:
+        """The loops as they are called now, and the other way round."""
+        aside = {} if self._aside is None else self._aside[3]
+        return [*self._loops.values(), *aside.values()]
 
     def _goes_on(self, variables: Mapping[str, Any]) -> bool:
         """Whether all variables start with what the last run left, where it left it."""

@@ -173,7 +173,7 @@ class Takeover(Resolver):
             super()._store(name, variable)
 
     def _new_version(self, variable: str) -> int:
-        self._watched.update(self.versions[variable])  # who read these may have to read this
+        self._watched.add(self.versions[variable][-1])  # who read it may have to read this one
         return super()._new_version(variable)
 
     def _value(self, value: Value) -> int:

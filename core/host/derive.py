@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from core.collector import collector_paused
 from core.debug.program import Program
 from core.graph.changes import sharing
 from core.graph.problems import Problem
@@ -27,6 +28,7 @@ from core.ops.output import Print, to_stderr
 from core.ops.unfinished import waiting
 
 
+@collector_paused()
 def derive(
     document: Document,
     functions: Mapping[str, Function] | None = None,

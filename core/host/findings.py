@@ -82,8 +82,23 @@ class CheckedExpectation(msgspec.Struct, frozen=True, kw_only=True):
     came: str
 
 
+class CauseLink(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the things that led to a value; see core.autodiff.explain.Link."""
+
+    node: str
+    op: str
+    cause: str
+    index: list[int] | None
+    operand: str
+    phase: str
+    run: int | None
+    position: str
+    iterations: list[tuple[int, str]]
+    text: str
+
+
 class Explanation(msgspec.Struct, frozen=True, kw_only=True):
-    """As in `gradstep why --json`."""
+    """As in `gradstep why --json`; see core.autodiff.explain.Explanation."""
 
     state: str  # "none", "zero", "nan", "inf" or "ok"
     cause: str
@@ -91,6 +106,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     index: list[int] | None
     path: list[str]
     text: str
+    chain: list[CauseLink] = []
 
 
 class SideResult(msgspec.Struct, frozen=True, kw_only=True):

@@ -78,14 +78,81 @@ class Notated(Message, frozen=True, kw_only=True):
 
 
 class Why(Message, frozen=True, kw_only=True):
-    """Why is d(of)/d(wrt) as it is? Replied to with Explained."""
+    """Why is d(of)/d(wrt) as it is, or without `wrt` the value of `of`, in the current run? Replied
+    to with Explained."""
 
     of: str
-    wrt: str
+    wrt: str = ""
 
 
 class Explained(Message, frozen=True, kw_only=True):
     explanation: Explanation
+
+
+class FindBroken(Message, frozen=True, kw_only=True):
+    """Go on looking for NaN and infinity in the current run, for at most so many seconds. Replied
+    to with BrokenNumbers."""
+
+    seconds: float = 0.01
+
+
+class BrokenNumbers(Message, frozen=True, kw_only=True):
+    """What was found in `run` so far. complete: whether all was looked at that has been executed.
+
+    kind: "nan", "inf" or "" (all is finite). op: what made the first one out of values that held
+    none, tensor: the first of its results that holds it, `node` the user's operation that it
+    belongs to, step: how many steps are done then (0: it was there at the beginning), position:
+    where that is, as `run_to` takes it. nan_node, nan_phase: of what made the first NaN, where that
+    is another. nodes: how many of the user's operations hold some. reached: whether something has
+    it that was asked for or lasts: a fetch, a gradient, a variable.
+    """
+
+    run: int
+    complete: bool
+    kind: str = ""
+    op: str = ""
+    tensor: str = ""
+    node: str = ""
+    phase: str = ""
+    step: int = 0
+    position: str = ""
+    nan_node: str = ""
+    nan_phase: str = ""
+    nodes: int = 0
+    reached: bool = False
+
+
+class FindBottlenecks(Message, frozen=True, kw_only=True):
+    """What does all of d(of)/d(wrt) pass? of: "" for the first thing that is differentiated of
+    which `wrt` has a gradient. Replied to with Bottlenecks."""
+
+    wrt: str
+    of: str = ""
+
+
+class Bottlenecks(Message, frozen=True, kw_only=True):
+    """passes: operations that all of the gradient goes through, from `of` on, without the ends;
+    cut: the fewest wires ("a<0") with a stop at each of which it does not arrive. Nothing where
+    there is no gradient."""
+
+    of: str
+    wrt: str
+    passes: list[str]
+    cut: list[str]
+
+
+class FindRepeats(Message, frozen=True, kw_only=True):
+    """Which blocks are like the one around these operations? Replied to with Repeats."""
+
+    names: list[str]
+
+
+class Repeats(Message, frozen=True, kw_only=True):
+    """scopes: those that are alike, in order of creation; names: the operations in all of them.
+    Nothing where the blocks around what was asked for are not repeated."""
+
+    scopes: list[str]
+    names: list[str]
 
 
 class Compare(Message, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ plan steps already executed in that run.
 from __future__ import annotations
 
 from core.host.findings import (
+    CauseLink,
     CheckedExpectation,
     CheckedTensor,
     ComparedNode,
@@ -22,6 +23,8 @@ from core.host.findings import (
     UncheckedNode,
 )
 from core.host.inquiries import (
+    Bottlenecks,
+    BrokenNumbers,
     CheckExpectations,
     CheckGradients,
     Compare,
@@ -30,11 +33,15 @@ from core.host.inquiries import (
     Expectations,
     Expected,
     Explained,
+    FindBottlenecks,
+    FindBroken,
+    FindRepeats,
     GradientTable,
     Notate,
     Notated,
     Profile,
     Profiled,
+    Repeats,
     Why,
 )
 from core.host.message import Message
@@ -205,6 +212,9 @@ Request = (
     | Expect
     | Notate
     | Why
+    | FindBroken
+    | FindBottlenecks
+    | FindRepeats
     | Compare
     | Profile
     | Devices
@@ -221,6 +231,9 @@ Reply = (
     | Expected
     | Notated
     | Explained
+    | Bottlenecks
+    | BrokenNumbers
+    | Repeats
     | Compared
     | Profiled
     | DeviceList
@@ -229,7 +242,10 @@ Event = Output | Progress
 
 __all__ = [
     "BlockedEdge",
+    "Bottlenecks",
     "BreakpointSpec",
+    "BrokenNumbers",
+    "CauseLink",
     "CheckExpectations",
     "CheckGradients",
     "CheckedExpectation",
@@ -252,6 +268,9 @@ __all__ = [
     "Explained",
     "Explanation",
     "Failed",
+    "FindBottlenecks",
+    "FindBroken",
+    "FindRepeats",
     "GradientRow",
     "GradientTable",
     "LoopInfo",
@@ -273,6 +292,7 @@ __all__ = [
     "ProgramInfo",
     "Progress",
     "Read",
+    "Repeats",
     "Reply",
     "Request",
     "SessionInfo",

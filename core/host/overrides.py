@@ -24,10 +24,12 @@ _NOUN = {
 
 def unmatched(graph: Graph, overrides: Iterable[Override]) -> list[Problem]:
     """A problem for each enabled override that matches no operation, with near misses."""
+    wanted = [override for override in overrides if override.enabled]
+    there = {kind: _targets(graph, kind) for kind in {override.kind for override in wanted}}
     return [
         Problem("", "override", *near_miss(graph, override.kind, override.target), "warning")
-        for override in overrides
-        if override.enabled and not any(override.matches(op) for op in within(graph))
+        for override in wanted
+        if override.named not in there[override.kind]
     ]
 
 
@@ -46,8 +48,9 @@ def unregistered(
     """A problem for each gradient that is asked for and is neither a function of the document nor
     that of an op type: by an override that is on, or by an operation's `_gradient_op_type`."""
     asked: dict[tuple[str, str], str] = {}
+    there = {kind: _targets(graph, kind) for kind in {override.kind for override in overrides}}
     for override in overrides:
-        if override.enabled and any(override.matches(op) for op in within(graph)):
+        if override.enabled and override.named in there[override.kind]:
             asked[("", override.gradient)] = f"the override of {override.target}"
     for op in within(graph):
         if op.gradient_op_type is not None:

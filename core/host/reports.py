@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from core.autodiff.notation import Notation
+from core.checks.survey import Surveyor
 from core.debug.place import Place
 from core.debug.program import Program, name_of
 from core.debug.session import DebugSession
@@ -20,6 +21,7 @@ from core.graph.problems import Problem
 from core.host.failures import info_of, info_of_problem
 from core.host.messages import (
     BlockedEdge,
+    BrokenNumbers,
     EdgeGradient,
     LoopInfo,
     LoopPlace,
@@ -29,6 +31,7 @@ from core.host.messages import (
     Stopped,
     ThreadInfo,
 )
+from core.host.racing import problems_of
 from core.ops.opened import opened
 from core.ops.table import find
 
@@ -51,7 +54,7 @@ def program_info(session: DebugSession) -> ProgramInfo:
         ],
         custom=dict(program.custom),
         slots={name: list(slots) for name, slots in program.slots.items()},
-        problems=[info_of_problem(p) for p in (*program.problems, *telling.problems)],
+        problems=[info_of_problem(p) for p in (*problems_of(session), *telling.problems)],
         device=backend.name,
         measured=backend.measured,
         source=backend.source,
@@ -101,6 +104,29 @@ def stopped(threads: Threads) -> Stopped:
         recorded_bytes=stop.recorded_bytes,
         recorded_limit=stop.recorded_limit,
         threads=[] if len(states) == 1 else [_thread_info(state) for state in states],
+    )
+
+
+def broken_numbers(surveyor: Surveyor, run: int, seconds: float) -> BrokenNumbers:
+    """What is known of NaN and infinity in a run once it was looked through for so long."""
+    found = surveyor.look(run, seconds)
+    first, later = found.first, None if found.first_nan is found.first else found.first_nan
+    if first is None:
+        return BrokenNumbers(run=run, complete=found.complete)
+    return BrokenNumbers(
+        run=run,
+        complete=found.complete,
+        kind=first.kind,
+        op=first.op.name,
+        tensor=str(first.tensor),
+        node=owner(first.op),
+        phase=first.op.phase.value,
+        step=first.step + 1,
+        position=f"{run}:{first.step + 1}",
+        nan_node="" if later is None else owner(later.op),
+        nan_phase="" if later is None else later.op.phase.value,
+        nodes=len(found.nodes),
+        reached=found.reached,
     )
 
 

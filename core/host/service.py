@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec import structs
 
+from core.checks.survey import Surveyor
 from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.debug.session import DebugSession
 from core.debug.sessions import Sessions
@@ -19,6 +20,8 @@ from core.debug.threads import Threads
 from core.errors import GradstepError
 from core.graph.loop import way_to
 from core.graph.problems import Problem
+from core.graph.repeats import blocks_around
+from core.graph.scopes import parents
 from core.host import messages as m
 from core.host.checking import gradient_tables, table_of_node
 from core.host.derive import compiled, derive, of_kind
@@ -26,21 +29,22 @@ from core.host.devices import DeviceServices
 from core.host.evaluator import Evaluator
 from core.host.expectations import check_expectations
 from core.host.expecting import expected, with_expected
-from core.host.explaining import explanation
+from core.host.explaining import Explainer
 from core.host.failures import info_of, info_of_problem
+from core.host.passing import found_bottlenecks, loss_for
 from core.host.position import begin, begin_all, go_back_to_all
 from core.host.profiling import Wish, profiled
 from core.host.reading import read
-from core.host.reports import operands, program_info, stopped
+from core.host.reports import broken_numbers, operands, program_info, stopped
 from core.host.sessions import managed
-from core.host.situation import Situation
+from core.host.situation import Situation, situation_of
 from core.host.unfinished import without_unfinished
 from core.host.user_code import Function
 from core.host.wire import Buffer
 from core.io import store
 from core.io.document import CodeKind, Document
+from core.ops.opened import opened
 from core.ops.output import printing_to, say
-from core.ops.variable import VARIABLES
 
 Answer = tuple[m.Message, tuple[Buffer, ...]]
 Emit = Callable[[m.Event], None]
@@ -76,6 +80,7 @@ class EngineService:
         self._devices = devices
         self._emit = emit
         self._loaded: Loaded | None = None
+        self._surveyor: Surveyor | None = None
         self._interrupted = threading.Event()
         self._handlers: dict[type, Callable[[Any, Sequence[Buffer]], Answer]] = {
             m.Open: self._open,
@@ -88,6 +93,9 @@ class EngineService:
             m.Expect: self._expect,
             m.Notate: self._notate,
             m.Why: self._why,
+            m.FindBroken: self._find_broken,
+            m.FindBottlenecks: self._find_bottlenecks,
+            m.FindRepeats: self._find_repeats,
             m.Compare: self._compare,
             m.Profile: self._profile,
             m.Devices: self._list_devices,
@@ -204,8 +212,38 @@ class EngineService:
         return m.Notated(operands=operands(self._session.program, request.op)), ()
 
     def _why(self, request: m.Why, buffers: Sequence[Buffer]) -> Answer:
-        found = explanation(self._evaluator(), self._situation(), request.of, request.wrt)
-        return m.Explained(explanation=found), ()
+        session = self._session
+        functions, before = session.program.functions, self._check_interrupted
+        explainer = Explainer(
+            self._situation(),
+            functions,
+            session.backend,
+            session,
+            session.stop.run,
+            session.stop.step,
+            before,
+        )
+        if request.wrt:
+            return m.Explained(explanation=explainer.gradient(request.of, request.wrt)), ()
+        return m.Explained(explanation=explainer.value(request.of)), ()
+
+    def _find_broken(self, request: m.FindBroken, buffers: Sequence[Buffer]) -> Answer:
+        session = self._session
+        if self._surveyor is None or self._surveyor.session is not session:
+            self._surveyor = Surveyor(session)
+        return broken_numbers(self._surveyor, session.stop.run, request.seconds), ()
+
+    def _find_bottlenecks(self, request: m.FindBottlenecks, buffers: Sequence[Buffer]) -> Answer:
+        here, derived = self._situation(), self._session.program.derived
+        losses = [y for one in derived for y in one.of] or [*here.request.of]
+        of = request.of or loss_for(here, request.wrt, losses)
+        return found_bottlenecks(here, of, request.wrt), ()
+
+    def _find_repeats(self, request: m.FindRepeats, buffers: Sequence[Buffer]) -> Answer:
+        graph = opened(self._session.program.forward)
+        scopes = {*(found := blocks_around(graph, request.names))}
+        names = [name for name in graph.operations if not scopes.isdisjoint(parents(name))]
+        return m.Repeats(scopes=[*found], names=names), ()
 
     def _compare(self, request: m.Compare, buffers: Sequence[Buffer]) -> Answer:
         program = self._session.program
@@ -253,14 +291,7 @@ class EngineService:
 
     def _situation(self) -> Situation:
         """Gradients as of the current run: at the variables that it started with."""
-        session = self._session
-        assert self._loaded is not None
-        program, start = session.program, session.frame(session.stop.run, 0)
-        variables = [op.output() for op in program.forward if op.type in VARIABLES]
-        values = {ref: value for ref in variables if (value := start.value(ref)) is not None}
-        return Situation(
-            program.forward, program.request, self._loaded.gradients, {**program.feeds, **values}
-        )
+        return situation_of(self._session, self._open_document.gradients)
 
     def _evaluator(self, text: str = "", total: int = 0) -> Evaluator:
         """Runs graphs with the document's functions, tells how far it is, heeds a pause."""

@@ -9,7 +9,9 @@ import numpy as np
 
 from core.autodiff.request import GradientRequest
 from core.autodiff.rules import GradientFunction
+from core.debug.session import DebugSession
 from core.graph.model import Graph, TensorRef
+from core.ops.variable import VARIABLES
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,3 +29,12 @@ class Situation:
         ends = [self.graph[ref.op].name for ref in (*request.of, *request.wrt)]
         names = self.graph.ancestors(ends)
         return Graph.of(op for op in self.graph if op.name in names)
+
+
+def situation_of(session: DebugSession, functions: Mapping[str, GradientFunction]) -> Situation:
+    """As of the session's current run: at the variables that it started with. functions: custom
+    gradients by name."""
+    program, start = session.program, session.frame(session.stop.run, 0)
+    variables = [op.output() for op in program.forward if op.type in VARIABLES]
+    values = {ref: value for ref in variables if (value := start.value(ref)) is not None}
+    return Situation(program.forward, program.request, functions, {**program.feeds, **values})

@@ -14,8 +14,8 @@ def without_cycles(graph: Graph) -> Graph:
     try:
         graph.order  # noqa: B018 - it raises
     except GradstepError:
-        kept = _ordered(graph)
-        return Graph.of(op for op in graph if op.name in kept)
+        stuck = _stuck(graph)
+        return Graph.of(op for op in graph if op.name not in stuck)
     return graph
 
 
@@ -44,20 +44,12 @@ def refuse_broken(refs: Iterable[TensorRef], broken: Mapping[str, Problem]) -> N
             )
 
 
-def _ordered(graph: Graph) -> set[str]:
-    """Operations that can be put in order: no cycle is above them."""
-    missing = {op.name: {p for p in predecessors(op) if p in graph} for op in graph}
-    followers: dict[str, list[str]] = {name: [] for name in missing}
-    for name, before in missing.items():
-        for other in before:
-            followers[other].append(name)
-    done: set[str] = set()
-    ready = [name for name, before in missing.items() if not before]
-    while ready:
-        name = ready.pop()
-        done.add(name)
-        for follower in followers[name]:
-            missing[follower].discard(name)
-            if not missing[follower]:
-                ready.append(follower)
-    return done
+def _stuck(graph: Graph) -> set[str]:
+    """Operations on cycles, and all that need one of them."""
+    import networkx
+
+    follows = networkx.DiGraph((p, op.name) for op in graph for p in predecessors(op))
+    parts = networkx.strongly_connected_components(follows)
+    on_cycles = {name for part in parts if len(part) > 1 for name in part}
+    on_cycles.update(networkx.nodes_with_selfloops(follows))
+    return on_cycles.union(*networkx.bfs_layers(follows, on_cycles))

@@ -9,12 +9,14 @@ from core.debug.program import Program
 from core.debug.thread import Thread
 from core.graph.model import Graph, predecessors
 from core.graph.problems import Problem
+from core.host.racing import races_of
 from core.ops.unfinished import Waiting, waiting
 
 
 def without_unfinished(program: Program) -> Program:
     """`program`, which runs what it is asked for only as far as that waits for no wire and no feed;
-    of the rest what can be computed, up to where it is open."""
+    of the rest what can be computed, up to where it is open. Races are said of it all: that one
+    end waits orders nothing."""
     waits = waiting(program.graph, program.feeds)
     if not waits:
         return program
@@ -27,7 +29,7 @@ def without_unfinished(program: Program) -> Program:
         fetches=fetches,
         targets=tuple(dict.fromkeys((*targets, *_frontier(program.graph, held, waits)))),
         threads=tuple(t for t in program.threads if not _waits(t, waits)),
-        problems=(*program.problems, *_unfed(waits)),
+        problems=(*program.problems, *_unfed(waits), *races_of(program)),
     )
 
 

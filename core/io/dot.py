@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.autodiff.request import gradient_name, native_name
+from core.autodiff.request import OverrideTable, native_name
 from core.graph.loop import Loop, loop_of
 from core.graph.model import Edge, Graph, Operation, TensorRef
 from core.io.document import Document
@@ -18,19 +18,19 @@ _HEAD = """\
 
 def to_dot(document: Document) -> bytes:
     """The graph with its wires (control inputs dashed), overrides and stopped wires, as UTF-8."""
-    lines = [*_part(document.graph, document)]
+    lines = [*_part(document.graph, document, OverrideTable(document.request.overrides))]
     title = f"  label={_quoted(document.title)};\n" if document.title else ""
     return ("digraph gradstep {\n" + _HEAD + title + "\n".join(lines) + "\n}\n").encode()
 
 
-def _part(graph: Graph, document: Document) -> Iterator[str]:
+def _part(graph: Graph, document: Document, overrides: OverrideTable) -> Iterator[str]:
     """A graph, with a box around each loop and what is in it."""
     for op in graph:
-        yield _node(op, document)
+        yield _node(op, overrides)
         loop = loop_of(op)
         if loop is not None:
             yield f"  subgraph {_quoted(f'cluster {op.name}')} {{\n  label={_quoted(op.name)};"
-            yield from _part(loop.graph, document)
+            yield from _part(loop.graph, document, overrides)
             yield from _round(op, loop)
             yield "  }"
     for op in graph:
@@ -50,9 +50,9 @@ def _round(op: Operation, loop: Loop) -> Iterator[str]:
         yield f'  {wire} [label="next", style=dotted, constraint=false];'
 
 
-def _node(op: Operation, document: Document) -> str:
+def _node(op: Operation, overrides: OverrideTable) -> str:
     label = f"{op.name}\n{op.type}"
-    name = gradient_name(op, document.request.overrides)
+    name = overrides.gradient_name(op)
     if name != native_name(op):
         label += f"\ngradient: {name}"
     return f"  {_quoted(op.name)} [label={_quoted(label)}];"

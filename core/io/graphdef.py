@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import Any
 
+from core.collector import collector_paused
 from core.errors import GradstepError
 from core.graph.model import Graph, Operation, TensorRef, predecessors
 from core.io.document import Document
@@ -51,6 +52,7 @@ def from_pbtxt(data: bytes, name: str = "") -> Document:
     return to_document(proto, name)
 
 
+@collector_paused()
 def to_document(proto: Any, name: str = "") -> Document:
     """The document of a GraphDef message; see `from_pb`."""
     graph = to_graph(proto, name)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from core.collector import collector_paused
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.loop import everywhere
@@ -41,6 +42,7 @@ def to_pbtxt(document: Document) -> bytes:
     return text.encode()
 
 
+@collector_paused()
 def to_graphdef(
     document: Document,
     graph: Graph | None = None,

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.autodiff.request import GradientRequest, gradient_name, native_name
+from core.autodiff.request import GradientRequest, OverrideTable, native_name
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.model import (
@@ -25,8 +25,9 @@ from core.ops.infer import Inference
 def with_requests(graph: Graph, request: GradientRequest) -> Graph:
     """`graph` with its overrides as `_gradient_op_type` and its stopped wires as StopGradient."""
     made: dict[str, Operation] = {}
+    overrides = OverrideTable(request.overrides)
     for op in graph:
-        name = gradient_name(op, request.overrides)
+        name = overrides.gradient_name(op)
         if name != native_name(op) and name != op.gradient_op_type:
             op = op.with_attrs(**{GRADIENT_OP_TYPE: name})
         inputs = list(op.inputs)

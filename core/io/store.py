@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from core.collector import collector_paused
 from core.errors import GradstepError
 from core.io import schema
 from core.io.archive import Archive, pack
@@ -20,6 +21,7 @@ from core.io.records import put_together, take_apart
 R = TypeVar("R", bound=schema.Record)
 
 
+@collector_paused()
 def to_bytes(document: Document, readable: bool = True) -> bytes:
     """The file of `document`; equal documents give equal bytes. readable: its text is laid out for
     people, which takes most of the time. Raises GradstepError."""
@@ -36,6 +38,7 @@ def to_bytes(document: Document, readable: bool = True) -> bytes:
     return pack(members)
 
 
+@collector_paused()
 def from_bytes(data: bytes, name: str = "") -> Document:
     """The document in a file's bytes; `name` is the file's, for messages. Raises GradstepError."""
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 
@@ -134,12 +135,15 @@ def _untangled(
 
 
 def _on_cycles(ends: Collection[tuple[_Item, _Item]]) -> set[_Item]:
-    """What is left of a graph without all that has nothing before it, or nothing after it: cycles,
-    and what lies between two of them."""
-    left = set(ends)
-    while True:
-        inner = {a for a, _ in left} & {b for _, b in left}
-        kept = {(a, b) for a, b in left if a in inner and b in inner}
-        if len(kept) == len(left):
-            return inner
-        left = kept
+    """What an arrow leads away from, and others lead back to."""
+    before: dict[_Item, list[_Item]] = {}
+    for a, b in ends:
+        before.setdefault(b, []).append(a)
+    try:
+        TopologicalSorter(before).prepare()
+    except CycleError:  # nearly never: only now is it worth loading what finds them all
+        import networkx
+
+        parts = networkx.strongly_connected_components(networkx.DiGraph(ends))
+        return {item for part in parts if len(part) > 1 for item in part}
+    return set()

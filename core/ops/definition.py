@@ -12,6 +12,7 @@ from core.graph.dtypes import TensorType
 from core.graph.model import Operation
 from core.ops.arithmetic_class import Arithmetic
 from core.ops.input_spec import InputSpec
+from core.ops.limits import Breaks
 from core.ops.opaque import State
 from core.ops.ufunc import Kernel
 
@@ -86,6 +87,9 @@ class OpDef:
     subject: str
     family: str
     python: tuple[str, ...]
+    breaks: Breaks
+    flat: str
+    vanishes: str
     doc: str
     kinks: str
     differs: str

@@ -39,6 +39,7 @@ from core.ops.definition import (
 )
 from core.ops.input_spec import InputSpec
 from core.ops.input_types import as_declared
+from core.ops.limits import Breaks
 from core.ops.opaque import State
 from core.ops.ufunc import Kernel, from_calls, ufunc_kernel, ufunc_out_kernel
 
@@ -79,6 +80,9 @@ def op(
     branch: Branch = "",
     per_run: type[State] | None = None,
     python: str = "",
+    breaks: Breaks = MappingProxyType({}),
+    flat: str = "",
+    vanishes: str = "",
     doc: str,
     kinks: str = "",
     differs: str = "",
@@ -147,6 +151,11 @@ def op(
                  "loop": what a Switch passes on by its output is alive whenever it is asked for.
     python:      names of the function of `tf` that is this op and takes its inputs in order; what
                  has arguments of its own is a function in core/ops/api.
+    breaks:      what is wrong where a result is NaN or infinite, though no operand is: its name ->
+                 a condition on the operands (core/ops/limits.py). What none says has overflowed.
+    flat:        what it is called where a result does not follow an input at all ("saturated"), if
+                 not that the slope is 0 there; vanishes: what, where it is 0 of operands that are
+                 not ("underflow"). core/checks/causes.py has the names.
     doc, kinks, differs: for people: one sentence; where the derivative jumps; where and why the
                  op is not TensorFlow's.
     defects:     where it is, and TensorFlow's gradient is not what finite differences give.
@@ -193,6 +202,9 @@ def op(
         subject=subject,
         family=family,
         python=tuple(python.split()),
+        breaks=breaks,
+        flat=flat,
+        vanishes=vanishes,
         doc=doc,
         kinks=kinks,
         differs=differs,

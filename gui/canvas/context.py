@@ -27,15 +27,17 @@ if TYPE_CHECKING:
 NODE = (
     "edit.rename", "graph.value", "",
     "run.run_to", "run.breakpoint", "",
-    "graph.stop_gradient", "graph.override", "graph.native", "run.check_node", "run.why", "",
+    "graph.stop_gradient", "graph.override", "graph.native", "run.check_node", "",
+    "run.why_value", "run.why", "run.first_broken", "",
     "graph.wire", "graph.run_after", "graph.pyfunc", "",
-    "edit.select_inputs", "view.outline", "view.tensor", "view.fit_selection",
+    "edit.select_inputs", "edit.select_passes", "edit.select_repeats",
+    "view.outline", "view.tensor", "view.fit_selection",
     "view.toggle_scope", "",
     "edit.cut", "edit.copy", "edit.duplicate", "edit.delete",
 )  # fmt: skip
 SCOPE = (
     "view.toggle_scope", "edit.rename", "run.breakpoint", "",
-    "edit.select_inputs", "view.outline", "view.fit_selection", "",
+    "edit.select_inputs", "edit.select_repeats", "view.outline", "view.fit_selection", "",
     "edit.cut", "edit.copy", "edit.duplicate", "edit.delete",
 )  # fmt: skip
 WIRE = ("graph.stop_gradient", "", "graph.wire_start", "graph.wire_end", "")

@@ -9,6 +9,7 @@ from functools import cached_property
 from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.graph.model import Edge, Operation, TensorRef
 from core.graph.problems import UNFINISHED
+from core.host.messages import BrokenNumbers
 from core.ops.opened import shown_as
 from core.ops.tensor_types import outputs_of
 from core.ops.variable import VARIABLES
@@ -28,6 +29,14 @@ class Flow:
 
     norm: float
     wrong: bool
+
+
+def _broken(first: BrokenNumbers) -> str:
+    """What the node that made the first of them is told to have done."""
+    kind = {"nan": "NaN", "inf": "infinity"}[first.kind]
+    made = "makes" if first.step else "holds"
+    way = {"backward": ", in its gradient", "update": ", in its update"}.get(first.phase, "")
+    return f"{made} the first {kind} of this run{way}"
 
 
 class Facts:
@@ -64,6 +73,9 @@ class Facts:
         for error in (workspace.failure, None if stop is None or waits else stop.error):
             if error is not None and error.node:
                 said.append((error.node, error.message))
+        first = workspace.soundness.first
+        if first is not None and first.reached:
+            said.append((first.node, _broken(first)))
         return {self._visible.box_of[n]: text for n, text in said if n in self._visible.box_of}
 
     @cached_property

@@ -57,6 +57,7 @@ class Stage(QObject):
             workspace.stopped,
             workspace.values_changed,
             workspace.selection_changed,
+            workspace.soundness.changed,
         ):
             signal.connect(self._new_facts)
         workspace.profiler.changed.connect(self._note_profile)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.autodiff.request import GradientRequest, gradient_name, native_name
+from core.autodiff.request import GradientRequest, OverrideTable, native_name
 from core.graph.model import Edge, Graph, Operation, TensorRef
 from core.graph.scopes import parents
 from core.ops.infer import Inference
@@ -158,7 +158,8 @@ def _members(graph: Graph, collapsed: Collection[str]) -> Mapping[str, Sequence[
 def badges(graph: Graph, number: Mapping[str, int], request: GradientRequest) -> dict[int, str]:
     """Box -> name of the gradient that replaces the native one."""
     changed = [op for op in graph if request.overrides or (op.attrs and op.gradient_op_type)]
-    named = ((op, gradient_name(op, request.overrides)) for op in changed)
+    overrides = OverrideTable(request.overrides)
+    named = ((op, overrides.gradient_name(op)) for op in changed)
     return {number[op.name]: name for op, name in named if name != native_name(op)}
 
 

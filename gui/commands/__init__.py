@@ -5,9 +5,15 @@ What a command cannot do it says through `workspace.message` and returns None.
 
 from __future__ import annotations
 
+from gui.commands.causes import (
+    go_to_first,
+    go_to_first_broken,
+    is_elsewhere,
+    show_path,
+)
 from gui.commands.clipboard import copy_selection, cut_selection, paste
 from gui.commands.expecting import expect_run, remove_expectation
-from gui.commands.explaining import ask_why, why_selected
+from gui.commands.explaining import ask_why, ask_why_value, why_selected, why_value_selected
 from gui.commands.gradients import (
     check_gradients,
     check_node,
@@ -77,6 +83,7 @@ from gui.commands.sessions import (
     new_session,
     switch_session,
 )
+from gui.commands.structure import select_passes, select_repeats
 
 __all__ = [
     "add_block",
@@ -84,6 +91,7 @@ __all__ = [
     "add_node",
     "add_source",
     "ask_why",
+    "ask_why_value",
     "begin_block",
     "block_sources",
     "change_name",
@@ -104,7 +112,10 @@ __all__ = [
     "duplicate_selection",
     "duplicate_session",
     "expect_run",
+    "go_to_first",
+    "go_to_first_broken",
     "insert_node",
+    "is_elsewhere",
     "keep_recorded",
     "measure",
     "move_nodes",
@@ -127,6 +138,8 @@ __all__ = [
     "run_to",
     "select_all",
     "select_inputs",
+    "select_passes",
+    "select_repeats",
     "select_scope",
     "set_attr",
     "set_breakpoints",
@@ -140,6 +153,7 @@ __all__ = [
     "set_request",
     "set_theme",
     "set_threads",
+    "show_path",
     "switch_session",
     "switch_thread",
     "to_pyfunc",
@@ -150,4 +164,5 @@ __all__ = [
     "use_device",
     "use_native_gradient",
     "why_selected",
+    "why_value_selected",
 ]

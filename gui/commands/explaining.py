@@ -1,41 +1,60 @@
-"""Asking the engine why a gradient is as it is."""
+"""Asking why a value, or a gradient, is as it is; and being shown."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from core.autodiff.walking import reached
 from core.graph.model import TensorRef
-from core.host.messages import Explained, Failed, Message, Why
-from core.host.wire import Buffer
-from core.io.requests import requests
-from gui.commands.revealing import reveal
+from core.host.messages import Explanation
+from gui.commands.causes import show_path
+from gui.whys import differentiated
 from gui.workspace import Workspace
 
+Then = Callable[[Explanation], None]
 
-def ask_why(workspace: Workspace, ref: TensorRef, say: Callable[[str], None]) -> None:
-    """Ask why the gradient at a tensor is as it is, say it, and go to where it happens; the way
-    there is selected."""
-    document = workspace.document
-    losses = [y for request in requests(document) for y in request.of if ref in request.wrt]
-    losses = losses or [y for request in requests(document) for y in request.of]
-    if not losses:
-        return
-    of = reached(document.graph, ref, losses)
 
-    def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
-        if isinstance(reply, Explained):
-            found = reply.explanation
-            say(found.text)
-            if found.path:
-                reveal(workspace, *found.path, at=found.node or "")
-        elif isinstance(reply, Failed):
-            workspace.complain(reply.error)
+def _ignore(found: Explanation) -> None:
+    pass
 
-    workspace.request(Why(of=of.short, wrt=ref.short), (), answered)
+
+def ask_why(workspace: Workspace, ref: TensorRef, then: Then = _ignore) -> None:
+    """Ask why the gradient at a tensor is as it is, and go to where it happens; the way there is
+    selected. `then` gets the answer."""
+    of = differentiated(workspace, ref)
+    if of is not None:
+        _ask(workspace, of, ref.short, then)
+
+
+def ask_why_value(workspace: Workspace, ref: TensorRef, then: Then = _ignore) -> None:
+    """The same of its value."""
+    _ask(workspace, ref, "", then)
 
 
 def why_selected(workspace: Workspace) -> None:
-    """The same for the selected node."""
-    ref = workspace.shown[workspace.selection[0]].output()
-    ask_why(workspace, ref, lambda text: workspace.message.emit("note", text))
+    """Say why the gradient at the selected node is as it is."""
+    ask_why(workspace, _selected(workspace), _say(workspace))
+
+
+def why_value_selected(workspace: Workspace) -> None:
+    """Say why the value of the selected node is as it is."""
+    ask_why_value(workspace, _selected(workspace), _say(workspace))
+
+
+def _ask(workspace: Workspace, of: TensorRef, wrt: str, then: Then) -> None:
+    def answered(found: Explanation) -> None:
+        show_path(workspace, found)
+        then(found)  # at last: opening a scope is an edit, and takes messages away
+
+    workspace.whys.ask(of.short, wrt, answered)
+
+
+def _selected(workspace: Workspace) -> TensorRef:
+    return workspace.shown[workspace.selection[0]].output()
+
+
+def _say(workspace: Workspace) -> Then:
+    def say(found: Explanation) -> None:
+        workspace.message.emit("note", found.text)
+        workspace.explained.emit(found)
+
+    return say

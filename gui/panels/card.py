@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from gui.panels import painting
+from gui.panels.flow_layout import FlowLayout
 from gui.panels.labels import Link, Text, ThemeSource, Wrapped
 from gui.theme import BODY, GRID, mix, sans
 
@@ -29,9 +30,7 @@ class Card(QWidget):
         self.body = Wrapped(theme, f"{name}.text")
         self.hint = Wrapped(theme, f"{name}.hint", "muted")
         self._links = QWidget()
-        self._row = QHBoxLayout(self._links)
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(2 * GRID)
+        self._row = FlowLayout(self._links, 2 * GRID)
         for part in (self.title, self.body, self.hint, self._links):
             column.addWidget(part)
 
@@ -57,7 +56,6 @@ class Card(QWidget):
             link = Link(self._theme, words, name)
             link.clicked.connect(action)
             self._row.addWidget(link)
-        self._row.addStretch(1)
         self._links.setVisible(bool(links))
         self.setAccessibleName(title)
         self.show()

@@ -9,11 +9,12 @@ from gui.theme import GRID
 
 
 class FlowLayout(QLayout):
-    """Each widget as wide as it wants to be, as far as the line goes."""
+    """Each widget as wide as it wants to be, as far as the line goes. gap: pixels between two."""
 
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, parent: QWidget, gap: int = GRID) -> None:
         super().__init__(parent)
         self._items: list[QLayoutItem] = []
+        self._gap = gap
         self.setContentsMargins(0, 0, 0, 0)
 
     def addItem(self, item: QLayoutItem) -> None:
@@ -45,7 +46,7 @@ class FlowLayout(QLayout):
     def sizeHint(self) -> QSize:
         """All on one line."""
         sizes = [item.sizeHint() for item in self._items]
-        width = sum(size.width() + GRID for size in sizes) - GRID
+        width = sum(size.width() + self._gap for size in sizes) - self._gap
         return QSize(max(width, 0), max((size.height() for size in sizes), default=0))
 
     def minimumSize(self) -> QSize:
@@ -63,5 +64,5 @@ class FlowLayout(QLayout):
                 corner = QPoint(0, below)
             found.append(QRect(corner, QSize(min(size.width(), width), size.height())))
             below = max(below, corner.y() + size.height())
-            corner += QPoint(size.width() + GRID, 0)
+            corner += QPoint(size.width() + self._gap, 0)
         return found

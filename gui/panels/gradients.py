@@ -7,9 +7,9 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout
 from core.host.messages import NodeCheck
 from core.io.requests import requests
 from gui import commands
+from gui.panels.bad_gradients import BadGradients
 from gui.panels.gradient_model import GradientModel
 from gui.panels.labels import Link, Wrapped
-from gui.panels.missing_gradients import MissingGradients
 from gui.panels.panel import Panel
 from gui.panels.tables import FlatTable
 from gui.theme import GRID
@@ -28,11 +28,11 @@ class GradientsPanel(Panel):
             lambda: workspace.theme, self.model, "gradients.table", (88, 72, 72, 72, 32), 0
         )
         self.table.setAccessibleName(self.title)
-        self.missing = MissingGradients(workspace)
+        self.bad = BadGradients(workspace)
         self.column.addLayout(self._head())
         self.column.addLayout(self._verdicts())
         self.column.addWidget(self.table, 1)
-        self.column.addWidget(self.missing)
+        self.column.addWidget(self.bad)
         self.column.addStretch(0)
         self.table.chosen.connect(self._select)
         workspace.table_changed.connect(self.refresh)
@@ -76,7 +76,7 @@ class GradientsPanel(Panel):
         self.table.setVisible(bool(self.model.rows))
         self.table.setColumnHidden(2, not self.model.overridden)
         self._list_nodes([n for n in table.nodes if n.verdict != "ok"] if table is not None else [])
-        self.missing.refresh()
+        self.bad.refresh()
         self.column.setStretch(2, 1 if self.model.rows else 0)
         self.column.setStretch(4, 0 if self.model.rows else 1)
         self.show_content()

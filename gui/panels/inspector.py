@@ -18,6 +18,7 @@ from gui.panels.node_facts import NodeFacts
 from gui.panels.node_verdict import NodeVerdict
 from gui.panels.override_check import OverrideCheck
 from gui.panels.panel import Panel
+from gui.panels.reasons import Reasons
 from gui.panels.scrolling import scrolled
 from gui.panels.step_facts import StepFacts
 from gui.panels.wire_facts import WireFacts
@@ -44,6 +45,7 @@ class InspectorPanel(Panel):
         self.verdict = NodeVerdict(workspace)
         self.value = ValueFlow(workspace)
         self.change = ChangeFlow(workspace)
+        self.reasons = Reasons(workspace)
         self.note = Wrapped(lambda: workspace.theme, "inspector.note", "muted")
         self.note.setContentsMargins(0, 2 * GRID, 0, 0)
         self.step = StepFacts(workspace)
@@ -62,7 +64,8 @@ class InspectorPanel(Panel):
         column.setSpacing(GRID // 2)
         self._sections: tuple[QWidget, ...] = (
             self.facts, self.step, self.wire, self.attributes, self.error, self.code,
-            self.check, self.gradient, self.verdict, self.value, self.change, self.note,
+            self.check, self.reasons, self.gradient, self.verdict, self.value, self.change,
+            self.note,
         )  # fmt: skip
         for section in self._sections:
             column.addWidget(section)
@@ -79,6 +82,7 @@ class InspectorPanel(Panel):
             space.values_changed,
             space.table_changed,
             space.file_changed,
+            space.whys.changed,
         ):
             signal.connect(self._soon.start)
         space.document_opened.connect(self.refresh)  # never a node of another document
@@ -140,6 +144,7 @@ class InspectorPanel(Panel):
         self.verdict.show_node(op)
         self.value.show_node(op)
         self.change.show_change(self.workspace.value(f"{op.name}:0"))
+        self.reasons.show_node(op)
         self.show_content()
 
     def _show_step(self, step: StepInfo) -> None:
@@ -149,6 +154,8 @@ class InspectorPanel(Panel):
         value = self.workspace.value(step.outputs[0]) if step.outputs else None
         self.value.show_tensor(self.tr("Value"), "", value, "")
         self.change.show_change(value)
+        if step.outputs:
+            self.reasons.show_tensor(step.outputs[0], value)
         self.error.show_node(step.op)
         self.show_content()
 

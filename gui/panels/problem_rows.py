@@ -6,19 +6,24 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from core.graph.problems import UNFINISHED, Problem
-from core.host.messages import ErrorInfo, GradientTable, ProblemInfo, ProgramInfo
+from core.host.messages import BrokenNumbers, ErrorInfo, GradientTable, ProblemInfo, ProgramInfo
+from gui.panels.bad_gradients import bad_gradients
+from gui.whys import Question, differentiated
 from gui.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
 class ProblemRow:
-    """node: the operation it stands at, or ""; index: the element of its tensor, or ()."""
+    """node: the operation it stands at, or ""; index: the element of its tensor, or (). why: what
+    there is to ask about a number, its value ("" for the second) or its gradient with respect to
+    what; None of other problems."""
 
     node: str
     text: str
     fix: str
     severity: str = "error"
     index: tuple[int, ...] = ()
+    why: Question | None = None
 
 
 def current_problems(workspace: Workspace) -> list[ProblemRow]:
@@ -28,7 +33,8 @@ def current_problems(workspace: Workspace) -> list[ProblemRow]:
     rows = problem_rows(drawn, workspace.program, error, workspace.failure)
     if workspace.stop is not None and workspace.stop.reason == "blocked":
         rows[0] = replace(rows[0], severity="warning")  # it can still go on
-    return rows + _wrong_gradients(workspace.table)
+    rows += _broken_numbers(workspace.soundness.first) + _wrong_gradients(workspace.table)
+    return rows + _zero_gradients(workspace)
 
 
 def problem_rows(
@@ -51,6 +57,46 @@ def _wrong_gradients(table: GradientTable | None) -> list[ProblemRow]:
         for node in (table.nodes if table is not None else ())
         if not node.agrees
     ]
+
+
+def _broken_numbers(first: BrokenNumbers | None) -> list[ProblemRow]:
+    """The first NaN or infinity of the run, as one row, however many have come of it."""
+    if first is None:
+        return []
+    kind = {"nan": "NaN", "inf": "Infinity"}[first.kind]
+    run = f" of run {first.run + 1}" if first.run else ""
+    began = f"there when run {first.run + 1} began"
+    clauses = [f"{kind} in {_part(first.phase, first.node)}"]
+    clauses.append(f"first at step {first.step}{run}" if first.step else began)
+    if first.nan_node:
+        clauses.append(f"NaN from {_part(first.nan_phase, first.nan_node)} on")
+    some = "1 node holds" if first.nodes == 1 else f"{first.nodes} nodes hold"
+    counted = f"; {some} NaN or infinity" if first.nodes else ""
+    fix, severity = ("", "warning") if first.reached else (_HARMLESS, "info")
+    text = ", ".join(clauses) + counted
+    return [ProblemRow(first.node, text, fix, severity, why=(first.tensor, ""))]
+
+
+def _zero_gradients(workspace: Workspace) -> list[ProblemRow]:
+    """Those that teach nothing, as one row, as a network that is dead has many; a remark, as masks
+    make them, too."""
+    zero = [ref for ref, state in bad_gradients(workspace) if state == "zero"]
+    of = differentiated(workspace, zero[0]) if zero else None
+    if of is None:
+        return []
+    text = f"dL/d{zero[0].short} is 0 in every element"
+    if len(zero) > 1:
+        others = "1 other gradient" if len(zero) == 2 else f"{len(zero) - 1} other gradients"
+        text += f", and so is every element of {others}"
+    return [ProblemRow(zero[0].op, text, "", "info", why=(of.short, zero[0].short))]
+
+
+_HARMLESS = "nothing that was asked for has it: no gradient, and no variable"
+
+
+def _part(phase: str, node: str) -> str:
+    """Of a node what came of it in that phase."""
+    return {"backward": "the gradient of ", "update": "the update of "}.get(phase, "") + node
 
 
 def _of_error(error: ErrorInfo) -> ProblemRow:

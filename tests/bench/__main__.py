@@ -7,19 +7,22 @@ import json
 import sys
 from collections.abc import Sequence
 
-from tests.bench import canvas, debug, engine, report, starting
+from tests.bench import canvas, debug, engine, report, scaling, starting
 from tests.bench.choices import Choices
 from tests.bench.racing import Race
 from tests.bench.rows import Row
 from tests.bench.targets import TITLES
 
-GROUPS = ("engine", "canvas", "debug", "start")
+GROUPS = ("engine", "canvas", "debug", "start", "scaling")  # the last only by its name
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """0: everything was measured, targets met or not; 1: something of ours could not be, or does
     not compute what the others do; 2: bad usage."""
     options = _parser().parse_args(arguments)
+    if options.group == "scaling":
+        sizes = ["--sizes", "300,3000"] if options.quick else []
+        return scaling.main([*sizes, *(["--json"] if options.json else [])])
     only = tuple(options.only.lower().split(",")) if options.only else ()
     if unknown := [name for name in only if name not in TITLES]:
         names = ", ".join(TITLES)

@@ -1,9 +1,9 @@
-"""What the debugger adds to a run, and what moving through time costs it.
+"""What the debugger adds to a run, and what moving through time and asking why cost it.
 
     python -m tests.bench.debugging ROUNDS SECONDS
 
-prints one JSON object: what targets.DEBUG names -> the ratio in each round. All that is compared
-takes turns in one process.
+prints one JSON object: what targets.DEBUG names -> the ratio, or the seconds, in each round. All
+that is compared takes turns in one process.
 """
 
 from __future__ import annotations
@@ -13,15 +13,24 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
+
+from core.autodiff.request import GradientRequest
+from core.checks.survey import Surveyor
 from core.debug.breakpoints import Breakpoint
 from core.debug.program import Program
 from core.debug.session import DebugSession
+from core.graph.model import TensorRef
+from core.host.explaining import Explainer
+from core.host.situation import Situation
+from core.ops.builder import GraphBuilder
 from tests.bench.interleaving import Timer, interleave
 from tests.bench.ours import handed_over
 from tests.bench.workloads import w2, w4
 
 MUCH, LITTLE = 512 << 20, 128 << 20  # bytes for recorded runs: some twenty of W4, or a few
 ARMED, FAR_BACK = 10, 10  # breakpoints; runs
+LONG = 10_000  # operations
 
 
 def debugger(build: Callable[..., object], rate: float, limit: int = MUCH) -> DebugSession:
@@ -118,6 +127,38 @@ def moving(rounds: int, seconds: float) -> dict[str, list[float]]:
     }
 
 
+def explaining(rounds: int) -> dict[str, list[float]]:
+    """Looking for NaN in a run of a chain of 10,000 operations, the first of which may make one,
+    and asking at its end where it came from. CPU seconds."""
+    finite, broken = _chain(1.0), _chain(-1.0)
+    here = Situation(broken.program.graph, GradientRequest(), {}, {})
+    last = broken.plan.fetches[0].short
+
+    def look() -> None:
+        assert Surveyor(finite).look(0, 60.0).complete
+
+    def ask() -> None:
+        assert Explainer(here, session=broken).value(last).node == "first"
+
+    return {
+        "survey": [timed(look)(1) for _ in range(rounds)],
+        "why": [timed(ask)(1) for _ in range(rounds)],
+    }
+
+
+def _chain(x: float) -> DebugSession:
+    builder = GraphBuilder()
+    factor = builder.constant(np.float32(1.0001))
+    y = builder.one("Log", builder.placeholder("x", shape=[8]), name="first")
+    for _ in range(LONG - 1):
+        y = builder.one("Mul", y, factor)
+    graph = builder.build()
+    feeds = {TensorRef("x"): np.full(8, x, np.float32)}
+    session = DebugSession(Program(graph, graph, fetches=(y.ref,), feeds=feeds))
+    session.continue_()
+    return session
+
+
 def _ratios(found: Mapping[str, list[float]], ours: str, theirs: str) -> list[float]:
     return [a / b for a, b in zip(found[ours], found[theirs], strict=True)]
 
@@ -127,6 +168,7 @@ def measure(rounds: int, seconds: float) -> dict[str, list[float]]:
         "breakpoints": breakpoints(rounds, seconds),
         "kept w4": kept(rounds, seconds),
         **moving(rounds, seconds),
+        **explaining(rounds),
     }
 
 

@@ -133,6 +133,8 @@ DEBUG = (
     Measure("kept w4", "W4: debugger, all values of all runs kept / plan", "ratio", 1.20),
     Measure("back", "W4: debugger, step back / step", "ratio", 1.0),
     Measure("goto", "W4: debugger, to a run kept 10 runs ago and back / a run", "ratio", 1.0),
+    Measure("survey", "looking through a run of 10,000 ops for NaN", "s", 0.05),
+    Measure("why", "why a value is NaN, 10,000 ops back", "s", 1.0),
 )
 
 QUICK = ("w1", "w2", "w3", "w4", "w7f", "w7", "w8")  # what fits into two minutes

@@ -10,8 +10,8 @@ from core.autodiff.widen import fitted, widen_operation
 from core.engine.backend import Backend
 from core.engine.evaluate import Functions
 from core.engine.loops.iteration import Iteration, handles_among, iteration_of
+from core.engine.loops.keeping import Keeping
 from core.engine.loops.run import LoopRun
-from core.engine.loops.trace import Keeping
 from core.engine.plan import Plan
 from core.engine.record import Recording
 from core.engine.resolve import Step, Variable
@@ -20,7 +20,7 @@ from core.graph.loop import LOOP, everywhere, loop_of
 from core.graph.model import Graph, Operation
 from core.ops.loop_types import iteration_types
 
-_EVERYTHING = Keeping(whole=True, asked=frozenset())
+_EVERYTHING = Keeping(whole=True, asked={})
 
 
 def run_alone(

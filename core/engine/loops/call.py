@@ -7,11 +7,10 @@ from typing import Any
 
 from core.engine.binding import Binding
 from core.engine.loops.iteration import Iteration
+from core.engine.loops.keeping import Keeping
 from core.engine.loops.pause import LoopPaused
 from core.engine.loops.run import LoopRun
-from core.engine.loops.trace import Keeping, asked_of
 from core.engine.opaque import copied
-from core.engine.plan import Plan
 from core.engine.record import Recording
 from core.engine.resolve import Step
 
@@ -35,7 +34,6 @@ class LoopCall:
         absent: set[int],
     ) -> None:
         recording = Recording(iteration.plan, around.backend, around.functions)
-        recording.keeping = keeping
         self.run = LoopRun(iteration, recording, keeping)
         self._step, self._cells, self._fixed, self._absent = step, cells, fixed, absent
         self._around = around
@@ -62,7 +60,14 @@ class LoopCall:
 
     def close(self) -> None:
         """Another run of the plan begins."""
-        self._begun = self._done = False
+        if self._begun:
+            self._begun = self._done = False
+            self.run.release()
+
+    def adopt(self, keeping: Keeping) -> None:
+        """Keep this of iterations from now on."""
+        if keeping is not self.run.keeping:
+            self.run.adopt(keeping)
 
     def _begin(self) -> None:
         iteration, reads, absent = self.run.iteration, self._step.reads, self._absent
@@ -85,8 +90,3 @@ class LoopCall:
                 self._cells[index][...] = result
             else:
                 self._cells[index] = copied(xp, result)
-
-
-def keeping_for(plan: Plan, whole: bool) -> Keeping:
-    """What the loops of `plan` keep. whole: all that can be kept."""
-    return Keeping(whole, asked_of(plan))

@@ -89,9 +89,9 @@ def _compiled(loop: Loop, types: IterationTypes, handles: Handles) -> Iteration:
         loop=loop,
         plan=plan,
         split=sum(step.op.name in first for step in plan.steps),
-        cond=_value_of(plan, loop.cond),
+        cond=value_of(plan, loop.cond),
         carried=tuple(plan.versions[name][0] for name in loop.variables),
-        results=tuple(_value_of(plan, ref) for ref in loop.results),
+        results=tuple(value_of(plan, ref) for ref in loop.results),
         started=resolver.started,
         fed=resolver.outside,
         shared=shared,
@@ -99,7 +99,8 @@ def _compiled(loop: Loop, types: IterationTypes, handles: Handles) -> Iteration:
     )
 
 
-def _value_of(plan: Plan, ref: TensorRef) -> int:
+def value_of(plan: Plan, ref: TensorRef) -> int:
+    """The value that tensor `ref` of an iteration is at its end."""
     where = plan.tensors[ref]
     return plan.newest(where) if isinstance(where, str) else where
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from core.engine.loops.iteration import Iteration
+from core.engine.loops.keeping import Keeping, Kept
+from core.engine.loops.memory import Charge
 from core.engine.loops.pause import Pausing, never
-from core.engine.loops.trace import Keeping, LoopTrace
+from core.engine.loops.trace import LoopTrace
 from core.engine.opaque import copied
 from core.errors import GradstepError
 from core.graph.model import TensorRef
+from core.ops.output import nowhere, printing_to
 
 if TYPE_CHECKING:
     from core.engine.record import Recording
@@ -34,23 +38,34 @@ class LoopRun:
     def __init__(self, iteration: Iteration, recording: Recording, keeping: Keeping) -> None:
         self.iteration = iteration
         self.recording = recording
-        self._keeping = keeping
+        self._again: LoopRun | None = None  # does iterations once more
         self._crossed = not set(iteration.carried).isdisjoint(
             r for c, r in zip(iteration.carried, iteration.results, strict=True) if c != r
         )
         self.number = self.step = 0
         self.ended = False
-        self.trace = LoopTrace(iteration, keeping, {})
+        self.adopt(keeping)
+
+    def adopt(self, keeping: Keeping) -> None:
+        """Keep other things of iterations from now on, and forget what there is."""
+        self.keeping = keeping
+        self.recording.adopt(keeping)
+        self._kept = Kept.of(self.iteration, keeping, self._repeat)
+        self._charge = Charge(keeping.memory, self.recording.nbytes)
+        self._again = None
+        self.release()
+
+    def release(self) -> None:
+        """Hold nothing of the last run any more."""
+        self.trace = LoopTrace(self._kept, {})
 
     def begin(self, inputs: Sequence[Any], shared: Mapping[str, Any]) -> None:
         """Stand before iteration 0. inputs: device arrays of the loop's variables and captures;
         shared: of the variables that it has in common with the run around."""
         of = self.iteration
         self.recording.feed({ref: inputs[number] for ref, number in of.fed.items()})
-        self.recording.begin({**shared, **{name: inputs[n] for name, n in of.started.items()}})
-        self.number = self.step = 0
-        self.ended = False
-        self.trace = LoopTrace(of, self._keeping, self._outside())
+        self._start({**shared, **{name: inputs[n] for name, n in of.started.items()}})
+        self.trace = LoopTrace(self._kept, self._outside())
 
     @property
     def length(self) -> int:
@@ -70,13 +85,17 @@ class LoopRun:
                 return error
         return None if self.ended else self._run(step)
 
-    def advance(self) -> None:
-        """From the end of an iteration that took place to the start of the next."""
+    def advance(self) -> GradstepError | None:
+        """From the end of an iteration that took place to the start of the next; what is in the
+        way: there is no room to keep what has to be kept of it."""
         assert self.step == self.length
         assert not self.ended
-        self.trace.add(self.recording)
+        try:
+            self.trace.add(self.recording)
+        except GradstepError as error:
+            return error
         self._carry()
-        self.number, self.step = self.number + 1, 0
+        return None
 
     def finish(self, pausing: Pausing = never) -> GradstepError | None:
         """Run to the end of the loop; what stopped it early. It is left where it stands, without
@@ -90,9 +109,9 @@ class LoopRun:
             if not self.ended:
                 if self.step < length:  # a loop inside was left
                     return None
-                self.advance()
-                if pausing():
-                    return None
+                error = self.advance()
+                if error is not None or pausing():
+                    return error
         return None
 
     @property
@@ -139,11 +158,55 @@ class LoopRun:
         after = [recording.value(index) for index in of.results]
         if self._crossed:
             after = [copied(recording.backend.xp, x) for x in after]
-        recording.begin({**now, **dict(zip(of.loop.variables, after, strict=True))})
+        number = self.number + 1
+        self._start({**now, **dict(zip(of.loop.variables, after, strict=True))}, number)
+
+    def _start(self, variables: Mapping[str, Any], number: int = 0) -> None:
+        """Stand before an iteration that starts with these variables."""
+        self.recording.begin(variables)
+        self.number, self.step, self.ended = number, 0, False
+
+    def _repeat(
+        self,
+        outside: Mapping[int, Any],
+        variables: Mapping[str, Any],
+        numbers: range,
+        keep: Callable[[int, Recording], None],
+    ) -> None:
+        """See keeping.Repeat. In memory of its own, and without printing once more."""
+        again = self._again
+        if again is None:
+            plain = replace(self.keeping, whole=False)
+            again = self._again = LoopRun(self.iteration, self.recording.another(), plain)
+            again.recording.keeping = self.keeping  # of loops inside
+        with printing_to(nowhere):
+            again.do_again(outside, variables, numbers, keep)
+
+    def do_again(
+        self,
+        outside: Mapping[int, Any],
+        variables: Mapping[str, Any],
+        numbers: range,
+        keep: Callable[[int, Recording], None],
+    ) -> None:
+        """Iterations of another run of the loop: see `_repeat`. Raises GradstepError where one
+        fails that did not fail before."""
+        plan = self.recording.plan
+        places = {ref: plan.tensors[ref] for ref in self.iteration.fed}
+        self.recording.feed({r: outside[i] for r, i in places.items() if isinstance(i, int)})
+        self._start(variables, numbers.start)
+        for number in numbers:
+            error = self.reach(len(plan.steps))
+            if error is not None:
+                raise error
+            keep(number, self.recording)
+            if self.ended:
+                break
+            self._carry()
 
     def _outside(self) -> dict[int, Any]:
         """Copies of what lies outside the iterations, for who looks back."""
-        if not self._keeping.whole:
+        if not self.keeping.whole:
             return {}
         recording = self.recording
         where = (recording.plan.tensors[ref] for ref in self.iteration.fed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 
@@ -68,11 +69,11 @@ def _batches(plan: Plan) -> Iterator[_Batch]:
         left = plan.values[step.reads[0]].type
         key = step.reads[1], left, bool(step.op.attrs.get("transpose_b"))
         batches = found.setdefault(key, [])
-        early = (b for b in batches if plan.made_by[step.reads[0]] < b.numbers[0])
-        batch = next(early, None)
-        if batch is None:
-            batches.append(batch := _Batch())
-        batch.numbers.append(index)
+        made = plan.made_by[step.reads[0]]
+        early = bisect_right(batches, made, key=lambda batch: batch.numbers[0])
+        if early == len(batches):
+            batches.append(_Batch())
+        batches[early].numbers.append(index)
     for batches in found.values():
         yield from (b for b in batches if len(b.numbers) > 1 and _fits(plan, b))
 

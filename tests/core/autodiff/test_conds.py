@@ -9,8 +9,7 @@ from core.autodiff.gradients import Gradient, gradients
 from core.autodiff.request import GradientRequest
 from core.engine.session import Session
 from core.graph.model import Graph, TensorRef
-from core.host.evaluator import Evaluator
-from core.host.explaining import explanation
+from core.host.explaining import Explainer
 from core.host.situation import Situation
 from core.io.graphdef import from_pb
 from core.ops import api as tf
@@ -87,7 +86,7 @@ def test_why_says_which_branch_was_not_taken(
     request = GradientRequest((y.ref,), (x.ref,))
     given = {outer.ref: np.array(p), inner.ref: np.array(q), x.ref: np.array(3, np.float32)}
     here = Situation(build.build(), request, {}, given)
-    found = explanation(Evaluator({}), here, "outer/Merge", "x")
+    found = Explainer(here).gradient("outer/Merge", "x")
     assert (found.state, found.node) == (state, node)
     assert found.cause == ("untaken" if because else "")
     assert because in found.text
@@ -103,5 +102,5 @@ def test_the_path_leads_through_the_branch_that_was_taken() -> None:
     for taken, name in ((True, "cond/yes"), (False, "cond/no")):
         given = {p.ref: np.array(taken), x.ref: np.array(3, np.float32)}
         here = Situation(graph, request, {}, given)
-        path = explanation(Evaluator({}), here, "cond/Merge", "x").path
+        path = Explainer(here).gradient("cond/Merge", "x").path
         assert [*path] == ["cond/Merge", name, f"{name}/Switch", "x"]

@@ -94,6 +94,30 @@ def test_none_is_right_where_the_numbers_are_flat_and_wrong_where_not() -> None:
     assert one("Tanh", [0.4], {"None": lambda op, g: None}).finding.verdict is Verdict.WRONG
 
 
+def test_none_at_a_kink_is_neither_right_nor_wrong() -> None:
+    """The numbers jump there; beside it they are flat, and None says as much."""
+    found = one("Floor", [2.0, 0.4]).finding
+    assert (found.verdict, found.index, found.analytic) == (Verdict.KINK, (0,), None)
+    assert found.text.startswith("a kink at index [0]: the slope is ")
+    assert found.verdicts == {(0,): Verdict.KINK, (1,): Verdict.OK}
+
+
+def test_none_outside_both_sides_of_a_kink_is_wrong() -> None:
+    """Of |x| + 3x the slopes at 0 are 2 and 4; None, as 0, is none of what is between them."""
+
+    build = GraphBuilder()
+    x = build.placeholder("x", "float64", [2])
+    both = build.one("AddV2", build.one("Abs", x, name="abs"), build.one("Mul", x, 3.0, name="m"))
+    build.one("Identity", both, name="y")
+    overrides = tuple(Override("None", name, OverrideKind.OP) for name in ("abs", "m"))
+    request = replace(GradientRequest.to("y", "x"), overrides=overrides)
+    at = {X: np.array([0.0, 1.5])}
+    found = examine(
+        evaluate, build.build(), request, at, {"None": lambda op, g: [None] * len(op.inputs)}
+    )[X].finding
+    assert found.verdicts == {(0,): Verdict.WRONG, (1,): Verdict.WRONG}
+
+
 def test_what_float32_rounds_away_is_no_mistake() -> None:
     """1 - tanh(9)² is 6e-8, which float32 cannot tell from 0."""
     found = one("Tanh", np.float32([9.0])).finding

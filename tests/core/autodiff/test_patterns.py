@@ -15,8 +15,9 @@ from core.autodiff.request import GradientRequest
 from core.graph import edits
 from core.graph.model import Graph, TensorRef
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
+from core.ops.builder import GraphBuilder, Tensor
 from core.ops.infer import declared, infer
+from tests.support.counted import counted, counting
 from tests.support.random_graphs import Drawn, graphs
 
 COUNT = max(50, settings.default.max_examples)
@@ -100,3 +101,22 @@ def test_a_rule_sees_attributes_and_axes() -> None:
     sums = [tf.reduce_sum(p, axis=axis) for p in products for axis in (0, 1)]
     z = build.one("AddN", *sums)
     assert_same(build.build(), GradientRequest((z.ref,), (x.ref, y.ref)))
+
+
+def comparisons(readers: int) -> int:
+    """Of names, while a sum of so many products of the same two tensors is differentiated."""
+    build = GraphBuilder()
+    a, b = (build.placeholder(name, "float32", (2,)) for name in "ab")
+    graph = counted(_with_sum(build, [a * b for _ in range(readers)]))
+    with counting() as found:
+        differentiate(graph, GradientRequest.to("sum", "a", "b"))
+    return found[0]
+
+
+def _with_sum(build: GraphBuilder, terms: list[Tensor]) -> Graph:
+    tf.add_n(terms, name="sum")
+    return build.build()
+
+
+def test_many_readers_of_a_tensor_cost_no_more_each() -> None:
+    assert comparisons(400) < 3 * comparisons(200)

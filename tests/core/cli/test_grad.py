@@ -130,7 +130,7 @@ def test_mistakes(cli: Cli, arguments: list[str], status: int, said: str) -> Non
 )
 def test_what_is_not_asked_is_suggested(cli: Cli, name: str, of: list[str], said: str) -> None:
     """Of a GraphDef, which says nothing of losses; no reads, slots, gradients or updates."""
-    for verb in ("grad", "why"):
+    for verb in ("grad",) if of else ("grad", "why"):  # the value of what is named can be explained
         result = cli(verb, GRAPHS / f"{name}.pb", *(part for n in of for part in ("--of", n)))
         assert result.status == 2
         assert result.err.splitlines()[1].strip() == said
@@ -183,6 +183,20 @@ def test_why_nan(cli: Cli) -> None:
 def test_why_nothing_is_wrong(cli: Cli) -> None:
     found = cli("why", TUTORIAL, "--wrt", "k", "--json").json["gradients"]["k"]
     assert found["state"] == "ok"
+
+
+def test_why_says_what_all_of_it_passes_and_which_stops_end_it(cli: Cli) -> None:
+    """Two ways lead from c to a = d * e, and one from k."""
+    found = cli("why", TUTORIAL, "--of", "a", "--json").json["gradients"]
+    assert (found["c"]["passes"], found["c"]["cut"]) == ([], ["d<1", "e<0"])
+    assert (found["k"]["passes"], found["k"]["cut"]) == (["e"], ["e<1"])
+    said = cli("why", TUTORIAL).out
+    assert "path: loss → a → d → c\n  passes: a\n  ends:   with a stop at 1 wire: loss<0" in said
+    assert "path: loss → a → e → k\n  passes: all of it takes this path" in said
+    stops = [f"--stop={wire}" for wire in found["c"]["cut"]]
+    stopped = cli("why", TUTORIAL, "--of", "a", "--wrt", "c", *stops)
+    assert "is None" in stopped.out
+    assert "ends:" not in stopped.out
 
 
 def test_an_override_of_a_type_nearly_called_so_is_refused_with_what_was_meant(cli: Cli) -> None:

@@ -20,6 +20,7 @@ from core.io.open import read
 from main import Gradstep
 from tests.core.cli.conftest import Cli
 from tests.examples.build import FOLDER
+from tests.support import tensorflow_graphs
 
 ROOT = Path(__file__).parents[3]
 GRAPHS = ROOT / "tests" / "data" / "oracle" / "graphs"
@@ -284,3 +285,15 @@ def test_a_cycle_is_named_where_it_keeps_a_graph_from_running(cli: Cli, tmp_path
     for verb in ("run", "grad"):
         assert "cycle: a ← b ← a" in cli(verb, path).err
     assert "part of a cycle or follows one" in cli("check", path).out
+
+
+def test_check_and_debug_warn_of_races(cli: Cli, tmp_path: Path) -> None:
+    """An estimator's learning rate reads the step that its training counts."""
+    file = tmp_path / "estimator.pb"
+    file.write_bytes(tensorflow_graphs.graph_bytes("program_estimator"))
+    checked = cli("check", file, "--json")
+    (race,) = [p for p in checked.json["problems"] if p["code"] == "race"]
+    assert (race["node"], race["severity"]) == ("ExponentialDecay/Cast_2", "warning")
+    said = "warning: ExponentialDecay/Cast_2: no path orders 'ExponentialDecay/Cast_2', which reads"
+    assert said in cli("check", file).out
+    assert said in cli("debug", file, "--script", "continue").out

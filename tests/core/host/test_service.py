@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from core.autodiff.request import GradientRequest
 from core.debug.breakpoints import Breakpoint
 from core.graph.model import Constant, Edge, TensorRef
 from core.host import messages as m
 from core.host.service import EngineService
 from core.host.tensor_bytes import unpack
 from core.io import edits, store
-from core.io.document import CodeItem, CodeKind, Document
+from core.io.document import CodeItem, CodeKind, Document, Optimizer
 from core.ops.builder import GraphBuilder
 
 Ask = Callable[..., m.Message]
@@ -230,6 +231,76 @@ def test_why_uses_the_values_of_the_run(ask: Ask) -> None:
     assert isinstance(reply, m.Explained)
     found = reply.explanation
     assert (found.state, found.node, found.index) == ("nan", "log", [0])
+
+
+def diverging() -> Document:
+    """y = sum(log(w) w), by descent at a rate at which w becomes negative in run 2, and NaN."""
+    builder = GraphBuilder()
+    w = builder.variable("w", shape=[2])
+    product = builder.one("Mul", builder.one("Log", w, name="log"), w, name="product")
+    builder.one("Sum", product, np.array([0], np.int32), name="y")
+    first = Constant(np.array([3, 1], np.float32))
+    return Document(
+        builder.build(),
+        request=GradientRequest.to("y", "w"),
+        initial={"w": first},
+        optimizers=(Optimizer("GradientDescent", {"learning_rate": 2.0}),),
+    )
+
+
+def test_nan_is_found_and_explained_through_runs(ask: Ask) -> None:
+    """Found in the run that stands, explained by the run that made it, which can be gone to."""
+    ask(m.Open(), store.to_bytes(diverging()))
+    for _ in range(4):
+        ask(m.Control(command="continue_"))
+    found = ask(m.FindBroken(seconds=60.0))
+    assert isinstance(found, m.BrokenNumbers)
+    assert (found.run, found.complete, found.kind, found.node) == (3, True, "nan", "w")
+    assert (found.step, found.reached) == (0, True)
+    for question in (m.Why(of="y"), m.Why(of="y", wrt="w")):
+        reply = ask(question)
+        assert isinstance(reply, m.Explained)
+        told = reply.explanation
+        assert (told.state, told.cause, told.node) == ("nan", "log_of_negative", "log")
+        assert "in run 2" in told.text
+    stop = ask(m.Control(command="run_to", target=told.chain[0].position))
+    assert isinstance(stop, m.Stopped)
+    assert stop.run == 1
+    there = ask(m.FindBroken(seconds=60.0))
+    assert isinstance(there, m.BrokenNumbers)
+    assert (there.run, there.op, there.position) == (1, "log", told.chain[0].position)
+
+
+def test_a_short_look_is_gone_on_with(ask: Ask, opened: m.Opened) -> None:
+    ask(m.Control(command="continue_"))
+    found = ask(m.FindBroken(seconds=0.0))
+    assert isinstance(found, m.BrokenNumbers)
+    while not found.complete:
+        found = ask(m.FindBroken(seconds=0.0))
+        assert isinstance(found, m.BrokenNumbers)
+    assert found.kind == ""
+
+
+def test_what_all_of_a_gradient_passes(ask: Ask, opened: m.Opened) -> None:
+    """Of what the document differentiates, unless something is named."""
+    reply = ask(m.FindBottlenecks(wrt="k"))
+    assert isinstance(reply, m.Bottlenecks)
+    assert (reply.of, reply.passes, reply.cut) == ("loss", ["a", "e"], ["e<1"])
+    reply = ask(m.FindBottlenecks(wrt="c", of="a"))
+    assert isinstance(reply, m.Bottlenecks)
+    assert (reply.passes, reply.cut) == ([], ["d<1", "e<0"])
+    assert failure(ask(m.FindBottlenecks(wrt="kk"))).hint == "did you mean k?"
+
+
+def test_no_gradient_passes_anything_where_none_is_asked_for(
+    ask: Ask, example: Callable[[str], bytes]
+) -> None:
+    build = GraphBuilder()
+    build.placeholder("x", shape=())
+    ask(m.Open(), store.to_bytes(Document(build.build())))
+    said = failure(ask(m.FindBottlenecks(wrt="x")))
+    assert said.message == "no gradient is asked for"
+    assert said.hint == "choose what to differentiate, and with respect to what"
 
 
 def test_why_of_tensors_that_no_request_names(ask: Ask, opened: m.Opened) -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.layout.boxes import GRID, Box
 from core.layout.engines import layout
-from core.layout.nested import SIDE, TITLE
+from core.layout.nested import SIDE, TITLE, _untangled
 from core.layout.worker import arrange
 from tests.core.layout.test_layout import overlapping
+from tests.support.work import lines_run
 
 HOMES = ((), ("a",), ("a", "a/x"), ("a", "a/y"), ("b",), ("b", "b/x"), ("c",))
 SIZES = ((172.0, 52.0), (172.0, 68.0), (240.0, 144.0))
@@ -83,3 +85,20 @@ def test_another_process_gives_the_same() -> None:
     boxes = [Box(f"n{i}", 172, 52, i == 1, HOMES[i % len(HOMES)]) for i in range(12)]
     arrows = [(f"n{i}", f"n{i + 7}") for i in range(5)]
     assert arrange(boxes, arrows) == layout(boxes, arrows)
+
+
+def test_a_scope_between_two_that_are_taken_apart_stays_together() -> None:
+    """Something stands among what is in a, and among what is in z, but nothing among m."""
+    homes = dict(enumerate([("a",), (), ("a",), ("m",), ("m",), ("z",), (), ("z",)]))
+    pairs = [*pairwise(homes)]
+    apart = {0: (), 1: (), 2: (), 3: ("m",), 4: ("m",), 5: (), 6: (), 7: ()}
+    assert _untangled(homes, pairs) == apart
+
+
+def test_a_long_chain_beside_a_scope_is_linear_work() -> None:
+    def work(length: int) -> int:
+        homes = {i: ("a",) if i < 2 else () for i in range(length)}
+        pairs = [(i, i + 1) for i in range(length - 1)]
+        return sum(lines_run(lambda: _untangled(homes, pairs)).values())
+
+    assert work(400) < 3 * work(200)

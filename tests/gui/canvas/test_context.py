@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction, QContextMenuEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
 
-from core.graph.model import Edge, TensorRef
-from core.io.document import Document
+from core.graph.model import Constant, Edge, TensorRef
+from core.io.document import Document, View
+from core.ops.builder import GraphBuilder
 from gui import commands
 from gui.actions import BY_ID
 from gui.canvas import context
@@ -106,6 +108,60 @@ def test_why_says_and_shows_what_makes_a_gradient_none(opened: Any) -> None:
     assert level == "note"
     assert "stop_gradient" in text
     assert set(opened.space.selection) == {"loss", "a", "e"}
+
+
+def test_why_says_what_makes_a_gradient_nan(canvas: Any) -> None:
+    canvas.open("nan_gradient")
+    canvas.space.control("continue_")
+    choose(menu_at(canvas, canvas.middle("p")), "Why this gradient?")
+    level, text = canvas.said[-1]
+    assert level == "note"
+    assert text.startswith("d loss / d p is NaN: logp (Log) makes the first infinity at index [0]")
+    assert canvas.space.selection == ("loss", "term", "safe", "logp")
+
+
+def test_why_says_what_makes_a_value_infinite_and_opens_the_scope_of_it(canvas: Any) -> None:
+    build = GraphBuilder()
+    x = build.placeholder("x", shape=[2])
+    with build.scope("net"):
+        logs = build.one("Log", x, name="logs")
+    build.one("Neg", logs, name="y")
+    feeds = {"x:0": Constant(np.float32([1, 0]))}
+    view = View(collapsed=frozenset({"net"}))
+    canvas.space.open_document(Document(build.build(), feeds=feeds, view=view))
+    canvas.space.debugger.flush()
+    canvas.space.control("continue_")
+    choose(menu_at(canvas, canvas.middle("y")), "Why this value?")
+    level, text = canvas.said[-1]
+    assert (level, text[:14]) == ("note", "y is infinite:")
+    assert "net/logs (Log) makes the first infinity at index [1], from x = 0" in text
+    assert not canvas.space.document.view.collapsed
+    assert canvas.space.selection == ("y", "net/logs")
+
+
+def test_why_asks_by_a_key_too_and_says_of_what_was_not_computed(canvas: Any) -> None:
+    canvas.open("nan_gradient")
+    canvas.space.select(["logp"])
+    canvas.view.setFocus()
+    QTest.keyClick(canvas.view, Qt.Key.Key_Y, Qt.KeyboardModifier.ShiftModifier)
+    assert canvas.said[-1] == ("note", "logp has no value: it has not been computed in this run.")
+    canvas.space.control("continue_")
+    canvas.space.select(["logp"])
+    QTest.keyClicks(canvas.view, "y")
+    assert canvas.said[-1][1].startswith("d loss / d logp")
+
+
+def test_to_the_first_nan_there_is_a_way_from_any_node(canvas: Any) -> None:
+    canvas.open("nan_gradient")
+    menu = menu_at(canvas, canvas.middle("loss"))
+    assert not entry(menu, "Go to the first NaN or infinity").isEnabled()
+    menu.close()
+    canvas.space.control("continue_")
+    while canvas.space.soundness.first is None:
+        QApplication.processEvents()
+    choose(menu_at(canvas, canvas.middle("loss")), "Go to the first NaN or infinity")
+    assert canvas.space.selection == ("logp",)
+    assert canvas.space.stop.reason == "goto"
 
 
 def test_a_wire_is_stopped_followed_and_unplugged(opened: Any) -> None:

@@ -12,8 +12,9 @@ from core.graph.dtypes import DType, Shape
 from core.graph.model import Edge, Graph, Operation, TensorRef
 from core.io.document import Document, View
 from gui import commands, theme
-from gui.canvas import export
+from gui.canvas import export, tips
 from gui.canvas.detail import Detail
+from gui.canvas.hit import Hit
 
 
 def distance(a: QColor, b: QColor) -> int:
@@ -130,6 +131,21 @@ def test_a_failing_node_is_red_and_the_guilty_element_is_marked(canvas) -> None:
     reading = facts.reading(canvas.number("indices"), of_gradient=False)
     start, length = reading.marked
     assert reading.text[start : start + length] == "6"
+
+
+def test_the_node_that_made_the_first_nan_is_marked(canvas, qtbot) -> None:
+    canvas.open("nan_gradient")
+    number = canvas.number("logp")
+    assert not canvas.view.stage.facts.problems
+    canvas.space.control("continue_")
+    qtbot.waitUntil(lambda: bool(canvas.view.stage.facts.problems))
+    assert canvas.view.stage.facts.problems == {number: "makes the first infinity of this run"}
+    told = tips.text(canvas.view.stage, Hit(box=number))
+    assert "problem: makes the first infinity of this run" in told
+    x, y, width, _ = canvas.view.arrays.rects[number]
+    assert theme.DARK.problem.name() in canvas.colors(canvas.pixel((x + width - 5, y)), 2)
+    canvas.space.control("restart")
+    qtbot.waitUntil(lambda: not canvas.view.stage.facts.problems)
 
 
 def test_the_rows_show_value_and_gradient(canvas) -> None:

@@ -80,6 +80,40 @@ def test_each_missing_gradient_has_a_reason_of_its_own(
         assert f"the gradient ends at {where}" in reason.text()
 
 
+def test_why_a_gradient_is_nan(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
+    bench.open("nan_gradient")
+    panel = show(GradientsPanel(bench.space))
+    assert panel.findChild(Link, "gradients.why.p") is None
+    bench.run("continue_")
+    qtbot.waitUntil(lambda: panel.findChild(Link, "gradients.why.p") is not None)
+    first = panel.findChild(Link, "gradients.first.p")
+    assert not first.isVisible()
+    qtbot.mouseClick(panel.findChild(Link, "gradients.why.p"), Qt.MouseButton.LeftButton)
+    reason = panel.findChild(Wrapped, "gradients.reason.p")
+    assert "logp (Log) makes the first infinity at index [0], from p = 0" in reason.text()
+    assert bench.space.selection == ("loss", "term", "safe", "logp")
+    qtbot.mouseClick(first, Qt.MouseButton.LeftButton)
+    assert bench.space.stop.step == bench.step_of("logp") + 1
+    qtbot.waitUntil(lambda: panel.findChild(Link, "gradients.why.p") is None)  # not yet there
+
+
+def test_why_a_gradient_is_zero(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
+    build = GraphBuilder()
+    dead = build.one("Relu", build.placeholder("x", shape=[2]), name="dead")
+    build.one("Sum", dead, np.array([0], np.int32), name="y")
+    request, feeds = GradientRequest.to("y", "x"), {"x:0": Constant(np.float32([-1, -2]))}
+    bench.space.open_document(Document(graph=build.build(), request=request, feeds=feeds))
+    bench.space.debugger.flush()
+    panel = show(GradientsPanel(bench.space))
+    bench.run("continue_")
+    qtbot.waitUntil(lambda: panel.findChild(Link, "gradients.why.x") is not None)
+    qtbot.mouseClick(panel.findChild(Link, "gradients.why.x"), Qt.MouseButton.LeftButton)
+    reason = panel.findChild(Wrapped, "gradients.reason.x").text()
+    assert "a gradient arrives at dead (Relu) at index [0] and none of it goes on" in reason
+    assert "it is inactive" in reason
+    assert bench.space.selection == ("y", "dead")
+
+
 def test_a_kink_is_neither_right_nor_wrong(
     bench: Any, show: Callable[..., Any], qtbot: Any
 ) -> None:

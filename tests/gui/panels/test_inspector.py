@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QMenu
 from core.autodiff.request import Override, OverrideKind
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Edge, TensorRef
+from core.host.messages import Why
 from core.io.document import Document, Optimizer
 from core.ops import table
 from core.ops.builder import GraphBuilder
@@ -22,6 +23,7 @@ from gui import commands
 from gui.panels.inspector import InspectorPanel
 from gui.panels.labels import Link, Text, Wrapped
 from gui.theme import LIGHT
+from gui.whys import PAUSE
 
 
 def opened(bench: Any, show: Callable[..., Any], example: str, name: str) -> InspectorPanel:
@@ -443,3 +445,58 @@ def opened_here(bench: Any, show: Callable[..., Any]) -> InspectorPanel:
     panel: InspectorPanel = show(InspectorPanel(bench.space), 260)
     panel.refresh()
     return panel
+
+
+def test_it_says_why_unasked(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
+    """Of the value, and of the gradient; with a way there, and along the path."""
+    panel = opened(bench, show, "nan_gradient", "p")
+    value, gradient = panel.reasons.value, panel.reasons.gradient
+    assert not panel.reasons.isVisible()
+    bench.run("continue_")
+    qtbot.waitUntil(lambda: "makes the first infinity" in gradient.body.text())
+    assert gradient.title.text() == "Why dL/dp is NaN"
+    assert not value.isVisible()
+    bench.space.select(["logp"])
+    qtbot.waitUntil(lambda: value.isVisible() and "from p = 0" in value.body.text())
+    assert value.title.text() == "Why logp is infinite"
+    assert not gradient.isVisible()
+    bench.space.select(["p"])
+    qtbot.waitUntil(gradient.isVisible)
+    panel.resize(240, panel.height())
+    panel.grab()
+    for link in gradient.findChildren(Link):
+        assert link.width() == link.sizeHint().width(), "on a line of its own"
+    click(qtbot, find(qtbot, panel, Link, "inspector.why_gradient.path"))
+    assert bench.space.selection == ("loss", "term", "safe", "logp")
+    bench.space.select(["p"])
+    qtbot.waitUntil(gradient.isVisible)
+    click(qtbot, find(qtbot, panel, Link, "inspector.why_gradient.first"))
+    assert bench.space.stop.step == bench.step_of("logp") + 1
+    assert bench.space.selection == ("logp",)
+
+
+def test_why_of_an_operation_on_the_way_back(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    panel = opened(bench, show, "nan_gradient", "p")
+    bench.run("continue_")
+    bench.space.select(["gradients/logp_grad/Mul"])
+    body = panel.reasons.value.body
+    qtbot.waitUntil(lambda: "makes" in body.text())
+    assert "Reciprocal makes the first infinity at index [0] in the gradient of logp" in body.text()
+
+
+def test_a_question_is_asked_once_and_not_while_one_steps(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    opened(bench, show, "nan_gradient", "p")
+    bench.run("continue_")
+    asked = lambda: [m for m in bench.bridge.asked if isinstance(m, Why)]  # noqa: E731
+    qtbot.waitUntil(lambda: len(asked()) == 1)
+    bench.space.select(["logp"])
+    bench.space.select(["p"])
+    qtbot.wait(2 * PAUSE)
+    assert len(asked()) == 1
+    bench.run("step_back", "continue_", "step_back", "continue_")
+    qtbot.wait(3 * PAUSE)
+    assert len(asked()) == 2

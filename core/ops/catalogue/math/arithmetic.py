@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from core.ops import limits
 from core.ops.builder import OpView, Tensor, call
 from core.ops.known import conj
 from core.ops.samples import binary, equal_shapes, with_complex
@@ -32,6 +33,8 @@ for _name in ("Add", "AddV2"):
         broadcasts=True,
         samples=with_complex(binary()),
         python="add" if _name == "AddV2" else "",
+        breaks=limits.SUM,
+        vanishes="cancelled",
         doc="Elementwise sum, with broadcasting.",
     )
 
@@ -66,6 +69,8 @@ op(
     samples=lambda rng: equal_shapes(1)(rng) + equal_shapes(2)(rng) + equal_shapes(4)(rng),
     arithmetic="reducing",
     elementwise=True,
+    breaks=limits.TERMS,
+    vanishes="cancelled",
     doc="The sum of tensors of one shape, added from left to right.",
 )
 op(
@@ -80,6 +85,8 @@ op(
     broadcasts=True,
     samples=with_complex(binary()),
     python="subtract",
+    breaks=limits.SUM,
+    vanishes="cancelled",
     doc="Elementwise difference, with broadcasting.",
 )
 op(
@@ -94,6 +101,8 @@ op(
     broadcasts=True,
     samples=with_complex(binary()),
     python="multiply",
+    breaks=limits.PRODUCT,
+    vanishes="underflow",
     doc="Elementwise product, with broadcasting.",
 )
 
@@ -121,6 +130,7 @@ op(
     samples=with_complex(binary(), differentiable=False),
     arithmetic="rounded",
     python="multiply_no_nan",
+    vanishes="underflow",
     doc="Elementwise product that is 0 wherever y is 0, even if x is infinite or NaN.",
     kinks="the derivative to y is 0 where the gradient is; for complex numbers they are not "
     "conjugated, as in TensorFlow",
@@ -150,6 +160,8 @@ op(
     broadcasts=True,
     samples=with_complex(binary(), differentiable=False),
     python="squared_difference",
+    breaks=limits.SUM,
+    vanishes="cancelled",
     doc="Elementwise square of the difference, with broadcasting; of complex numbers, of its size.",
     kinks="for complex numbers the gradient counts as real, as in TensorFlow",
 )

@@ -40,6 +40,7 @@ for _type, _condition, _word in _EXTREMES:
         broadcasts=True,
         samples=binary(),
         python=_type.lower(),
+        flat="not_extreme",
         doc=f"Elementwise {_word} value, with broadcasting; NaN where either is NaN.",
         kinks="where x = y the whole gradient goes to x",
     )
@@ -108,6 +109,7 @@ op(
     broadcasts=True,
     samples=with_complex(_clip_samples, differentiable=False),
     arithmetic="exact",
+    flat="clipped",
     doc="t kept between two bounds, each a scalar or of t's shape; complex numbers part by part.",
     kinks="the gradient goes to t at both bounds, and to the bound beyond it; complex numbers have "
     "none, since they have no order",

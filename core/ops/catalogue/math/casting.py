@@ -117,6 +117,7 @@ op(
     gradient=_cast_gradient,
     samples=_cast_samples,
     arithmetic="exact",
+    vanishes="rounded",
     doc="The same numbers in another element type: towards integers rounded to zero, from complex "
     "numbers the real part. Truncate: shorter floating-point numbers are rounded to zero, too.",
     kinks="None through any integer or boolean type",

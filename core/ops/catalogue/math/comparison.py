@@ -33,6 +33,7 @@ for _type, _ufunc, _sign, _words in _ORDERED:
         broadcasts=True,
         samples=binary(),
         python=_ufunc,
+        vanishes="false",
         doc=f"Whether {_words}, elementwise with broadcasting.",
     )
 for _type, _ufunc, _sign, _words in (
@@ -52,6 +53,7 @@ for _type, _ufunc, _sign, _words in (
         broadcasts=True,
         samples=binary(),
         python=_ufunc,
+        vanishes="false",
         doc=f"Whether {_words}, elementwise with broadcasting.",
         differs="incompatible_shape_error is taken as true, whatever it says",
     )
@@ -112,6 +114,7 @@ for _type, _ufunc, _sign, _words in (
         broadcasts=True,
         samples=_flags(2),
         python=_ufunc,
+        vanishes="false",
         doc=f"Whether {_words}, elementwise with broadcasting.",
     )
 op(

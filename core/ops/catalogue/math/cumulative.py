@@ -144,6 +144,7 @@ op(
     gradient=_cumprod_gradient,
     samples=_samples,
     arithmetic="reducing",
+    vanishes="underflow",
     doc="The running product along an axis; exclusive: without the element itself.",
     defects=[
         Defect(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from core.errors import GradstepError
+from core.ops import limits
 from core.ops.builder import OpView, Tensor, call
 from core.ops.host import is_integer
 from core.ops.known import conj
@@ -51,6 +52,8 @@ op(
     broadcasts=True,
     samples=with_complex(binary()),
     python="realdiv",
+    breaks=limits.QUOTIENT,
+    vanishes="underflow",
     doc="Elementwise quotient of floating-point numbers, with broadcasting.",
     differs="complex numbers over 0 have infinite parts where TensorFlow's are NaN",
 )
@@ -66,6 +69,8 @@ op(
     broadcasts=True,
     samples=with_complex(binary()),
     arithmetic="rounded",
+    breaks=limits.QUOTIENT,
+    vanishes="underflow",
     doc="Elementwise quotient, of integers rounded to zero; with broadcasting.",
 )
 
@@ -93,6 +98,7 @@ op(
     samples=with_complex(binary()),
     arithmetic="rounded",
     python="div_no_nan divide_no_nan",
+    vanishes="underflow",
     doc="Elementwise quotient that is 0 wherever the divisor is 0.",
     kinks="both derivatives are 0 where y is 0",
 )
@@ -118,6 +124,8 @@ op(
     samples=binary(),
     arithmetic="rounded",
     python="floordiv floor_div",
+    breaks=limits.REMAINDER,
+    vanishes="rounded",
     doc="Elementwise quotient rounded down, with broadcasting.",
 )
 
@@ -144,6 +152,7 @@ op(
     samples=binary(),
     arithmetic="rounded",
     python="floormod mod",
+    breaks=limits.REMAINDER,
     doc="Elementwise remainder with the sign of the divisor, with broadcasting.",
     kinks="jumps where x is a multiple of y; the derivative to x is 1 there, too",
 )
@@ -160,6 +169,8 @@ op(
     samples=binary(),
     arithmetic="rounded",
     python="truncatediv",
+    breaks=limits.REMAINDER,
+    vanishes="rounded",
     doc="Elementwise quotient rounded to zero, with broadcasting.",
     differs="an integer divided by 0 says so; TensorFlow calls it an unexpected error",
 )
@@ -182,6 +193,7 @@ for _type in ("TruncateMod", "Mod"):
         samples=binary(),
         arithmetic="rounded",
         python=_type.lower() if _type == "TruncateMod" else "",
+        breaks=limits.REMAINDER,
         doc="Elementwise remainder with the sign of the dividend, with broadcasting.",
         kinks="TensorFlow has no gradient for it: a LookupError",
         differs="an integer divided by 0 says so; TensorFlow calls it an unexpected error"

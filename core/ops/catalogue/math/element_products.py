@@ -84,6 +84,7 @@ op(
     gradient=_gradient,
     samples=_samples,
     arithmetic="reducing",
+    vanishes="underflow",
     doc="The product over some axes.",
     differs="float16 products are rounded once at the end, so they may stay finite where "
     "TensorFlow's overflow on the way",

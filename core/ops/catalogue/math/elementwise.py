@@ -89,6 +89,8 @@ op(
     arithmetic="exact",
     python="relu",
     elementwise=True,
+    flat="inactive",
+    vanishes="inactive",
     doc="The positive part.",
     kinks="the derivative at 0 is 0",
 )

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from core.ops import limits
 from core.ops.builder import OpView, Tensor, call
 from core.ops.known import conj, zeros_like
 from core.ops.numbers import number, one
@@ -136,6 +137,7 @@ op(
     gradient=_sqrt_second,
     samples=with_complex(equal_shapes(2)),
     elementwise=True,
+    breaks=limits.ROOT_SLOPE,
     doc="The gradient of Sqrt, from its output y and the gradient dy; 0 where dy is 0.",
 )
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from core.ops import limits
 from core.ops.builder import OpView, Tensor, call
 from core.ops.known import conj, zeros_like
 from core.ops.numbers import one
@@ -28,6 +29,8 @@ op(
     gradient=lambda op, g: g * conj(op.outputs[0]),
     samples=with_complex(unary()),
     python="exp",
+    flat="underflow",
+    vanishes="underflow",
     doc="e to the power of x.",
 )
 op(
@@ -41,6 +44,7 @@ op(
     gradient=lambda op, g: g * call("Exp", conj(op.inputs[0])),
     samples=with_complex(unary()),
     python="expm1",
+    flat="underflow",
     doc="e to the power of x, less 1; exact for small x, too.",
 )
 op(
@@ -54,6 +58,7 @@ op(
     gradient=lambda op, g: g * call("Reciprocal", conj(op.inputs[0])),
     samples=with_complex(unary(0.5)),
     python="log",
+    breaks=limits.LOG,
     doc="The natural logarithm.",
 )
 op(
@@ -67,6 +72,7 @@ op(
     gradient=lambda op, g: g * call("Reciprocal", 1.0 + conj(op.inputs[0])),
     samples=with_complex(unary(-0.5)),
     python="log1p",
+    breaks=limits.LOG1P,
     doc="The natural logarithm of 1 + x; exact for small x, too.",
 )
 
@@ -114,6 +120,8 @@ op(
     samples=with_complex(unary()),
     python="sigmoid",
     elementwise=True,
+    flat="saturated",
+    vanishes="underflow",
     doc="The logistic function.",
 )
 
@@ -145,18 +153,31 @@ def _unless_zero(function: Any) -> Any:
     return kernel
 
 
-_PRODUCTS = (
-    ("Xlogy", "x * log(y)", lambda xp, x, y: x * xp.log(y), _xlogy, "x times the logarithm of y"),
+def _of_second(breaks: limits.Breaks) -> limits.Breaks:
+    """The conditions of a function of y, for a product of it with x."""
+    return {cause: lambda x, y, at=at: at(y) for cause, at in breaks.items()}
+
+
+_PRODUCTS: tuple[tuple[Any, ...], ...] = (
+    (
+        "Xlogy",
+        "x * log(y)",
+        lambda xp, x, y: x * xp.log(y),
+        _xlogy,
+        _of_second(limits.LOG),
+        "x times the logarithm of y",
+    ),
     (
         "Xlog1py",
         "x * log1p(y)",
         lambda xp, x, y: x * xp.log1p(y),
         _xlog1py,
+        _of_second(limits.LOG1P),
         "x times the logarithm of 1 + y",
     ),
-    ("Xdivy", "x / y", lambda xp, x, y: x / y, _xdivy, "x over y"),
+    ("Xdivy", "x / y", lambda xp, x, y: x / y, _xdivy, limits.QUOTIENT, "x over y"),
 )
-for _type, _formula, _function, _gradient, _doc in _PRODUCTS:
+for _type, _formula, _function, _gradient, _breaks, _doc in _PRODUCTS:
     op(
         _type,
         inputs="x y",
@@ -169,6 +190,7 @@ for _type, _formula, _function, _gradient, _doc in _PRODUCTS:
         broadcasts=True,
         samples=with_complex(binary(symmetric=False), differentiable=False),
         python=_type.lower(),
+        breaks=_breaks,
         doc=f"{_doc[0].upper()}{_doc[1:]}, but 0 wherever x is 0; with broadcasting.",
         kinks="both derivatives are 0 where x is 0; for complex numbers they are not conjugated, "
         "as in TensorFlow",

@@ -64,6 +64,8 @@ for _type, _function, _empty in (("Max", "max", _lowest), ("Min", "min", _highes
         gradient=_extreme_gradient,
         samples=samples,
         arithmetic="exact",
+        breaks={"empty": lambda x, axes: x.size == 0},
+        flat="not_extreme",
         doc=f"The {'largest' if _type == 'Max' else 'smallest'} value over some axes.",
         kinks="equal extremes share the gradient equally",
     )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from core.ops import limits
 from core.ops.builder import OpView, Tensor, call
 from core.ops.known import conj
 from core.ops.samples import unary, with_complex
@@ -38,6 +41,7 @@ for _type, _gradient, _doc in _FUNCTIONS:
         gradient=_gradient,
         samples=with_complex(unary()),
         python=_type.lower(),
+        flat="saturated" if _type == "Tanh" else "",
         doc=_doc,
     )
 
@@ -54,12 +58,28 @@ def _atanh(op: OpView, g: Tensor) -> Tensor:
     return g * call("Reciprocal", 1.0 - call("Square", conj(op.inputs[0])))
 
 
-_INVERSES = (
-    ("Asinh", "arcsinh", _asinh, (-2.0, 2.0), "sine", ""),
-    ("Acosh", "arccosh", _acosh, (1.5, 3.0), "cosine", "the derivative at 1 is infinite"),
-    ("Atanh", "arctanh", _atanh, (-0.9, 0.9), "tangent", "the derivative at -1 and 1 is infinite"),
+_INVERSES: tuple[tuple[Any, ...], ...] = (
+    ("Asinh", "arcsinh", _asinh, (-2.0, 2.0), {}, "sine", ""),
+    (
+        "Acosh",
+        "arccosh",
+        _acosh,
+        (1.5, 3.0),
+        limits.FROM_ONE,
+        "cosine",
+        "the derivative at 1 is infinite",
+    ),
+    (
+        "Atanh",
+        "arctanh",
+        _atanh,
+        (-0.9, 0.9),
+        limits.BEYOND_ONES,
+        "tangent",
+        "the derivative at -1 and 1 is infinite",
+    ),
 )
-for _type, _ufunc, _gradient, _range, _word, _kinks in _INVERSES:
+for _type, _ufunc, _gradient, _range, _breaks, _word, _kinks in _INVERSES:
     op(
         _type,
         inputs="x",
@@ -71,6 +91,7 @@ for _type, _ufunc, _gradient, _range, _word, _kinks in _INVERSES:
         gradient=_gradient,
         samples=with_complex(unary(*_range)),
         python=_type.lower(),
+        breaks=_breaks,
         doc=f"The number whose hyperbolic {_word} is x.",
         kinks=_kinks,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from core.errors import GradstepError
+from core.ops import limits
 from core.ops.builder import OpView, Tensor, call
 from core.ops.host import is_integer
 from core.ops.known import conj, ones_like, select, zeros_like
@@ -24,6 +25,7 @@ op(
     gradient=lambda op, g: g * (conj(op.inputs[0]) * 2.0),
     samples=with_complex(unary()),
     python="square",
+    vanishes="underflow",
     doc="x times x.",
 )
 op(
@@ -37,6 +39,7 @@ op(
     gradient=lambda op, g: call("SqrtGrad", op.outputs[0], g),
     samples=with_complex(unary(0.5)),
     python="sqrt",
+    breaks=limits.ROOT,
     doc="The square root.",
     kinks="the derivative at 0 is infinite, but a zero gradient stays zero there",
 )
@@ -52,6 +55,7 @@ op(
     samples=with_complex(unary(0.5)),
     python="rsqrt",
     elementwise=True,
+    breaks=limits.INVERSE_ROOT,
     doc="One over the square root.",
 )
 for _type in ("Reciprocal", "Inv"):
@@ -67,6 +71,8 @@ for _type in ("Reciprocal", "Inv"):
         samples=with_complex(unary(0.5)),
         arithmetic="rounded",
         python="reciprocal" if _type == "Reciprocal" else "",
+        breaks=limits.INVERSE,
+        vanishes="underflow",
         doc="One over x.",
         differs="one over complex 0 has an infinite part where TensorFlow's is NaN",
     )
@@ -102,6 +108,8 @@ op(
     broadcasts=True,
     samples=with_complex(binary(symmetric=False)),
     python="pow",
+    breaks=limits.POWER,
+    vanishes="underflow",
     doc="Elementwise power, with broadcasting.",
     kinks="the derivative to y is 0 where x <= 0; to x it is NaN at x = 0, y = 0",
     differs="0 to the power 0 of complex numbers is 1, not NaN",

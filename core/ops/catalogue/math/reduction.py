@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from core.graph.dtypes import SCALAR, DType, TensorType
+from core.ops import limits
 from core.ops.axes import kept_shape, reduced, reduction, spread
 from core.ops.builder import OpView, Tensor, call
 from core.ops.host import integers, is_integer
@@ -50,6 +51,8 @@ op(
     gradient=lambda op, g: (spread(g, *op.inputs), None),
     samples=samples,
     arithmetic="reducing",
+    breaks=limits.TERMS,
+    vanishes="cancelled",
     doc="The sum over some axes; over none, the input itself.",
     differs="float32 sums go pairwise, and float16 sums are rounded once at the end, so the last "
     "bits may differ from TensorFlow's",
@@ -116,6 +119,8 @@ op(
     gradient=_mean_gradient,
     samples=samples,
     arithmetic="reducing",
+    breaks=limits.TERMS,
+    vanishes="cancelled",
     doc="The mean over some axes: NaN of nothing; of integers rounded towards zero.",
 )
 

@@ -25,6 +25,7 @@ for _type, _ufunc, _doc in _FLOATS_ONLY:
         differentiable=False,
         samples=unary(),
         python=_ufunc,
+        vanishes="rounded",
         doc=_doc,
     )
 
@@ -44,6 +45,7 @@ op(
     differentiable=False,
     samples=unary(),
     arithmetic="exact",
+    vanishes="rounded",
     doc="The nearest whole number, the even one of two; integers stay as they are.",
     differs="TensorFlow's kernel makes 0 of every integer; tf.round, there and here, leaves it out",
 )

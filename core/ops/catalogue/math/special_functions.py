@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from core.ops import limits
 from core.ops.builder import OpView, Tensor, call
 from core.ops.samples import unary
 from core.ops.shapes import broadcast
@@ -107,6 +108,12 @@ _ONE_ARGUMENT: tuple[tuple[Any, ...], ...] = (
         "",
     ),
 )
+_BREAKS = {
+    "Erfinv": limits.BEYOND_ONES,
+    "Ndtri": limits.SHARE,
+    "Lgamma": limits.GAMMA,
+    "Digamma": limits.GAMMA,
+}
 for _type, _function, _gradient, _samples, _doc, _kinks, _differs in _ONE_ARGUMENT:
     op(
         _type,
@@ -119,6 +126,9 @@ for _type, _function, _gradient, _samples, _doc, _kinks, _differs in _ONE_ARGUME
         gradient=_gradient,
         samples=_samples,
         python=_type.lower(),
+        breaks=_BREAKS.get(_type, {}),
+        flat="saturated" if _type in ("Erf", "Erfc") else "",
+        vanishes="underflow" if _type == "Erfc" else "",
         doc=_doc,
         kinks=_kinks,
         differs=_differs,

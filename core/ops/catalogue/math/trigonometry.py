@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.ops import limits
 from core.ops.builder import OpView, Tensor, call
 from core.ops.known import conj
 from core.ops.samples import binary, unary, with_complex
@@ -76,6 +77,8 @@ for _type, _ufunc, _gradient, _high, _kinks, _word in _INVERSES:
         gradient=_gradient,
         samples=with_complex(unary(-_high, _high)),
         python=_type.lower(),
+        breaks={} if _type == "Atan" else limits.BETWEEN_ONES,
+        flat="saturated" if _type == "Atan" else "",
         doc=f"The angle in radians whose {_word} is x.",
         kinks=f"the derivative is {_kinks}" if _kinks else "",
     )

@@ -126,6 +126,7 @@ op(
     out_calls=_cross_entropy_calls,
     gradient=_cross_entropy_gradient,
     samples=_with_labels,
+    flat="fitted",
     doc="The cross-entropy of labels against the softmax of features, and its derivative to them.",
     kinks="where logits and labels are broadcast against each other, the gradients have the shape "
     "of the result, and so do not fit what was broadcast",
@@ -233,6 +234,7 @@ op(
     kernel=_sparse,
     gradient=_sparse_gradient,
     samples=_class_numbers,
+    flat="fitted",
     doc="The cross-entropy of one class number a row against the softmax of features, and its "
     "derivative to them.",
     kinks="the labels have no gradient; a label that is no class is an error on the CPU, and a "

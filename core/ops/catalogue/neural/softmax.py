@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from core.graph.dtypes import TensorType
+from core.ops import limits
 from core.ops.builder import OpView, Tensor, call
 from core.ops.numbers import one
 from core.ops.table import InferContext, Sample, op
@@ -108,6 +109,9 @@ op(
     in_place="logits",
     gradient=_softmax_gradient,
     samples=_logits,
+    breaks=limits.TERMS,
+    flat="saturated",
+    vanishes="underflow",
     doc="Exponentials along the last axis, scaled to sum to 1.",
 )
 op(
@@ -120,5 +124,7 @@ op(
     kernel=_log_softmax,
     gradient=_log_softmax_gradient,
     samples=_logits,
+    breaks=limits.TERMS,
+    flat="saturated",
     doc="The logarithm of Softmax, computed without losing small values.",
 )

@@ -1,0 +1,47 @@
+"""Ways through variables: what was assigned to one is read from it, but no gradient goes back."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from core.graph.model import Graph, Operation, TensorRef
+from core.ops.table import find
+
+
+def assigned_on_the_way(graph: Graph, start: str, end: str) -> tuple[Operation, ...]:
+    """The assignments by which operation `start` leads to `end`, on the way that has the fewest
+    operations, the first assignment first; none where there is no such way."""
+    came: dict[str, tuple[str, Operation | None]] = {start: ("", None)}
+    queue = deque([start])
+    while queue and end not in came:
+        name = queue.popleft()
+        for edge in graph.consumers[name]:
+            op = graph[edge.op]
+            if op.name not in came:
+                came[op.name] = name, None
+                queue.append(op.name)
+            for variable in written(graph, op):
+                if variable not in came:
+                    came[variable] = op.name, op
+                    queue.append(variable)
+    found, at = [], end
+    while at and at in came:
+        at, by = came[at]
+        found += [] if by is None else [by]
+    return tuple(reversed(found))
+
+
+def written(graph: Graph, op: Operation) -> list[str]:
+    """The variables that `op` gives values to."""
+    definition = find(op.type)
+    writes = () if definition is None else definition.writes
+    handles = (op.inputs[i] for i in writes if i < len(op.inputs))
+    return [_declared_by(graph, ref) for ref in handles if ref is not None]
+
+
+def _declared_by(graph: Graph, ref: TensorRef) -> str:
+    """The variable that a handle leads to, whatever passes it on."""
+    op = graph[ref.op]
+    while op.inputs and op.inputs[0] is not None:
+        op = graph[op.inputs[0].op]
+    return op.name

@@ -1,0 +1,62 @@
+"""A run of its own, beside the debug session, for a question that the session's runs do not
+answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from core.debug.program import Program
+from core.debug.session import DebugSession
+from core.engine.backend import Backend
+from core.engine.evaluate import Functions
+from core.graph.model import Graph, TensorRef
+from core.ops.output import nowhere, printing_to
+from core.ops.variable import VARIABLES
+
+_AT_ONCE = 256  # steps between two looks at whether it is wanted any more
+
+
+def scratch_session(
+    graph: Graph,
+    fetches: Iterable[TensorRef],
+    given: Mapping[TensorRef, np.ndarray],
+    functions: Functions,
+    backend: Backend,
+    start: Mapping[str, Any] = MappingProxyType({}),
+) -> DebugSession:
+    """A session of `graph` before its first run. given: what variables hold then, and what is fed;
+    start: what is kept under the names of storages, on the backend: over that, and what counters of
+    random draws stand at."""
+    there = {ref: value for ref, value in given.items() if ref.op in graph}
+    held = {ref for ref in there if graph[ref.op].type in VARIABLES}
+    program = Program(
+        graph,
+        graph,
+        fetches=tuple(fetches),
+        feeds={ref: value for ref, value in there.items() if ref not in held},
+        initial={graph[ref.op].name: there[ref] for ref in held},
+        functions=functions,
+    )
+    session = DebugSession(program, backend)
+    known = {n: x for n, x in start.items() if n in session.plan.versions and x is not None}
+    if known:
+        for name, array in known.items():
+            session.timeline.start.set(name, array)
+        session.restart()
+    return session
+
+
+def run_to_end(session: DebugSession, before: Callable[[], None] = lambda: None) -> None:
+    """Run it once. `before` is called now and then, and may raise. Raises GradstepError where the
+    run fails."""
+    length = session.timeline.length
+    with printing_to(nowhere):
+        for step in range(0, length, _AT_ONCE):
+            before()
+            stop = session.go_on(min(step + _AT_ONCE, length))
+            if stop.error is not None:
+                raise stop.error

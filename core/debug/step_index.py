@@ -1,0 +1,76 @@
+"""The steps of a plan by what breakpoints name: an operation, a type, a phase, a scope."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+
+from core.debug.breakpoints import Breakpoint, BreakpointKind
+from core.engine.groups import Group, owner
+from core.engine.plan import Plan
+from core.graph.model import Operation, Phase
+from core.graph.scopes import parents
+
+Steps = Sequence[int]  # numbers, ascending
+
+
+class StepIndex:
+    """Where `breakpoints` are in `plan`. A table is made once, when it is first asked for, in one
+    pass over the plan: many breakpoints cost no more passes than one."""
+
+    def __init__(self, plan: Plan, breakpoints: Iterable[Breakpoint]) -> None:
+        self.plan = plan
+        scopes = (b.target for b in breakpoints if b.kind is BreakpointKind.SCOPE)
+        self._wanted = frozenset(scope.rstrip("/") for scope in scopes) - {""}
+
+    def matching(self, breakpoint: Breakpoint) -> Steps:
+        """The steps that one of the breakpoints names, if it is not on a gradient."""
+        target = breakpoint.target
+        if breakpoint.kind is BreakpointKind.OP:
+            step = self.plan.step_of.get(target)
+            return () if step is None else (step,)
+        if breakpoint.kind is BreakpointKind.TYPE:
+            return self._types.get(target, ())
+        if breakpoint.kind is BreakpointKind.PHASE:
+            return self._phases.get(target, ())
+        if not target:
+            return range(len(self.plan.steps))  # all are in the scope without a name
+        return self._scopes.get(target.rstrip("/"), ())
+
+    @cached_property
+    def gradients(self) -> Mapping[str, Sequence[Group]]:
+        """Forward operation -> the groups of steps that make its gradients."""
+        found: dict[str, list[Group]] = {}
+        for group in self.plan.groups:
+            if group.phase is Phase.BACKWARD:
+                found.setdefault(group.origin, []).append(group)
+        return found
+
+    @cached_property
+    def _types(self) -> Mapping[str, Steps]:
+        return self._by(lambda op: (op.type,))
+
+    @cached_property
+    def _phases(self) -> Mapping[str, Steps]:
+        return self._by(lambda op: (op.phase.value,))
+
+    @cached_property
+    def _scopes(self) -> Mapping[str, Steps]:
+        """An operation is in the scopes of its own name, and in those of what it belongs to."""
+        around: dict[str, frozenset[str]] = {}  # scope -> those that are wanted, of it and around
+
+        def scopes(op: Operation) -> frozenset[str]:
+            ends = (op.scope, owner(op).rpartition("/")[0])
+            for scope in ends:
+                if scope not in around:
+                    around[scope] = self._wanted.intersection((*parents(scope), scope))
+            return around[ends[0]] | around[ends[1]]
+
+        return self._by(scopes)
+
+    def _by(self, names: Callable[[Operation], Iterable[str]]) -> Mapping[str, Steps]:
+        found: dict[str, list[int]] = {}
+        for number, step in enumerate(self.plan.steps):
+            for name in names(step.op):
+                found.setdefault(name, []).append(number)
+        return found

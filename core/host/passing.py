@@ -1,0 +1,41 @@
+"""Answering FindBottlenecks: what all of one gradient passes, and the fewest wires that end it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from core.autodiff.bottlenecks import bottlenecks
+from core.autodiff.differentiate import differentiate
+from core.autodiff.walking import reached
+from core.errors import GradstepError
+from core.graph.model import TensorRef
+from core.host.messages import Bottlenecks
+from core.host.situation import Situation
+from core.ops.broken import broken_operations
+from core.ops.infer import declared
+
+
+def found_bottlenecks(here: Situation, of: str, wrt: str) -> Bottlenecks:
+    """Of d(of)/d(wrt); nothing where an operation on the way cannot run. Raises GradstepError for a
+    wrong name, and for an operation whose gradient cannot be derived."""
+    y, x = TensorRef.parse(of), TensorRef.parse(wrt)
+    request = replace(here.request, of=(y,), wrt=(x,), grad_ys=())
+    graph = here.needed(request)
+    if {y.op, x.op} & broken_operations(graph, declared(graph)).keys():
+        return Bottlenecks(of=y.short, wrt=x.short, passes=[], cut=[])
+    found = bottlenecks(graph, differentiate(graph, request, here.functions), y, x)
+    return Bottlenecks(
+        of=y.short, wrt=x.short, passes=[*found.passes], cut=[str(edge) for edge in found.cut]
+    )
+
+
+def loss_for(here: Situation, wrt: str, losses: Sequence[TensorRef]) -> str:
+    """The first of `losses` that `wrt` leads to. Raises GradstepError without any."""
+    if not losses:
+        raise GradstepError(
+            "no gradient is asked for",
+            kind="ValueError",
+            hint="choose what to differentiate, and with respect to what",
+        )
+    return str(reached(here.graph, TensorRef.parse(wrt), losses))

@@ -1,0 +1,65 @@
+"""Going to where a NaN, an infinity or a zero came from: the place in the runs, and the node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from core.host.messages import Explanation, Stopped
+from gui.commands.revealing import reveal
+from gui.workspace import Workspace
+
+
+def is_elsewhere(workspace: Workspace, found: Explanation) -> bool:
+    """Whether what led to it first was done at another step than the one before this stop."""
+    position = found.chain[0].position if found.chain else ""
+    return position not in ("", _place_of(workspace.stop))
+
+
+def go_to_first(workspace: Workspace, found: Explanation) -> None:
+    """To what led to it first, if something did."""
+    if found.chain:
+        _go(workspace, found.chain[0].node, found.chain[0].position)
+
+
+def go_to_first_broken(workspace: Workspace) -> None:
+    """To what made the first NaN or infinity of the run that is looked at, in a loop to the
+    iteration; where it was there when the run began, to the run that made it."""
+    first = workspace.soundness.first
+    if first is None:
+        return
+
+    def go_on() -> None:
+        workspace.whys.ask(first.tensor, then=lambda found: go_to_first(workspace, found))
+
+    _go(workspace, first.node, first.position if first.step else "", go_on)
+
+
+def show_path(workspace: Workspace, explanation: Explanation) -> None:
+    """Select the operations that a gradient goes, or should go, along, and show where it ends."""
+    if explanation.path:
+        reveal(workspace, *explanation.path, at=explanation.node or "")
+
+
+def _go(
+    workspace: Workspace, node: str, position: str, then: Callable[[], None] = lambda: None
+) -> None:
+    """Show `node`, and stand right after the step that is to blame, back or forward in whatever
+    run, or loop. position: as `run_to` takes it; "" where no step is to blame. `then` is called
+    there."""
+
+    def arrived() -> None:
+        reveal(workspace, node)
+        then()
+
+    if position and position != _place_of(workspace.stop):
+        workspace.control("run_to", position, arrived)
+    else:
+        arrived()
+
+
+def _place_of(stop: Stopped | None) -> str:
+    """Where the debugger stands, as `run_to` takes it."""
+    if stop is None:
+        return ""
+    inside = "".join(f"/{place.iteration}:{place.step}" for place in stop.inside)
+    return f"{stop.run}:{stop.step}{inside}"

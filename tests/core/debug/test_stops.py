@@ -1,0 +1,145 @@
+"""Where breakpoints stop follows from looking at every step, and costs no look at each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from core.debug import loop_points
+from core.debug.breakpoints import Breakpoint, BreakpointKind
+from core.debug.hits import Hits
+from core.debug.loop_points import LoopPoints
+from core.debug.program import Program
+from core.debug.stops import StopPoints
+from core.engine.groups import owner
+from core.engine.plan import Plan, compile_plan
+from core.graph.model import Graph, Operation, Phase, TensorRef
+from core.graph.scopes import is_inside, parents
+from core.ops import api as tf
+from core.ops.builder import GraphBuilder
+from tests.support.counted import counted, counting
+
+
+def places(plan: Plan, b: Breakpoint) -> list[tuple[int, str]]:
+    """Where `b` stops, by looking at every step."""
+    before = not b.condition
+    if b.kind is BreakpointKind.GRADIENT:
+        return [
+            (group.start if before else group.stop, b.target)
+            for group in plan.groups
+            if (group.phase, group.origin) == (Phase.BACKWARD, b.target)
+            and b.target not in b.exempt
+        ]
+    return [*_places_of_steps([step.op for step in plan.steps], b, before)]
+
+
+def _places_of_steps(
+    ops: list[Operation], b: Breakpoint, before: bool
+) -> Iterator[tuple[int, str]]:
+    named = [_is_named(op, b) for op in ops]
+    each = b.kind in (BreakpointKind.OP, BreakpointKind.TYPE)
+    for i, op in enumerate(ops):
+        entered = each or not before or not (i and named[i - 1])
+        if named[i] and entered and not {op.name, owner(op)} & b.exempt:
+            yield (i if before else i + 1), op.name
+
+
+def _is_named(op: Operation, b: Breakpoint) -> bool:
+    if b.kind is BreakpointKind.SCOPE:
+        return not b.target or is_inside(op.name, b.target) or is_inside(owner(op), b.target)
+    named = {BreakpointKind.OP: op.name, BreakpointKind.TYPE: op.type}
+    return named.get(b.kind, op.phase.value) == b.target
+
+
+def _targets(plan: Plan) -> list[str]:
+    names = [name for step in plan.steps for name in (step.op.name, step.op.origin)]
+    types = [step.op.type for step in plan.steps]
+    scopes = [scope for name in names for scope in parents(name)]
+    scopes += [f"{scope}/" for scope in scopes]
+    return [*dict.fromkeys((*names, *types, *scopes, *Phase, "", "/", "nothing"))]
+
+
+@settings(deadline=None, suppress_health_check=[*HealthCheck])
+@given(data=st.data())
+def test_breakpoints_stop_where_a_look_at_every_step_says(
+    tutorial: Program, data: st.DataObject
+) -> None:
+    plan = compile_plan(tutorial.graph, tutorial.fetches, tutorial.targets, [*tutorial.feeds])
+    targets = st.sampled_from(_targets(plan))
+    drawn = st.builds(
+        Breakpoint,
+        targets,
+        st.sampled_from(BreakpointKind),
+        st.sampled_from(["", "value > 0"]),
+        exempt=st.frozensets(targets, max_size=2),
+    )
+    breakpoints = data.draw(st.lists(drawn, max_size=6))
+    points = StopPoints(plan, breakpoints, Hits())
+    found = [(p.position, p.operation) for at in points.at.values() for p in at]
+    assert sorted(found) == sorted(place for b in breakpoints for place in places(plan, b))
+    assert all(p.position == position for position, at in points.at.items() for p in at)
+    for after, until in ((-1, len(plan.steps)), (2, 9)):
+        inside = {position for position, _ in found if after < position <= until}
+        assert [*points.between(after, until)] == sorted(inside)
+
+
+def _chain(length: int) -> Graph:
+    build = GraphBuilder()
+    h = build.placeholder("x", shape=(2,))
+    for number in range(length):
+        with build.scope(f"block{number}"):
+            h = tf.tanh(h, name="h")
+    return build.build()
+
+
+def looked_at(length: int) -> int:
+    """Names, while breakpoints of every kind are set at every block of a chain."""
+    graph = counted(_chain(length))
+    plan = compile_plan(graph, [TensorRef([*graph.operations][-1])], (), [TensorRef("x")])
+    breakpoints = [
+        Breakpoint(
+            f"block{number}/h" if kind is not BreakpointKind.SCOPE else f"block{number}", kind
+        )
+        for number in range(length)
+        for kind in BreakpointKind
+    ]
+    with counting() as found:
+        points = StopPoints(plan, breakpoints, Hits())
+    assert len(points.positions) == length
+    return found[0]
+
+
+def test_many_breakpoints_do_not_look_at_each_step() -> None:
+    assert looked_at(400) < 3 * looked_at(200)
+
+
+def test_each_of_many_loops_looks_at_the_breakpoints_that_name_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    build = GraphBuilder()
+    y = build.placeholder("x", shape=())
+    for number in range(20):
+        with build.as_default():
+            _, y = tf.while_loop(
+                lambda i, y: i < 2,
+                lambda i, y, n=number: (i + 1, tf.tanh(y, name=f"h{n}")),
+                [0, y],
+            )
+    graph = build.build()
+    plan = compile_plan(graph, [y.ref], (), [TensorRef("x")])
+    inside = [
+        op for i in plan.loops for op in plan.steps[i].iteration.plan.graph if op.type == "Tanh"
+    ]
+    given: list[int] = []
+
+    def points(plan: Plan, breakpoints: list[Breakpoint], hits: Hits) -> StopPoints:
+        given.append(len(breakpoints))
+        return StopPoints(plan, breakpoints, hits)
+
+    monkeypatch.setattr(loop_points, "StopPoints", points)
+    found = LoopPoints([Breakpoint(op.name) for op in inside])
+    assert found.loops(plan) == [*plan.loops]
+    assert given == [1] * 20

@@ -1,0 +1,32 @@
+"""docs/problems.md has every code that a problem can have."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+DOCUMENTED = set(re.findall(r"^\| (`.*`) \|", (ROOT / "docs/problems.md").read_text(), re.M))
+
+
+def codes_in(tree: ast.AST) -> Iterator[str]:
+    """The second argument of each `Problem(…)` and `Problem.of(…)`, where it is written out."""
+    for call in ast.walk(tree):
+        if isinstance(call, ast.Call) and len(call.args) > 1:
+            named = call.func.value if isinstance(call.func, ast.Attribute) else call.func
+            if isinstance(named, ast.Name) and named.id == "Problem":
+                yield from (
+                    x.value
+                    for x in ast.walk(call.args[1])
+                    if isinstance(x, ast.Constant) and isinstance(x.value, str)
+                )
+
+
+def test_every_code_is_documented_and_used() -> None:
+    files = sorted((ROOT / "core").rglob("*.py"))
+    used = {code for file in files for code in codes_in(ast.parse(file.read_text()))}
+    documented = {code for row in DOCUMENTED for code in re.findall(r"`([^`]+)`", row)}
+    assert used
+    assert used == documented
