@@ -133,3 +133,25 @@ def test_what_an_emulation_leaves_open_in_a_loop(by: Callable[..., Any], is_open
     (loop,) = (node for node in found.nodes if node.type == "While")
     assert bool(loop.unknown) == is_open
     assert loop.terms == 0
+
+
+def test_a_write_in_a_branch_that_is_not_taken_leaves_the_variable() -> None:
+    builder = GraphBuilder()
+    with builder.as_default():
+        v = builder.variable("v", shape=())
+        p = builder.placeholder("p", "bool", ())
+        _, taken = builder.op("Switch", builder.constant(np.float32(7)), p)
+        write = builder.one("Assign", v, taken, name="write")
+        idle, _ = builder.op("Switch", builder.constant(np.float32(1)), p)
+        builder.one("Merge", tf.identity(write), idle, name="either")
+        builder.one("Identity", v, name="read", control_inputs=("either",))
+    graph = builder.build()
+    for is_taken, value in ((False, 3.0), (True, 7.0)):
+        feeds = {TensorRef("p"): np.array(is_taken)}
+        program = Program(
+            graph, graph, fetches=(TensorRef("read"),), feeds=feeds, initial={"v": np.float32(3)}
+        )
+        found = compare(program, NumpyBackend(), EmulatedBackend(PROFILES["tf-gpu"]))
+        rows = {node.name: node for node in found.nodes}
+        assert rows["write"].verdict == ("equal" if is_taken else "dead")
+        assert rows["read"].left.values == rows["read"].right.values == [value]

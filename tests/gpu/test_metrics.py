@@ -323,3 +323,12 @@ def test_numbers_at_both_ends_of_the_range_are_measured_without_a_warning() -> N
     assert found["max_abs"] == math.inf
     assert found["rel_l2"] == pytest.approx(2)
     assert worst_index(np.array([1.0, top]), np.array([1.0, -top])) == (1,)
+
+
+def test_what_points_the_same_way_is_at_a_cosine_of_1_and_no_more() -> None:
+    rng = np.random.default_rng(5)
+    found = [norms.norms(x, x * 3).cosine for x in rng.normal(size=(300, 7))]
+    assert max(found) == 1
+    assert min(found) == pytest.approx(1)
+    found = [norms.norms(x, x * -3).cosine for x in rng.normal(size=(300, 7))]
+    assert min(found) == -1

@@ -7,8 +7,10 @@ import pytest
 
 from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.debug.changes import assign
+from core.debug.hits import Hits
 from core.debug.program import Program
 from core.debug.session import DebugSession
+from core.debug.stops import StopPoints
 from core.errors import GradstepError
 
 
@@ -122,6 +124,33 @@ def test_after_a_restart_hits_are_counted_from_nothing(countdown: Program) -> No
     session.restart()
     found = [session.continue_() for _ in range(3)]  # log 2, log 1: the first hit, and log 0
     assert [(s.reason, s.run) for s in found] == [("end", 0), ("end", 1), ("breakpoint", 2)]
+
+
+def test_a_region_that_a_run_begins_with_is_entered_at_its_first_step(tutorial: Program) -> None:
+    session = paused(tutorial, Breakpoint("forward", BreakpointKind.PHASE))
+    session.run_to("0:3")
+    found = [session.continue_() for _ in range(2)]
+    assert [(s.reason, s.run, s.step) for s in found] == [
+        ("end", 0, len(session.plan.steps)),
+        ("breakpoint", 1, 0),
+    ]
+
+
+def test_at_an_end_only_conditions_stop(countdown: Program) -> None:
+    """No step comes next there, so that nothing can stop before it."""
+    session = DebugSession(countdown)
+    last = session.plan.steps[-1].op.name
+    after, before = Breakpoint(last, condition="value > -100"), Breakpoint(last)
+    points = StopPoints(session.plan, [after, before], Hits())
+    length = len(session.plan.steps)
+    assert points.positions == [length - 1, length]
+    session.continue_()
+    frame = session.frame()
+    met = points.met((0,), length, lambda: frame, at_end=True)
+    assert met is not None
+    assert met.breakpoint is after
+    assert points.met((0,), length - 1, lambda: frame, at_end=False) is not None
+    assert points.met((0,), length - 1, lambda: frame, at_end=True) is None
 
 
 def test_disabled_breakpoints_do_nothing(tutorial: Program) -> None:
