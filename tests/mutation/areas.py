@@ -40,7 +40,10 @@ AREAS = {
         Area(
             "why",
             (*_in("core/autodiff", "explain finding examine verdict"), "core/checks"),
-            ("tests/core/autodiff", "tests/core/checks"),
+            (
+                *("tests/core/autodiff", "tests/core/checks"),
+                *("tests/core/cli/test_grad.py", "tests/core/host/test_service.py"),
+            ),
         ),
         Area(
             "comparison",
