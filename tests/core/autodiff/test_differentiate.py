@@ -19,7 +19,7 @@ from core.autodiff.request import (
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import GRADIENT_OP_TYPE, Edge, Graph, Operation, Phase, TensorRef
-from core.ops.builder import GraphBuilder
+from core.ops.builder import GraphBuilder, OpView, Tensor
 from tests.support.networks import Arrays, evaluate, network
 
 
@@ -292,3 +292,45 @@ def test_a_function_in_place_of_an_op_has_its_gradient_and_none_for_what_it_take
     assert TensorRef("extra") not in derived.gradients
     assert Edge("y", 1) in derived.blocked
     assert not derived.custom
+
+
+@pytest.mark.parametrize("stopped", [0, 1, 2, 3])
+def test_a_stop_among_operations_that_are_alike_stops_that_one(stopped: int) -> None:
+    """h + tanh(h), four times: each gives 1 + 1 - tanh² on the way back, but the stopped one 1."""
+    b = GraphBuilder()
+    h = b.placeholder("x", "float32", ())
+    for number in range(4):
+        h = b.one("AddV2", h, b.one("Tanh", h, name=f"tanh{number}"), name=f"h{number}")
+    stop = frozenset({Edge(f"tanh{stopped}", 0)})
+    request = replace(GradientRequest.to("h3", "x"), stopped_edges=stop)
+    value, slope = 0.3, 1.0
+    for number in range(4):
+        slope *= 1.0 if number == stopped else 2 - np.tanh(value) ** 2
+        value += np.tanh(value)
+    [found] = gradient(b.build(), request, {TensorRef("x"): np.float32(0.3)})
+    np.testing.assert_allclose(found, slope, rtol=1e-5)
+
+
+def test_each_wire_carries_a_tensor_of_its_own() -> None:
+    """Also where a rule gives one for two inputs, or what arrived."""
+    b = GraphBuilder()
+    x, y = (b.placeholder(name, "float32", (2,)) for name in "xy")
+    b.one("AddV2", x, y, name="z")
+
+    def twice(op: OpView, g: Tensor) -> list[Tensor]:
+        both = g * 2.0
+        return [both, both]
+
+    override = (Override("Twice", "z", OverrideKind.OP),)
+    request = GradientRequest.to("z", "x", "y")
+    for functions, asked, slope in (
+        ({"Twice": twice}, replace(request, overrides=override), 2),
+        ({}, request, 1),
+    ):
+        derived = differentiate(b.build(), asked, functions)
+        carried = [derived.edges[Edge("z", 0)], derived.edges[Edge("z", 1)]]
+        assert len({*carried, derived.gradients[TensorRef("z")]}) == 3
+        values = evaluate(
+            derived.graph, carried, {TensorRef(n): np.ones(2, np.float32) for n in "xy"}
+        )
+        assert [v.tolist() for v in values] == [[slope, slope]] * 2
