@@ -332,3 +332,22 @@ def test_what_points_the_same_way_is_at_a_cosine_of_1_and_no_more() -> None:
     assert min(found) == pytest.approx(1)
     found = [norms.norms(x, x * -3).cosine for x in rng.normal(size=(300, 7))]
     assert min(found) == -1
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "far"),
+    [
+        ((1, math.nan), (3, 0), 2),  # what is finite is farther apart than a mismatch counts
+        ((1, math.nan), (1.5, 0), 1),
+        ((0, math.nan), (1, 0), 1),
+        ((1, math.nan), (1.5, math.nan), 0.5),
+        ((1, 2), (1, math.inf), 1),
+    ],
+)
+def test_a_mismatch_is_a_distance_of_one_at_least(a: tuple, b: tuple, far: float) -> None:
+    assert distance(f32(*a), f32(*b)) == pytest.approx(far)
+
+
+def test_quantiles_are_of_what_is_finite_in_both() -> None:
+    for a, b in [(f32(2, 2), f32(3, math.inf)), (f32(2, math.nan), f32(3, 1))]:
+        assert measure(a, b)["rel_p99"] == pytest.approx(0.5)

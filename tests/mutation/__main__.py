@@ -63,8 +63,7 @@ def _measured(area: Area, python: Path, options: argparse.Namespace) -> Measured
             outcomes = []
             for number, mutant in enumerate(mutants, 1):
                 outcomes.append(bench.outcome(mutant))
-                killer = outcomes[-1].killed_by or "SURVIVED"
-                _say(f"{number}/{len(mutants)} {mutant.file}:{mutant.line} {killer}")
+                _say(f"{number}/{len(mutants)} {report.progress(outcomes[-1])}")
         done = tree.commit(options.at), options.seed, drawn["places"], drawn["left_out"]
         measured = Measured(area.name, *done, failing, outcomes)
     if not options.json:

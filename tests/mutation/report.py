@@ -60,13 +60,7 @@ def _as_json(outcome: Outcome) -> dict[str, Any]:
 
 def readable(measured: Measured) -> str:
     """The survivors with what was changed, then the share."""
-    lines = []
-    for each in measured.survivors:
-        mutant = each.mutant
-        alone = "" if each.tests else ", and no test comes there"
-        lines.append(f"{mutant.file}:{mutant.line}  {mutant.operator}{alone}")
-        lines += [f"  - {line}" for line in mutant.before.split("\n")]
-        lines += [f"  + {line}" for line in mutant.after.split("\n")]
+    lines = [_survivor(each) for each in measured.survivors]
     lines += [f"fails anyway, and counts for nothing: {name}" for name in measured.failing]
     said = (f"{count} {reason}" for reason, count in sorted(measured.left_out.items()))
     total, timed_out = len(measured.outcomes), measured.as_json()["timed_out"]
@@ -76,3 +70,20 @@ def readable(measured: Measured) -> str:
         f"places; left out: {', '.join(said) or 'none'}"
     )
     return "\n".join(lines)
+
+
+def progress(outcome: Outcome) -> str:
+    """Which test has killed it; or the survivor."""
+    mutant = outcome.mutant
+    if outcome.killed_by:
+        return f"{mutant.file}:{mutant.line} {outcome.killed_by}"
+    return f"SURVIVED {_survivor(outcome)}"
+
+
+def _survivor(outcome: Outcome) -> str:
+    """Where it is, and the lines before and after."""
+    mutant = outcome.mutant
+    alone = "" if outcome.tests else ", and no test comes there"
+    changed = [f"  - {line}" for line in mutant.before.split("\n")]
+    changed += [f"  + {line}" for line in mutant.after.split("\n")]
+    return "\n".join([f"{mutant.file}:{mutant.line}  {mutant.operator}{alone}", *changed])

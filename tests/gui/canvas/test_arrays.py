@@ -138,7 +138,13 @@ def test_what_touches_a_rectangle(scene: Scene, corners: Any) -> None:
 
 
 def test_a_rectangle_that_touches_an_edge_touches() -> None:
-    arrays = SceneArrays.of(visible({"x": ()}), {"x": (0.0, 0.0)})
+    scene = visible({"x": (), "sum": ("x",)})
+    arrays = SceneArrays.of(scene, {"x": (0.0, 0.0), "sum": (500.0, 300.0)})
+    left, top, right, bottom = arrays.routes.bounds[0].tolist()
+    assert arrays.links_in(left - 9, top, left, bottom)[0]
+    assert arrays.links_in(right, top, right + 9, bottom)[0]
+    assert arrays.links_in(left, top - 9, right, top)[0]
+    assert arrays.links_in(left, bottom, right, bottom + 9)[0]
     x, y, width, height = arrays.rects[0].tolist()
     far = 50.0
     assert arrays.boxes_in(x - far, y, x, y + 1)[0]

@@ -164,6 +164,12 @@ def test_of_two_frames_that_would_lie_over_each_other_one_is_drawn() -> None:
         places = [(0.0, 0.0), (300.0, 0.0), (0.0, 52.0 + gap), (300.0, 52.0 + gap)]
         return [f.scope for f in frames(homes, np.array([(x, y, 172.0, 52.0) for x, y in places]))]
 
+    def side_by_side(gap: float) -> list[str]:
+        xs = [0.0, 172.0, 344.0 + gap, 516.0 + gap]
+        return [f.scope for f in frames(homes, np.array([(x, 0.0, 172.0, 52.0) for x in xs]))]
+
+    assert side_by_side(2 * SIDE) == ["a", "b"]
+    assert side_by_side(2 * SIDE - 1) == ["a"]
     assert scopes_at(TITLE + SIDE) == ["a", "b"]
     assert scopes_at(TITLE + SIDE - 1) == ["a"]
 
