@@ -201,6 +201,20 @@ def test_run_to_an_operation_heeds_breakpoints_and_to_a_position_does_not(
     assert session.run_to("2:5").reason == "goto"
 
 
+def test_a_position_is_gone_to_past_all_breakpoints_and_no_hit_is_counted(
+    tutorial: Program,
+) -> None:
+    session = paused(tutorial, Breakpoint("e"), Breakpoint("c", hits=2))
+    stop = session.run_to(f"3:{session.plan.step_of['e']}")
+    assert (stop.reason, stop.run, stop.hit) == ("goto", 3, "")
+    session.set_breakpoints([Breakpoint("c", hits=2)])
+    session.run_to("6:1")
+    found = [session.continue_() for _ in range(4)]
+    assert [(s.reason, s.run) for s in found] == [
+        ("end", 6), ("end", 7), ("breakpoint", 8), ("end", 8),
+    ]  # fmt: skip
+
+
 def test_a_condition_that_cannot_be_read_is_refused(tutorial: Program) -> None:
     session = DebugSession(tutorial)
     with pytest.raises(GradstepError, match="isnann") as caught:

@@ -63,6 +63,22 @@ def test_out_of_a_loop_by_a_restart_and_to_an_operation() -> None:
     assert found.step_into().step == 1
 
 
+@pytest.mark.parametrize("before", [0, 1, 2])
+def test_back_into_a_loop_before_what_lies_before_it(before: int) -> None:
+    """before: how many steps before the loop, or at it, there is another breakpoint."""
+    found = session(power, 3)
+    found.continue_()
+    loop = found.plan.step_of["while/While"]
+    other = found.plan.steps[loop - before].op.name
+    found.set_breakpoints([Breakpoint("while/times"), Breakpoint(other)])
+    numbers = []
+    while (stop := found.reverse_continue()).inside:
+        numbers.append(stop.inside[0].iteration)
+        assert (stop.reason, stop.hit) == ("breakpoint", "while/times")
+    assert numbers == [2, 1, 0]
+    assert (stop.reason, stop.hit, stop.step) == ("breakpoint", other, loop - before)
+
+
 def test_back_from_the_start_of_an_iteration_is_the_end_of_the_one_before() -> None:
     found = entered()
     found.run_to("0:4/1:0")

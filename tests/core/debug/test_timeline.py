@@ -168,7 +168,7 @@ def test_a_dropped_run_is_replayed_once_for_all_that_is_asked_of_it(
 def test_a_run_that_was_changed_twice_by_hand_is_replayed_with_both_changes(
     chain: Callable[[int], Program],
 ) -> None:
-    session = DebugSession(chain(6), limit_bytes=1 << 11)
+    session = DebugSession(chain(6), limit_bytes=300)
     names = ("count", "n0", "n3", "n")
     for step, value in ((2, 10.0), (4, 20.0)):
         session.run_to(f"0:{step}")
@@ -176,11 +176,27 @@ def test_a_run_that_was_changed_twice_by_hand_is_replayed_with_both_changes(
     length = len(session.plan.steps)
     session.run_to(f"0:{length}")
     seen = {(s, n): session.frame(0, s).value(n) for s in range(length + 1) for n in names}
-    session.run_to("8:0")
-    session.timeline.require(0)
-    assert session.stop.recorded_bytes < 9 * DebugSession(chain(6)).stop.recorded_bytes
+    one = DebugSession(chain(6)).stop.recorded_bytes
+    session.run_to("20:0")
+    assert session.stop.recorded_bytes < 300 + 2 * one, "not all runs are kept"
     for (step, name), value in seen.items():
         np.testing.assert_array_equal(session.frame(0, step).value(name), value)
+
+
+def test_what_was_replayed_stays_as_it_was_while_others_go_on(
+    chain: Callable[[int], Program],
+) -> None:
+    """Memory of runs that are dropped is used again; not that of what is looked at."""
+    one = DebugSession(chain(4)).stop.recorded_bytes
+    for runs in range(1, 6):
+        session = DebugSession(chain(4), limit_bytes=2 * one)
+        session.run_to("10:0")
+        length = len(session.plan.steps)
+        for _ in range(3):
+            for run in (0, 3):
+                count = session.frame(run, length).value("count")
+                np.testing.assert_array_equal(count, [run + 1, 2 * (run + 1)])
+                session.run_to(f"{session.stop.run + runs}:0")
 
 
 def test_who_shares_variables_that_nobody_else_changes_remembers_nothing(

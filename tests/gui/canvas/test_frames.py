@@ -77,6 +77,14 @@ def test_a_title_selects_moves_and_collapses_what_it_frames(looped: Any) -> None
     assert set(looped.space.selection) == inside(looped, iteration)
     QTest.mouseMove(port, start + QPoint(0, 60))
     QTest.mouseRelease(port, LEFT, Qt.KeyboardModifier.NoModifier, start + QPoint(0, 60))
+    QTest.mouseClick(
+        port, LEFT, Qt.KeyboardModifier.NoModifier, looped.middle("while_loop/initial")
+    )
+    again = title_of(looped, titled(looped, "every iteration of While"))
+    QTest.mouseClick(port, LEFT, Qt.KeyboardModifier.ShiftModifier, again)
+    assert set(looped.space.selection) == {"while_loop/initial", *inside(looped, iteration)}
+    QTest.mouseClick(port, LEFT, Qt.KeyboardModifier.NoModifier, again)
+    assert set(looped.space.selection) == inside(looped, iteration)
     moved = {n for n, at in before.items() if looped.view.arrays.centre(looped.number(n)) != at}
     assert moved == inside(looped, iteration)
     assert titled(looped, "every iteration of While").rect[1] > iteration.rect[1]
