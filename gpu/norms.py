@@ -18,7 +18,7 @@ class Norm:
     """`value` · 2^`exponent`: the number itself may be too large or too small for float64."""
 
     value: float
-    exponent: int = 0
+    exponent: int
 
     def over(self, other: Norm) -> float:
         """How many times the other norm this one is: 0 only where this one is 0, infinite where

@@ -42,7 +42,7 @@ LEGAL: Mapping[State, tuple[Command, ...]] = {
 }
 
 
-def state_of(run: int, step: int, length: int, first: int = 0) -> State:
+def state_of(run: int, step: int, length: int, first: int) -> State:
     """The state at `step` of `run`, in runs of `length` steps, of which those before number `first`
     are not kept any more."""
     if length == 0:

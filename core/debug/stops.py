@@ -75,7 +75,7 @@ class StopPoints:
         return self.positions[first:last]
 
     def met(
-        self, way: Path, position: int, look: Callable[[], Looked], at_end: bool = False
+        self, way: Path, position: int, look: Callable[[], Looked], at_end: bool
     ) -> StopPoint | None:
         """The first breakpoint that stops at `position`; its hit is counted. way: the run, or what
         leads to the iteration; look: gives the values there; at_end: no step comes next, so that

@@ -1,4 +1,5 @@
-"""The peers' own Python environments, in .bench/, made when a benchmark first wants one.
+"""The peers' own Python environments, in .bench/, made when a benchmark first wants one, and
+that of the mutation tool, made likewise.
 
 None of this is a dependency of the project. A peer that cannot be had costs only its rows.
 """
@@ -50,6 +51,7 @@ ENVIRONMENTS = {
         Environment("tensorflow", (_uv("tensorflow==2.21.0", _NUMPY),)),
         Environment("jax", (_uv("jax[cpu]==0.10.2", _NUMPY),)),
         Environment("autograd", (_uv("autograd==1.9.1", _NUMPY),)),
+        Environment("cosmic-ray", (_uv("cosmic-ray==8.7.0"),)),
         # Gradstep itself beside the libraries that its optional kernels use.
         Environment(
             "kernels",
@@ -91,7 +93,7 @@ def _install(environment: Environment) -> None:
     if uv is None:
         raise NotAvailableError("there is no uv to install it with")
     folder, python = FOLDER / environment.name, _python(environment.name)
-    sys.stderr.write(f"bench: installing {environment.name} into {folder.relative_to(ROOT)}/\n")
+    sys.stderr.write(f"dev: installing {environment.name} into {folder.relative_to(ROOT)}/\n")
     FOLDER.mkdir(exist_ok=True)
     make = ("{uv}", "venv", "--quiet", "--clear", "--seed", "--python", sys.executable, str(folder))
     _do(make, uv, python)

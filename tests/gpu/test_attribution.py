@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Mapping
 
 import numpy as np
@@ -15,7 +16,9 @@ from core.errors import GradstepError
 from core.graph.model import TensorRef
 from core.host.messages import ComparedNode, Comparison
 from core.ops.builder import GraphBuilder
+from core.ops.rules import TF_CPU
 from gpu.compare import compare
+from gpu.profiles import PROFILES
 from tests.support.faulty import Fault, FaultyBackend
 
 X = np.array([0.5, -1.25, 2.0], np.float32)
@@ -71,6 +74,12 @@ def test_the_faulty_operation_creates_and_what_follows_inherits(type_: str, by: 
                 assert node.inherited > 0
 
 
+def test_of_several_that_part_the_devices_the_first_is_the_divergence() -> None:
+    found = against({"Sub": off(0.1), "Tanh": off(0.1), "Sum": off(0.1)})
+    assert [node.name for node in found.nodes if node.creates] == ["tanh", "sub", "sum"]
+    assert found.first_divergence == "tanh"
+
+
 def test_amplification_is_the_error_out_over_the_error_in() -> None:
     found = nodes(against({"Mul": off(1e-2)}))
     assert found["tanh"].metrics["amplification"] < 1  # tanh flattens
@@ -79,6 +88,40 @@ def test_amplification_is_the_error_out_over_the_error_in() -> None:
         found["sub"].metrics["amplification"] * found["neg"].inherited
     )
     assert "amplification" not in found["mul"].metrics
+
+
+@pytest.mark.parametrize("profile", ["tf-cpu", "cupy", "tf-gpu"])
+def test_what_no_rule_explains_is_laid_to_none(profile: str) -> None:
+    """A product, under rules without TF32, is no matter of TF32; nor are normal numbers one of
+    subnormals."""
+    b = GraphBuilder()
+    x = b.placeholder("x", shape=(2, 2))
+    b.one("Mul", b.one("MatMul", x, x, name="product"), 0.5, name="half")
+    feeds = {TensorRef("x"): np.eye(2, dtype=np.float32)}
+    program = Program(b.build(), b.build(), fetches=(TensorRef("half"),), feeds=feeds)
+    rules = {**PROFILES, "tf-cpu": TF_CPU}[profile]
+    faulty = FaultyBackend({"MatMul": off(0.1), "Mul": off(0.1)}, rules)
+    found = nodes(compare(program, NumpyBackend(), faulty))
+    assert found["product"].creates
+    assert found["half"].creates
+    assert ("TF32" in found["product"].rule) == rules.tf32
+    assert found["half"].rule == ""
+
+
+def test_a_comparison_holds_only_what_is_still_read() -> None:
+    b = GraphBuilder()
+    y = b.placeholder("x", shape=(50_000,))
+    for number in range(60):
+        y = b.one("Neg", y, name=f"n{number}")
+    feeds = {TensorRef("x"): np.ones(50_000, np.float32)}
+    program = Program(b.build(), b.build(), fetches=(y.ref,), feeds=feeds)
+    tracemalloc.start()
+    try:
+        compare(program, NumpyBackend(), NumpyBackend())
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 60 * 50_000 * 4, "not even one value of each node on one device"
 
 
 def test_errors_against_float64_belong_to_the_faulty_side() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 from core.debug.program import Program
 from core.debug.session import DebugSession
 from core.engine.numpy_backend import NumpyBackend
+from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.model import TensorRef
 from core.host.derive import derive
@@ -299,19 +301,47 @@ def test_tf32_is_named_and_is_close() -> None:
 
 
 def test_flushed_subnormals_are_named_and_close() -> None:
+    """In what passes them on, too."""
     b = GraphBuilder()
-    b.one("Mul", b.placeholder("x", shape=(2,)), 0.5, name="y")
+    y = b.one("Mul", b.placeholder("x", shape=(2,)), 0.5, name="y")
+    b.one("Neg", y, name="z")
     ran = Program(
         b.build(),
         b.build(),
-        fetches=(TensorRef("y"),),
+        fetches=(TensorRef("z"),),
         feeds={TensorRef("x"): np.array([1e-40, 1], np.float32)},
     )
     found = on(ran, "emulate:cupy")
     node = nodes(found)["y"]
     assert (node.verdict, node.right.values) == ("close", [0, 0.5])
     assert "-ftz=true" in node.rule
+    after = nodes(found)["z"]
+    assert (after.verdict, after.creates, after.right.values) == ("close", False, [0, -0.5])
     assert any("1 subnormal input" in text for text in found.hazards)
+
+
+class Full(NumpyBackend):
+    """A device without room for what is larger than a scalar."""
+
+    def put(self, array: np.ndarray) -> Any:
+        if array.size > 1:
+            raise MemoryError("out of memory")
+        return super().put(array)
+
+
+@pytest.mark.parametrize("larger", ["x", "v"])
+def test_what_a_device_cannot_hold_at_the_start_is_named(larger: str) -> None:
+    b = GraphBuilder()
+    x = b.placeholder("x", shape=(2,) if larger == "x" else ())
+    v = b.one("VariableV2", dtype=DType.FLOAT32, shape=Shape.of(*([2] * (larger == "v"))), name="v")
+    b.one("Add", x, v, name="y")
+    feeds = {TensorRef("x"): np.ones((2,) if larger == "x" else (), np.float32)}
+    initial = {"v": np.ones(2 if larger == "v" else (), np.float32)}
+    graph = b.build()
+    ran = Program(graph, graph, fetches=(TensorRef("y"),), feeds=feeds, initial=initial)
+    with pytest.raises(GradstepError) as raised:
+        compare(ran, NumpyBackend(), Full())
+    assert raised.value.node == larger
 
 
 # -- the record --------------------------------------------------------------------------------

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.host.messages import ComparedNode, SideResult
+from core.ops.unfinished import Waiting
 from gpu.conclusion import brief, conclusion
 
 OK, RAISED = SideResult(status="ok"), SideResult(status="raised", text="no")
@@ -84,3 +86,95 @@ def test_long_lists_are_counted() -> None:
         "sums in s5 (100,000 terms), s4 (10,000 terms), s3 (1,000 terms) and 2 more. There a real "
         "device may round otherwise."
     )
+
+
+def close(name: str, **metrics: float) -> ComparedNode:
+    return node(name, "close", metrics=metrics)
+
+
+@pytest.mark.parametrize(
+    ("rows", "short", "text"),
+    [
+        ([node("a")], "no node differs", "No node makes a difference."),
+        (
+            [node("a"), close("b", rel_l2=1e-7)],
+            "no node differs",
+            "No node differs by more than it may round: 1 node is close, b the least so.",
+        ),
+        (
+            [close("a", rel_l2=1e-7), close("b", rel_l2=1e-6)],
+            "no node differs",
+            "No node differs by more than it may round: 2 nodes are close, b the least so.",
+        ),
+        (
+            [close("a", rel_l2=1e-6), close("b", rel_l2=1e-7), close("c")],  # c: not to be measured
+            "no node differs",
+            "No node differs by more than it may round: 3 nodes are close, a the least so.",
+        ),
+        (
+            [node("a", "differs", differs=True, creates=True), node("b")],
+            "1 of 2 nodes differs",
+            "First divergence: a (MatMul). 1 of 2 nodes differs.",
+        ),
+        (
+            [node(name, "differs", differs=True, creates=name != "a") for name in "abc"],
+            "3 of 3 nodes differ",
+            "First divergence: b (MatMul) and 1 more. 3 of 3 nodes differ.",
+        ),
+        (
+            [node("a", "differs", differs=True)],
+            "1 of 1 node differs",
+            "1 of 1 node differs, none by itself.",
+        ),
+        (
+            [
+                node("z", created=1e-8),
+                node("a", created=2e-7),
+                node("b", "differs", differs=True),
+                node("c", "differs", differs=True, inherited=1e-3),
+            ],
+            "2 of 4 nodes differ",
+            "2 of 4 nodes differ, none by itself: they pass on what a and z may round otherwise, "
+            "by up to 2e-07, which reaches 0.001 at c.",
+        ),
+        (
+            [node("a", "raises"), node("b", "unavailable")],
+            "no node differs (1 not compared)",
+            "No node that is compared makes a difference. a fails on both alike. 1 node is not "
+            "compared: an input is not available.",
+        ),
+        (
+            [*(node(n, "raises") for n in "abc"), *(node(n, "unavailable") for n in "de")],
+            "no node differs (2 not compared)",
+            "No node that is compared makes a difference. a, b and c fail on both alike. 2 nodes "
+            "are not compared: an input is not available.",
+        ),
+        (
+            [
+                node("a", unknown="bits"),
+                node("b", unknown="order", terms=3),
+                node("c", unknown="x"),
+            ],
+            "no node differs (3 emulated in part)",
+            "No node makes a difference by the rules that are emulated. Not emulated: the order of "
+            "sums in b (3 terms); the last bits of a and c. There a real device may round "
+            "otherwise.",
+        ),
+    ],
+)
+def test_the_words(rows: list[ComparedNode], short: str, text: str) -> None:
+    assert brief(rows) == short
+    assert conclusion(rows) == text
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        ("a", "No node that is compared makes a difference. 1 node is not compared: it waits for "),
+        ("ab", "No node that is compared makes a difference. 2 nodes are not compared: they wait "),
+    ],
+)
+def test_nodes_that_wait_are_counted(names: str, text: str) -> None:
+    waits = {name: Waiting("x") for name in names}
+    assert conclusion([node("c")], waits).startswith(text)
+    assert brief([node("c")], waits) == f"no node differs ({len(names)} not compared)"

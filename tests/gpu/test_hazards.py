@@ -75,6 +75,8 @@ def test_a_hazard_is_found(type_: str, inputs: tuple, attrs: dict, expected: str
         ("FloorDiv", (f32(1), f32(0)), {}),
         ("ArgMax", (f32(1, 2, 3), ZERO), {}),
         ("Add", (None, f32(1e-40)), {}),  # an input that is not there
+        ("NoSuchOperation", (f32(1e-40),), {}),
+        ("Mul", (f32(np.finfo(np.float32).tiny), f32(1)), {}),  # the smallest normal number
     ],
 )
 def test_nothing_is_said_without_a_reason(type_: str, inputs: tuple, attrs: dict) -> None:
@@ -83,7 +85,14 @@ def test_nothing_is_said_without_a_reason(type_: str, inputs: tuple, attrs: dict
 
 def test_what_every_system_makes_of_an_index_is_said_in_values() -> None:
     said = found("GatherV2", f32(10, 20, 30), i32(0, 3), ZERO)
-    for outcome in ("[1]", "tf-gpu 0", "tf-xla 30", "cupy 10", "jax 30", "torch fails"):
+    for outcome in (
+        "the result at [1]: ",
+        "tf-gpu 0",
+        "tf-xla 30",
+        "cupy 10",
+        "jax 30",
+        "torch fails",
+    ):
         assert outcome in said
 
 

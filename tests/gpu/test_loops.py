@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -115,3 +117,41 @@ def test_arrays_of_tensors_are_close_where_their_numbers_are() -> None:
     found = compare(rnn, NumpyBackend(), EmulatedBackend(PROFILES["tf-gpu"]))
     assert [n.verdict for n in found.nodes if n.type == "While"] == ["close", "close"]
     assert found.first_divergence is None
+
+
+@pytest.mark.parametrize(
+    ("by", "is_open"), [(tf.negative, False), (tf.exp, True), (tf.reduce_sum, True)]
+)
+def test_what_an_emulation_leaves_open_in_a_loop(by: Callable[..., Any], is_open: bool) -> None:
+    builder = GraphBuilder()
+    with builder.as_default():
+        x = builder.constant(np.linspace(0.1, 1, 3, dtype=np.float32), name="x")
+        _, y = tf.while_loop(lambda i, y: i < 2, lambda i, y: (i + 1, x - by(y)), (0, x))
+    graph = builder.build()
+    program = Program(graph=graph, forward=graph, fetches=(y.ref,), feeds={})
+    found = compare(program, NumpyBackend(), EmulatedBackend(PROFILES["cupy"]))
+    (loop,) = (node for node in found.nodes if node.type == "While")
+    assert bool(loop.unknown) == is_open
+    assert loop.terms == 0
+
+
+def test_a_write_in_a_branch_that_is_not_taken_leaves_the_variable() -> None:
+    builder = GraphBuilder()
+    with builder.as_default():
+        v = builder.variable("v", shape=())
+        p = builder.placeholder("p", "bool", ())
+        _, taken = builder.op("Switch", builder.constant(np.float32(7)), p)
+        write = builder.one("Assign", v, taken, name="write")
+        idle, _ = builder.op("Switch", builder.constant(np.float32(1)), p)
+        builder.one("Merge", tf.identity(write), idle, name="either")
+        builder.one("Identity", v, name="read", control_inputs=("either",))
+    graph = builder.build()
+    for is_taken, value in ((False, 3.0), (True, 7.0)):
+        feeds = {TensorRef("p"): np.array(is_taken)}
+        program = Program(
+            graph, graph, fetches=(TensorRef("read"),), feeds=feeds, initial={"v": np.float32(3)}
+        )
+        found = compare(program, NumpyBackend(), EmulatedBackend(PROFILES["tf-gpu"]))
+        rows = {node.name: node for node in found.nodes}
+        assert rows["write"].verdict == ("equal" if is_taken else "dead")
+        assert rows["read"].left.values == rows["read"].right.values == [value]

@@ -238,3 +238,116 @@ def test_pieces_of_a_large_tensor_make_up_the_whole(monkeypatch: pytest.MonkeyPa
     for name in ("equal", "nan_mismatches", "max_abs", "rel_l2", "cosine"):
         assert pieces[name] == pytest.approx(whole[name], rel=1e-9)
     assert pieces["rel_p99"] > 0
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_measures_of_two_vectors_by_hand(dtype: type) -> None:
+    found = measure(np.array([3, 4, 0], dtype), np.array([3, 5, 0], dtype))
+    assert found["equal"] == pytest.approx(2 / 3)
+    assert found["max_abs"] == 1
+    assert found["rel_l2"] == pytest.approx(1 / 5)
+    assert found["cosine"] == pytest.approx((3 * 3 + 4 * 5) / (5 * math.sqrt(34)))
+    assert found["rel_p99"] == pytest.approx(1 / 4)
+    fraction = np.finfo(dtype).nmant  # from 4 to 8 there are so many bits' worth of numbers
+    assert found["ulp_p99"] == 2**fraction / 4
+
+
+def test_what_is_small_beside_the_largest_has_no_relative_error() -> None:
+    assert measure(f32(1, 1e-9), f32(1, 2e-9))["rel_p99"] == 0
+    assert measure(f32(1, 1e-5), f32(1, 2e-5))["rel_p99"] == pytest.approx(1)
+
+
+def test_integers_have_no_units_in_the_last_place() -> None:
+    found = measure(np.array([10, 20]), np.array([10, 21]))
+    assert found["rel_p99"] == pytest.approx(0.05)
+    assert "ulp_p99" not in found
+
+
+def test_errors_of_sums_are_counted_in_roundings() -> None:
+    eps = float(np.finfo(np.float32).eps)
+    a, b = f32(1, 1), f32(1 + 4 * eps, 1 + eps)
+    assert scaled_error(a, b, np.array([1.0, 1.0])) == pytest.approx(4)
+    assert scaled_error(a, b, np.array([8.0, 1.0])) == pytest.approx(1)
+    z, w = a.astype(np.complex64) * 1j, b.astype(np.complex64) * 1j
+    assert scaled_error(z, w, np.array([8.0, 1.0])) == pytest.approx(1)
+    assert scaled_error(a, f32(math.inf, 1), np.ones(2)) == 0
+
+
+@given(
+    arrays(np.float64, 6, elements=st.floats(-1e3, 1e3)),
+    arrays(np.float64, 6, elements=st.floats(-1e3, 1e3)),
+    st.sampled_from([np.float32, np.float64]),
+)
+def test_norms_are_numpys(a: np.ndarray, b: np.ndarray, dtype: type) -> None:
+    x, y = a.astype(dtype), b.astype(dtype)
+    found = norms.norms(x, y)
+    wide = x.astype(np.float64), y.astype(np.float64)
+    for norm, want in (
+        (found.left, wide[0]),
+        (found.right, wide[1]),
+        (found.apart, wide[1] - wide[0]),
+    ):
+        value = math.ldexp(norm.value, norm.exponent)
+        assert value == pytest.approx(float(np.linalg.norm(want)), rel=1e-9, abs=1e-150)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "cosine"),
+    [
+        ((1, 0), (1, 1), math.sqrt(0.5)),
+        ((1, 0), (0, 2), 0),
+        ((1, 2), (-2, -4), -1),
+        ((0, 0), (0, 0), 1),
+        ((0, 0), (1, 0), 0),
+    ],
+)
+def test_the_angle_between_vectors(a: tuple, b: tuple, cosine: float) -> None:
+    assert norms.norms(f32(*a), f32(*b)).cosine == pytest.approx(cosine)
+    scale = 1e200  # the squares are beyond float64
+    x, y = np.array(a) * scale, np.array(b) / scale
+    assert norms.norms(x, y).cosine == pytest.approx(cosine)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+def test_integers_that_float64_does_not_hold_are_apart_exactly(dtype: type) -> None:
+    a, b = np.array([2**62, 5], dtype), np.array([2**62 + 1, 5], dtype)
+    for found in (measure(a, b), measure(b, a)):
+        assert found["max_abs"] == 1
+        assert found["rel_l2"] == pytest.approx(2.0**-62)
+    assert measure(np.array([2**62], dtype), np.array([2**62 + 1], np.float64))["max_abs"] == 0
+
+
+def test_numbers_at_both_ends_of_the_range_are_measured_without_a_warning() -> None:
+    top = float(np.finfo(np.float64).max)
+    found = measure(np.array([top, 1.0]), np.array([-top, 1.0]))
+    assert found["max_abs"] == math.inf
+    assert found["rel_l2"] == pytest.approx(2)
+    assert worst_index(np.array([1.0, top]), np.array([1.0, -top])) == (1,)
+
+
+def test_what_points_the_same_way_is_at_a_cosine_of_1_and_no_more() -> None:
+    rng = np.random.default_rng(5)
+    found = [norms.norms(x, x * 3).cosine for x in rng.normal(size=(300, 7))]
+    assert max(found) == 1
+    assert min(found) == pytest.approx(1)
+    found = [norms.norms(x, x * -3).cosine for x in rng.normal(size=(300, 7))]
+    assert min(found) == -1
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "far"),
+    [
+        ((1, math.nan), (3, 0), 2),  # what is finite is farther apart than a mismatch counts
+        ((1, math.nan), (1.5, 0), 1),
+        ((0, math.nan), (1, 0), 1),
+        ((1, math.nan), (1.5, math.nan), 0.5),
+        ((1, 2), (1, math.inf), 1),
+    ],
+)
+def test_a_mismatch_is_a_distance_of_one_at_least(a: tuple, b: tuple, far: float) -> None:
+    assert distance(f32(*a), f32(*b)) == pytest.approx(far)
+
+
+def test_quantiles_are_of_what_is_finite_in_both() -> None:
+    for a, b in [(f32(2, 2), f32(3, math.inf)), (f32(2, math.nan), f32(3, 1))]:
+        assert measure(a, b)["rel_p99"] == pytest.approx(0.5)

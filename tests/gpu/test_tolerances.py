@@ -108,3 +108,12 @@ def test_complex_numbers_are_as_precise_as_their_parts() -> None:
     assert tolerance("library", np.dtype(np.complex64)) == tolerance(
         "library", np.dtype(np.float32)
     )
+
+
+@pytest.mark.parametrize("arithmetic", ["library", "reducing"])
+def test_the_fewer_bits_the_more_room(arithmetic: str) -> None:
+    kinds = (np.float16, np.float32, np.float64)
+    allowed = [tolerance(arithmetic, np.dtype(k)).rel_l2 for k in kinds]  # type: ignore[arg-type]
+    eps = [float(np.finfo(k).eps) for k in kinds]
+    assert allowed == sorted(allowed, reverse=True)
+    assert all(e <= a < 1000 * e for e, a in zip(eps, allowed, strict=True))

@@ -9,11 +9,17 @@ import numpy as np
 import pytest
 
 from core.autodiff.differentiate import differentiate
-from core.autodiff.request import GradientRequest, Override, OverrideKind
+from core.autodiff.request import (
+    NATIVE_OP_TYPE,
+    GradientRequest,
+    Override,
+    OverrideKind,
+    gradient_name,
+)
 from core.errors import GradstepError
 from core.graph.dtypes import DType
-from core.graph.model import Edge, Graph, Phase, TensorRef
-from core.ops.builder import GraphBuilder
+from core.graph.model import GRADIENT_OP_TYPE, Edge, Graph, Operation, Phase, TensorRef
+from core.ops.builder import GraphBuilder, OpView, Tensor
 from tests.support.networks import Arrays, evaluate, network
 
 
@@ -133,6 +139,34 @@ def test_overrides_are_ranked_by_how_particular_they_are() -> None:
         assert derived.custom == {"s/y": "abc"[count - 1]}
 
 
+def test_an_op_that_names_its_gradient_heeds_its_place_and_not_its_type() -> None:
+    """As `_gradient_op_type` in a NodeDef does: an override by type is for the others."""
+    op = Operation("s/y", "Floor", attrs={GRADIENT_OP_TYPE: "Mine"})
+    by_type, by_scope = Override("a", "Floor"), Override("b", "s", OverrideKind.SCOPE)
+    by_op = Override("c", "s/y", OverrideKind.OP)
+    assert gradient_name(op, ()) == "Mine"
+    assert gradient_name(op, (by_type,)) == "Mine"
+    assert gradient_name(op, (by_type, by_scope)) == "b"
+    assert gradient_name(op, (by_op, by_scope, by_type)) == "c"
+    assert gradient_name(op, (by_scope, Override("d", "", OverrideKind.SCOPE))) == "b"
+    assert gradient_name(replace(op, attrs={}), (by_type,)) == "a"
+    assert gradient_name(replace(op, attrs={}), (by_type, Override("e", "Floor"))) == "e"
+    assert gradient_name(replace(op, attrs={}), ()) == "Floor"
+
+
+def test_zeros_for_what_is_not_connected_stand_in_the_scope_of_their_operation() -> None:
+    b = GraphBuilder()
+    x = b.placeholder("x", "float32", (2,))
+    parts = b.op("Unpack", x, name="both", num=2)
+    b.placeholder("loss", "float32", ())
+    asked = GradientRequest(
+        (TensorRef("loss"),), tuple(p.ref for p in parts), unconnected_zero=True
+    )
+    derived = differentiate(b.build(), asked)
+    names = [derived.gradients[part.ref].op for part in parts]
+    assert names == ["gradients/both_grad/ZerosLike", "gradients/both_grad/ZerosLike_1"]
+
+
 def test_a_disabled_override_does_nothing() -> None:
     override = Override("Identity", "Floor", enabled=False)
     request = replace(GradientRequest.to("loss", "w"), overrides=(override,))
@@ -245,3 +279,58 @@ def test_a_complex_tensor_needs_a_gradient_to_start_with() -> None:
     with pytest.raises(GradstepError, match="must set grad_ys") as caught:
         differentiate(b.build(), GradientRequest.to("z", "x"))
     assert (caught.value.kind, caught.value.node) == ("TypeError", "z")
+
+
+def test_a_function_in_place_of_an_op_has_its_gradient_and_none_for_what_it_takes_beyond() -> None:
+    b = GraphBuilder()
+    x, extra = (b.placeholder(name, "float32", (2,)) for name in ("x", "extra"))
+    kinds = {"Tin": (DType.FLOAT32,) * 2, "Tout": (DType.FLOAT32,)}
+    attrs = {"token": "f", NATIVE_OP_TYPE: "Square", **kinds}
+    b.one("PyFunc", x, extra, name="y", **attrs)
+    derived = differentiate(b.build(), GradientRequest.to("y", "x", "extra"))
+    assert TensorRef("x") in derived.gradients
+    assert TensorRef("extra") not in derived.gradients
+    assert Edge("y", 1) in derived.blocked
+    assert not derived.custom
+
+
+@pytest.mark.parametrize("stopped", [0, 1, 2, 3])
+def test_a_stop_among_operations_that_are_alike_stops_that_one(stopped: int) -> None:
+    """h + tanh(h), four times: each gives 1 + 1 - tanh² on the way back, but the stopped one 1."""
+    b = GraphBuilder()
+    h = b.placeholder("x", "float32", ())
+    for number in range(4):
+        h = b.one("AddV2", h, b.one("Tanh", h, name=f"tanh{number}"), name=f"h{number}")
+    stop = frozenset({Edge(f"tanh{stopped}", 0)})
+    request = replace(GradientRequest.to("h3", "x"), stopped_edges=stop)
+    value, slope = 0.3, 1.0
+    for number in range(4):
+        slope *= 1.0 if number == stopped else 2 - np.tanh(value) ** 2
+        value += np.tanh(value)
+    [found] = gradient(b.build(), request, {TensorRef("x"): np.float32(0.3)})
+    np.testing.assert_allclose(found, slope, rtol=1e-5)
+
+
+def test_each_wire_carries_a_tensor_of_its_own() -> None:
+    """Also where a rule gives one for two inputs, or what arrived."""
+    b = GraphBuilder()
+    x, y = (b.placeholder(name, "float32", (2,)) for name in "xy")
+    b.one("AddV2", x, y, name="z")
+
+    def twice(op: OpView, g: Tensor) -> list[Tensor]:
+        both = g * 2.0
+        return [both, both]
+
+    override = (Override("Twice", "z", OverrideKind.OP),)
+    request = GradientRequest.to("z", "x", "y")
+    for functions, asked, slope in (
+        ({"Twice": twice}, replace(request, overrides=override), 2),
+        ({}, request, 1),
+    ):
+        derived = differentiate(b.build(), asked, functions)
+        carried = [derived.edges[Edge("z", 0)], derived.edges[Edge("z", 1)]]
+        assert len({*carried, derived.gradients[TensorRef("z")]}) == 3
+        values = evaluate(
+            derived.graph, carried, {TensorRef(n): np.ones(2, np.float32) for n in "xy"}
+        )
+        assert [v.tolist() for v in values] == [[slope, slope]] * 2

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 from core.autodiff.examine import Examined, examine, gradient_question
-from core.autodiff.finding import Verdict
+from core.autodiff.finding import Verdict, judge, laid_to
 from core.autodiff.localcheck import LocalCheck, check_operation
-from core.autodiff.numeric import CENTRAL, COMPLEX
+from core.autodiff.numeric import CENTRAL, COMPLEX, NumericGradient
 from core.autodiff.request import GradientRequest, Override, OverrideKind
 from core.graph.dtypes import DType
 from core.graph.model import TensorRef
 from core.ops.builder import GraphBuilder, OpView, Tensor, call
+from core.ops.definition import Defect
 from tests.support.networks import evaluate
 
 X = TensorRef("x")
@@ -187,3 +188,34 @@ def test_of_a_large_input_a_few_elements_are_looked_at() -> None:
     check = node("Mul", [np.full((50, 40), 0.3), np.full((50, 40), 0.7)], most=16)
     assert {(f.looked_at, f.size) for f in check.findings.values()} == {(16, 2000)}
     assert check.verdict is Verdict.OK
+
+
+@pytest.mark.parametrize(
+    ("gradient", "gives", "verdict"),
+    [
+        (None, 0.0, Verdict.DEFECT),
+        (None, 5.0, Verdict.WRONG),
+        ([5.0], 5.0, Verdict.DEFECT),
+        ([5.0], 0.0, Verdict.WRONG),
+        ([1.0], 1.0, Verdict.OK),
+    ],
+)
+def test_only_what_tensorflow_gives_is_laid_to_it(
+    gradient: list[float] | None, gives: float, verdict: Verdict
+) -> None:
+    slope = np.ones(1)
+    numeric = NumericGradient(slope, slope, slope, noise=np.zeros(1), kink=np.zeros(1, bool))
+    array = None if gradient is None else np.array(gradient)
+    found = judge(array, array, numeric, lambda: np.zeros(1))
+    defect = Defect("x", "a reason", "a source", gives=gives)
+    told = laid_to(defect, found, array, numeric)
+    assert told.verdict is verdict
+    assert told.analytic == (None if gradient is None else gradient[0])
+    assert told.why == ("a reason (a source)" if verdict is Verdict.DEFECT else "")
+
+
+def test_of_no_elements_nothing_is_looked_at() -> None:
+    empty = np.zeros(0)
+    numeric = NumericGradient(empty, empty, empty, noise=empty, kink=np.zeros(0, bool))
+    found = judge(empty, empty, numeric, lambda: empty)
+    assert (found.verdict, found.looked_at, found.size) == (Verdict.OK, 0, 0)

@@ -112,6 +112,11 @@ def test_complex_ys_need_grad_ys(b: GraphBuilder, x: Tensor) -> None:
     assert caught.value.kind == CASE["complex y"]["raised"]
 
 
+def test_a_gradient_alone_waits_for_no_other(b: GraphBuilder, x: Tensor) -> None:
+    gradients(b.one("Square", x), x, gate=True)
+    assert not [op for op in b.build() if op.type == "NoOp"]
+
+
 def test_gating_waits_for_all_gradients_of_an_operation(b: GraphBuilder, x: Tensor) -> None:
     """As TensorFlow's `tuple`: identities that wait for a no-op that waits for all."""
     k = b.constant([3.0, 4.0], name="k")

@@ -221,3 +221,18 @@ def test_what_is_drawn_in_a_loop_cannot_be_checked_and_says_so() -> None:
     here = {x.ref: np.ones(1, np.float32)}
     with pytest.raises(GradstepError, match="draws random numbers inside a loop"):
         hold(Evaluator({}), builder.build(), request, here)
+
+
+def test_what_comes_out_of_a_loop_beside_the_loss_has_zeros_if_it_can_have_a_gradient() -> None:
+    builder = GraphBuilder()
+    with builder.as_default():
+        x = builder.placeholder("x", shape=[])
+        c = builder.placeholder("c", "complex64", [])
+        i, y, z, w = tf.while_loop(
+            lambda i, y, z, w: i < 3, lambda i, y, z, w: (i + 1, y * x, z + 1.0, w), (0, x, x, c)
+        )
+        found = gradients(y, [i, y, z, w, x])
+    assert found[0] is None
+    grads = [g for g in found if isinstance(g, Tensor)]
+    values = Session(builder.build()).run([g.ref for g in grads], {"x": 2.0, "c": 1j})
+    assert [complex(v) for v in values] == [1, 0, 0, 4 * 2.0**3]

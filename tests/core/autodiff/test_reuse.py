@@ -217,6 +217,14 @@ def test_a_part_that_is_asked_for_or_begins_to_be_reached() -> None:
     _check(build.build(), counted, asked, reached, replace(counted, wrt=(real.ref,)))
 
 
+def test_overrides_in_another_order() -> None:
+    """Of two for the same place the last one rules."""
+    first, last = (Override(name, "tanh2", OverrideKind.OP) for name in ("Identity", "Neg"))
+    request = GradientRequest.to("loss", "x")
+    either = (replace(request, overrides=pair) for pair in ((first, last), (last, first)))
+    _check(_chain(4), request, *either)
+
+
 @pytest.mark.parametrize("name", ["gradients/x_grad/AddN/", "gradients/tanh0_grad/Own/"])
 def test_a_function_that_makes_operations_elsewhere(name: str) -> None:
     """It takes a name that an operation of another turn would have had."""

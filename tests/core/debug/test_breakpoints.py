@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from core.debug.breakpoints import Breakpoint, BreakpointKind
+from core.debug.changes import assign
+from core.debug.hits import Hits
 from core.debug.program import Program
 from core.debug.session import DebugSession
+from core.debug.stops import StopPoints
 from core.errors import GradstepError
 
 
@@ -112,6 +116,43 @@ def test_hits_are_counted_once_however_often_they_are_passed(countdown: Program)
     assert session.continue_().reason == "end"
 
 
+def test_after_a_restart_hits_are_counted_from_nothing(countdown: Program) -> None:
+    """The values of the first time, changed by hand, are no hits of the second."""
+    session = paused(countdown, Breakpoint("net/log", condition="value < 0.5", hits=2))
+    assign([session], {"n": np.float32(1.5)})
+    assert session.continue_().reason == "end"  # log(0.5): the first hit
+    session.restart()
+    found = [session.continue_() for _ in range(3)]  # log 2, log 1: the first hit, and log 0
+    assert [(s.reason, s.run) for s in found] == [("end", 0), ("end", 1), ("breakpoint", 2)]
+
+
+def test_a_region_that_a_run_begins_with_is_entered_at_its_first_step(tutorial: Program) -> None:
+    session = paused(tutorial, Breakpoint("forward", BreakpointKind.PHASE))
+    session.run_to("0:3")
+    found = [session.continue_() for _ in range(2)]
+    assert [(s.reason, s.run, s.step) for s in found] == [
+        ("end", 0, len(session.plan.steps)),
+        ("breakpoint", 1, 0),
+    ]
+
+
+def test_at_an_end_only_conditions_stop(countdown: Program) -> None:
+    """No step comes next there, so that nothing can stop before it."""
+    session = DebugSession(countdown)
+    last = session.plan.steps[-1].op.name
+    after, before = Breakpoint(last, condition="value > -100"), Breakpoint(last)
+    points = StopPoints(session.plan, [after, before], Hits())
+    length = len(session.plan.steps)
+    assert points.positions == [length - 1, length]
+    session.continue_()
+    frame = session.frame()
+    met = points.met((0,), length, lambda: frame, at_end=True)
+    assert met is not None
+    assert met.breakpoint is after
+    assert points.met((0,), length - 1, lambda: frame, at_end=False) is not None
+    assert points.met((0,), length - 1, lambda: frame, at_end=True) is None
+
+
 def test_disabled_breakpoints_do_nothing(tutorial: Program) -> None:
     session = paused(tutorial, Breakpoint("e", enabled=False))
     assert session.continue_().reason == "end"
@@ -134,6 +175,14 @@ def test_reverse_continue_meets_a_breakpoint_at_the_start_of_a_run(tutorial: Pro
     assert (stop.reason, stop.run, stop.step, stop.hit) == ("breakpoint", 1, 0, "c")
 
 
+def test_reverse_continue_stops_one_step_back(tutorial: Program) -> None:
+    session = DebugSession(tutorial)
+    session.run_to("0:5")
+    session.set_breakpoints([Breakpoint(session.plan.steps[4].op.name)])
+    stop = session.reverse_continue()
+    assert (stop.reason, stop.step) == ("breakpoint", 4)
+
+
 def test_step_stops_at_a_breakpoint_inside_a_group(tutorial: Program) -> None:
     session = DebugSession(tutorial)
     inner = [s.op.name for s in session.plan.steps if s.op.origin == "loss"][1]
@@ -150,6 +199,20 @@ def test_run_to_an_operation_heeds_breakpoints_and_to_a_position_does_not(
     assert session.run_to("loss").op == "e"
     session.restart()
     assert session.run_to("2:5").reason == "goto"
+
+
+def test_a_position_is_gone_to_past_all_breakpoints_and_no_hit_is_counted(
+    tutorial: Program,
+) -> None:
+    session = paused(tutorial, Breakpoint("e"), Breakpoint("c", hits=2))
+    stop = session.run_to(f"3:{session.plan.step_of['e']}")
+    assert (stop.reason, stop.run, stop.hit) == ("goto", 3, "")
+    session.set_breakpoints([Breakpoint("c", hits=2)])
+    session.run_to("6:1")
+    found = [session.continue_() for _ in range(4)]
+    assert [(s.reason, s.run) for s in found] == [
+        ("end", 6), ("end", 7), ("breakpoint", 8), ("end", 8),
+    ]  # fmt: skip
 
 
 def test_a_condition_that_cannot_be_read_is_refused(tutorial: Program) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.debug.changes import assign
+from core.debug.place import Place
 from core.debug.session import DebugSession
 from core.errors import GradstepError
 from core.ops import api as tf
@@ -46,6 +47,36 @@ def test_an_iteration_after_the_other_and_what_each_computed() -> None:
         found.step()
     assert products == [2, 4, 8, None]  # the last one only finds that it does not take place
     assert found.stop.op == "while/Exit_1"
+
+
+def test_out_of_a_loop_by_a_restart_and_to_an_operation() -> None:
+    found = entered()
+    found.step()
+    stop = found.run_to("y")
+    assert (stop.op, stop.inside) == ("y", ())
+    assert found.next_op is not None
+    assert found.next_op.name == "y"
+    found = entered()
+    found.step()
+    stop = found.restart()
+    assert (stop.reason, stop.step, stop.inside) == ("entry", 0, ())
+    assert found.step_into().step == 1
+
+
+@pytest.mark.parametrize("before", [0, 1, 2])
+def test_back_into_a_loop_before_what_lies_before_it(before: int) -> None:
+    """before: how many steps before the loop, or at it, there is another breakpoint."""
+    found = session(power, 3)
+    found.continue_()
+    loop = found.plan.step_of["while/While"]
+    other = found.plan.steps[loop - before].op.name
+    found.set_breakpoints([Breakpoint("while/times"), Breakpoint(other)])
+    numbers = []
+    while (stop := found.reverse_continue()).inside:
+        numbers.append(stop.inside[0].iteration)
+        assert (stop.reason, stop.hit) == ("breakpoint", "while/times")
+    assert numbers == [2, 1, 0]
+    assert (stop.reason, stop.hit, stop.step) == ("breakpoint", other, loop - before)
 
 
 def test_back_from_the_start_of_an_iteration_is_the_end_of_the_one_before() -> None:
@@ -193,3 +224,16 @@ def test_back_to_a_condition_that_was_met_in_a_loop() -> None:
     assert iterations == [[2, 1], [2, 0], [1, 0], []]
     assert [stop.reason for stop in stops] == ["breakpoint", "breakpoint", "breakpoint", "entry"]
     assert seen(found, "out/in/plus") == [None]
+
+
+@pytest.mark.parametrize(
+    ("place", "text"),
+    [
+        (Place("w", 0, 3, 5), "w, iteration 1"),
+        (Place("w", 1, 3, 5, 4), "w, iteration 2 of 4"),
+        (Place("w", 4, 0, 5, 4), "w, after its 4 iterations"),
+        (Place("w", 1, 0, 5, 1), "w, after its 1 iteration"),
+    ],
+)
+def test_places_in_words(place: Place, text: str) -> None:
+    assert place.text == text

@@ -8,8 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.debug.changes import assign
 from core.debug.program import Program
-from core.debug.session import DebugSession
+from core.debug.session import DebugSession, first_variables
+from core.debug.sharing import Shared
+from core.engine.numpy_backend import NumpyBackend
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import TensorRef
@@ -122,3 +125,92 @@ def test_a_variable_without_a_value_at_first() -> None:
     session.run_to("2:0")
     assert session.frame(0, 0).value("v") is None
     assert session.frame(1, 0).value("v") == 2
+
+
+def test_what_is_recorded_is_counted(chain: Callable[[int], Program]) -> None:
+    """The live run, and each that is kept: all of one size."""
+    session = DebugSession(chain(20))
+    one = session.stop.recorded_bytes
+    assert one > 0
+    for runs in range(1, 4):
+        session.run_to(f"{runs}:0")
+        assert session.stop.recorded_bytes == (runs + 1) * one
+
+
+def test_a_dropped_run_is_replayed_once_for_all_that_is_asked_of_it(
+    chain: Callable[[int], Program],
+) -> None:
+    calls: list[float] = []
+
+    def spy(x: np.ndarray) -> np.ndarray:
+        calls.append(float(x[0]))
+        return x
+
+    b = GraphBuilder(chain(1).graph)
+    kind = (DType.FLOAT32,)
+    b.one("PyFunc", b.get("count"), name="spy", token="spy", Tin=kind, Tout=kind)
+    program = replace(
+        chain(1),
+        graph=b.build(),
+        forward=b.build(),
+        fetches=(TensorRef("spy"),),
+        functions={"spy": spy},
+    )
+    session = DebugSession(program, limit_bytes=0)
+    session.run_to("3:0")
+    calls.clear()
+    length = len(session.plan.steps)
+    for step in (length, 1, 2, length):
+        session.frame(0, step).value("count")
+    assert calls == [1.0]
+
+
+def test_a_run_that_was_changed_twice_by_hand_is_replayed_with_both_changes(
+    chain: Callable[[int], Program],
+) -> None:
+    session = DebugSession(chain(6), limit_bytes=300)
+    names = ("count", "n0", "n3", "n")
+    for step, value in ((2, 10.0), (4, 20.0)):
+        session.run_to(f"0:{step}")
+        assign([session], {"n": np.full(2, value, np.float32)})
+    length = len(session.plan.steps)
+    session.run_to(f"0:{length}")
+    seen = {(s, n): session.frame(0, s).value(n) for s in range(length + 1) for n in names}
+    one = DebugSession(chain(6)).stop.recorded_bytes
+    session.run_to("20:0")
+    assert session.stop.recorded_bytes < 300 + 2 * one, "not all runs are kept"
+    for (step, name), value in seen.items():
+        np.testing.assert_array_equal(session.frame(0, step).value(name), value)
+
+
+def test_what_was_replayed_stays_as_it_was_while_others_go_on(
+    chain: Callable[[int], Program],
+) -> None:
+    """Memory of runs that are dropped is used again; not that of what is looked at."""
+    one = DebugSession(chain(4)).stop.recorded_bytes
+    for runs in range(1, 6):
+        session = DebugSession(chain(4), limit_bytes=2 * one)
+        session.run_to("10:0")
+        length = len(session.plan.steps)
+        for _ in range(3):
+            for run in (0, 3):
+                count = session.frame(run, length).value("count")
+                np.testing.assert_array_equal(count, [run + 1, 2 * (run + 1)])
+                session.run_to(f"{session.stop.run + runs}:0")
+
+
+def test_who_shares_variables_that_nobody_else_changes_remembers_nothing(
+    chain: Callable[[int], Program],
+) -> None:
+    program = chain(3)
+    shared = Shared(first_variables(program, NumpyBackend()))
+    first, second = (DebugSession(program, shared=shared) for _ in range(2))
+    shared.between([first.timeline.link, second.timeline.link])
+    alone = DebugSession(program)
+    for _ in range(4):
+        first.step()
+        alone.step()
+        assert first.stop.recorded_bytes == alone.stop.recorded_bytes
+    second.continue_()
+    first.step()
+    assert first.stop.recorded_bytes > alone.stop.recorded_bytes

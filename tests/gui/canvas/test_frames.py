@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from typing import Any
 
@@ -11,13 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
+from core.graph.loop import LOOP, loop_of
 from core.io.blocks import add_block
 from core.io.document import Document
-from core.layout.nested import TITLE
+from core.layout.nested import SIDE, TITLE
+from core.ops import api as tf
+from core.ops.builder import GraphBuilder
 from gui import commands
 from gui.canvas import scopes
-from gui.canvas.frames import Frame, frames
+from gui.canvas.frames import Frame, frames, surroundings
 from tests.core.layout.test_nested import HOMES
 
 LEFT = Qt.MouseButton.LeftButton
@@ -72,6 +77,14 @@ def test_a_title_selects_moves_and_collapses_what_it_frames(looped: Any) -> None
     assert set(looped.space.selection) == inside(looped, iteration)
     QTest.mouseMove(port, start + QPoint(0, 60))
     QTest.mouseRelease(port, LEFT, Qt.KeyboardModifier.NoModifier, start + QPoint(0, 60))
+    QTest.mouseClick(
+        port, LEFT, Qt.KeyboardModifier.NoModifier, looped.middle("while_loop/initial")
+    )
+    again = title_of(looped, titled(looped, "every iteration of While"))
+    QTest.mouseClick(port, LEFT, Qt.KeyboardModifier.ShiftModifier, again)
+    assert set(looped.space.selection) == {"while_loop/initial", *inside(looped, iteration)}
+    QTest.mouseClick(port, LEFT, Qt.KeyboardModifier.NoModifier, again)
+    assert set(looped.space.selection) == inside(looped, iteration)
     moved = {n for n, at in before.items() if looped.view.arrays.centre(looped.number(n)) != at}
     assert moved == inside(looped, iteration)
     assert titled(looped, "every iteration of While").rect[1] > iteration.rect[1]
@@ -79,6 +92,19 @@ def test_a_title_selects_moves_and_collapses_what_it_frames(looped: Any) -> None
                       title_of(looped, titled(looped, "loop")))  # fmt: skip
     assert "while_loop/loop" in looped.space.document.view.collapsed
     assert "while_loop/loop/" in looped.view.arrays.visible.number
+
+
+def test_a_double_click_on_a_wire_or_an_iterations_title_opens_and_closes_nothing(
+    looped: Any,
+) -> None:
+    before = looped.space.document
+    iteration = titled(looped, "every iteration of While")
+    ends = [looped.view.arrays.visible.boxes[i].id for i in looped.view.arrays.visible.ends[0]]
+    for place in (title_of(looped, iteration), looped.link(*ends)):
+        assert looped.view.hit(looped.view.mapToScene(place)).box is None
+        QTest.mouseDClick(looped.view.viewport(), LEFT, Qt.KeyboardModifier.NoModifier, place)
+        assert looped.space.document.view.collapsed == before.view.collapsed
+        assert QApplication.activePopupWidget() is None
 
 
 def test_a_scope_that_is_opened_stands_where_it_was_one_box(canvas: Any) -> None:
@@ -125,3 +151,51 @@ def test_a_frame_holds_its_boxes_and_only_those(boxes: list[tuple[Any, int, int]
         assert (frame.boxes == touches).all()
         assert (frame.boxes == [frame.scope in home for home, _, _ in boxes]).all()
         assert frame.boxes.sum() > 1
+    for inner, outer in itertools.permutations(found, 2):
+        (x, y, w, h), (left, top, width, height) = inner.rect, outer.rect
+        apart = x >= left + width or y >= top + height or x + w <= left or y + h <= top
+        if inner.scope.startswith(f"{outer.scope}/"):
+            assert left < x
+            assert top + TITLE <= y, "the outer title is free"
+            assert x + w < left + width
+            assert y + h < top + height
+            assert not inner.outer
+        else:
+            assert apart or outer.scope.startswith(f"{inner.scope}/")
+
+
+def test_of_two_frames_that_would_lie_over_each_other_one_is_drawn() -> None:
+    """Their boxes stand apart, but so near that a title would be in the other frame."""
+    homes = [("a",), ("a",), ("b",), ("b",)]
+
+    def scopes_at(gap: float) -> list[str]:
+        places = [(0.0, 0.0), (300.0, 0.0), (0.0, 52.0 + gap), (300.0, 52.0 + gap)]
+        return [f.scope for f in frames(homes, np.array([(x, y, 172.0, 52.0) for x, y in places]))]
+
+    def side_by_side(gap: float) -> list[str]:
+        xs = [0.0, 172.0, 344.0 + gap, 516.0 + gap]
+        return [f.scope for f in frames(homes, np.array([(x, 0.0, 172.0, 52.0) for x in xs]))]
+
+    assert side_by_side(2 * SIDE) == ["a", "b"]
+    assert side_by_side(2 * SIDE - 1) == ["a"]
+    assert scopes_at(TITLE + SIDE) == ["a", "b"]
+    assert scopes_at(TITLE + SIDE - 1) == ["a"]
+
+
+def test_only_what_no_frame_is_around_is_an_outer_one() -> None:
+    rects = np.array([(300.0 * n, 0.0, 172.0, 52.0) for n in range(6)])
+    homes = [("a",), ("a", "a/x"), ("a", "a/x"), ("b",), ("b",), ()]
+    found = {frame.scope: (frame.title, frame.outer) for frame in frames(homes, rects)}
+    assert found == {"a": ("a", True), "b": ("b", True), "a/x": ("x", False)}
+
+
+def test_an_iteration_is_around_what_has_no_scope() -> None:
+    builder = GraphBuilder()
+    with builder.as_default():
+        tf.while_loop(lambda i: i < 3, lambda i: i + 1, (0,))
+    graph = builder.build()
+    (loop,) = (op for op in graph if loop_of(op) is not None)
+    inner = next(iter(loop.attrs[LOOP].graph)).name
+    around = surroundings(graph, [("i", inner), ("n", "elsewhere")])
+    assert around[0][-1] == f"{loop.name} iteration"
+    assert around[1] == ()

@@ -1,0 +1,87 @@
+"""Running one step again: which steps may be, on what, and what they give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.checks.again import Again, by_place
+from core.checks.recorded import Recorded
+from core.debug.program import Program
+from core.debug.session import DebugSession
+from core.graph.dtypes import DType
+from core.graph.model import TensorRef
+from core.ops.builder import GraphBuilder
+
+
+@pytest.fixture(scope="module")
+def session() -> DebugSession:
+    """A product, what a Python function and a random draw add, a branch and an assignment."""
+    b = GraphBuilder()
+    x, p = b.placeholder("x", shape=(2,)), b.placeholder("p", "bool", ())
+    v = b.variable("v", shape=(2,))
+    product = b.one("Mul", x, 3.0, name="product")
+    total = b.one("Sum", product, np.array([0], np.int32), name="total")
+    kind = (DType.FLOAT32,)
+    python = b.one("PyFunc", product, name="python", token="f", Tin=kind, Tout=kind)
+    shape = np.array([2], np.int32)
+    drawn = b.one("RandomUniform", shape, dtype=DType.FLOAT32, name="drawn")
+    write = b.one("Assign", v, product, name="write")
+    _, taken = b.op("Switch", drawn, p, name="branch")
+    fetches = tuple(t.ref for t in (total, python, write, taken))
+    program = Program(
+        b.build(),
+        b.build(),
+        fetches=fetches,
+        feeds={x.ref: np.array([1, 0], np.float32), p.ref: np.array(True)},
+        initial={"v": np.zeros(2, np.float32)},
+        functions={"f": lambda x: x},
+    )
+    session = DebugSession(program)
+    session.continue_()
+    return session
+
+
+@pytest.mark.parametrize(
+    ("name", "can"),
+    [
+        ("product", True),
+        ("total", True),
+        ("write", True),
+        ("python", False),
+        ("drawn", False),
+        ("branch", False),
+        ("v", False),
+    ],
+)
+def test_what_may_be_run_again(session: DebugSession, name: str, can: bool) -> None:
+    """What would call the user's code, draw again or choose a branch may not."""
+    step = session.plan.steps[session.plan.step_of[name]]
+    assert Again(session).can_run(step) is can
+
+
+def test_a_step_on_what_it_read_and_on_other_inputs(session: DebugSession) -> None:
+    again, ran = Again(session), Recorded(session).run(0)
+    step = session.plan.steps[session.plan.step_of["product"]]
+    inputs = again.inputs(ran, step)
+    found = again.run(step, inputs)
+    assert found is not None
+    assert found[0].tolist() == [3, 0]
+    other = again.run(step, [np.ones(2, np.float32), inputs[1]])
+    assert other is not None
+    assert other[0].tolist() == [3, 3]
+    assert again.run(step, [np.ones(2, np.float32), np.ones(3, np.float32)]) is None
+    assert again.array(None) is None
+
+
+@pytest.mark.parametrize(("name", "is_by_place"), [("product", True), ("total", False)])
+def test_what_works_place_by_place(session: DebugSession, name: str, is_by_place: bool) -> None:
+    assert by_place(session.plan.steps[session.plan.step_of[name]]) is is_by_place
+
+
+def test_a_value_is_that_of_its_tensor(session: DebugSession) -> None:
+    ran: Any = Recorded(session).run(0)
+    index = ran.value_of(TensorRef("total"))
+    assert ran.held(index).tolist() == 3

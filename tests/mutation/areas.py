@@ -1,0 +1,84 @@
+"""What is measured: the modules of each area, and the tests that hold them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Area:
+    """modules, tests: folders or files below the root; older trees may lack some."""
+
+    name: str
+    modules: tuple[str, ...]
+    tests: tuple[str, ...]
+
+    def files(self, root: Path) -> list[str]:
+        """The modules that there are in this tree."""
+        found = (path for name in self.modules for path in _files(root / name))
+        return sorted({path.relative_to(root).as_posix() for path in found})
+
+    def test_files(self, root: Path) -> list[str]:
+        found = (path for name in self.tests for path in _files(root / name, "test_*.py"))
+        return sorted({path.relative_to(root).as_posix() for path in found})
+
+
+def _files(path: Path, pattern: str = "*.py") -> list[Path]:
+    if path.is_dir():
+        return [p for p in path.rglob(pattern) if p.stat().st_size > 200]
+    return [path] if path.is_file() else []
+
+
+def _in(folder: str, names: str) -> tuple[str, ...]:
+    return tuple(f"{folder}/{name}.py" for name in names.split())
+
+
+AREAS = {
+    area.name: area
+    for area in (
+        Area(
+            "why",
+            (*_in("core/autodiff", "explain finding examine verdict"), "core/checks"),
+            (
+                *("tests/core/autodiff", "tests/core/checks"),
+                *("tests/core/cli/test_grad.py", "tests/core/host/test_service.py"),
+            ),
+        ),
+        Area(
+            "comparison",
+            _in(
+                "gpu",
+                "compare conclusion hazards lockstep magnitudes metrics norms reasons tolerances "
+                "track unemulated verdicts",
+            ),
+            ("tests/gpu",),
+        ),
+        Area(
+            "differentiation",
+            _in(
+                "core/autodiff",
+                "arriving backward differentiate gradients order request results reuse reverse "
+                "seeds turn unbroadcast walking way widen",
+            ),
+            ("tests/core/autodiff",),
+        ),
+        Area(
+            "timeline",
+            _in(
+                "core/debug",
+                "breakpoints cursor hits moves place seen session sharing stop stops timeline walk",
+            ),
+            ("tests/core/debug",),
+        ),
+        Area(
+            "hit",
+            _in("gui/canvas", "arrays frames hit pressing"),
+            _in(
+                "tests/gui/canvas",
+                "test_arrays test_context test_editing test_frames test_hit test_renaming "
+                "test_scene test_stacking",
+            ),
+        ),
+    )
+}
