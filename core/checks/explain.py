@@ -26,6 +26,7 @@ from core.graph.model import Graph, Phase, TensorRef
 # Where what is zero has a reason of its own.
 _FOLLOWED = ("zero_factor", "not_chosen", "stationary")
 _WORDS = {"nan": "NaN", "inf": "infinite", "zero": "zero"}
+_EMPTY = "it is empty, as what it is asked for has no elements"
 
 
 # -- values ------------------------------------------------------------------------------------
@@ -138,7 +139,7 @@ class GradientQuestion:
         return Explanation("ok", "", None, None, self._path(self._wrt.op), text)
 
     def _ok(self, array: np.ndarray) -> Explanation:
-        size = f"it is finite and not zero (norm {telling.norm(array)})"
+        size = f"it is finite and not zero (norm {telling.norm(array)})" if array.size else _EMPTY
         found = growth(self._graph, self._derived, self._wrt, self._there.array)
         cause = "" if found is None else found.cause
         more = f"; {found.text}" if found is not None and cause else ""

@@ -14,6 +14,7 @@ from core.io.expectation import Expectation, ExpectationKind, Variation
 
 _SETTLED = (ExpectationKind.EQUALS, ExpectationKind.NONE)  # say what a gradient is
 _EXPECTED = ", as the document expects"
+_SEVERITIES = {"error": "error", "warning": "warning", "info": "remark"}
 
 
 @dataclass(frozen=True)
@@ -60,14 +61,17 @@ def conclusion(
     known: Known = Known(),
 ) -> Conclusion:
     """Everything of it follows from these rows."""
-    given = [_expected(problem, known) for problem in problems]
+    found = list(problems)
+    given = [_expected(problem, known) for problem in found]
     doubts = [] if table is None else [*_doubts(table, known)]
     failed = any(p.severity == "error" for p in (*given, *doubts))
     passed = not failed and all(e.ok for e in expectations)
     gradients = (
         () if table is None else clauses(table.rows, table.nodes, table.second, known.gradients)
     )
-    said = "; ".join([*gradients, *_errors(given), *_held(expectations)])
+    unchanged = [new for new, old in zip(given, found, strict=True) if new is old]
+    failing = [f"it fails{_EXPECTED}"] if len(unchanged) < len(found) else []
+    said = "; ".join([*gradients, *_counts(unchanged), *failing, *_held(expectations)])
     text = f"{'passed' if passed else 'failed'}: {said or 'no problems'}"
     return Conclusion(passed, text, (*given, *doubts))
 
@@ -97,13 +101,11 @@ def _doubts(table: GradientTable, known: Known) -> Iterator[Problem]:
         yield Problem("", "gradient-check", " ".join(map(sentence, found)), severity=severity)
 
 
-def _errors(problems: Sequence[Problem]) -> Iterator[str]:
+def _counts(problems: Sequence[Problem]) -> Iterator[str]:
     """Of the graph and the run."""
-    count = sum(p.severity == "error" for p in problems)
-    if count:
-        yield f"{count} error{'' if count == 1 else 's'}"
-    if any(p.severity == "info" for p in problems):
-        yield f"it fails{_EXPECTED}"
+    for severity, word in _SEVERITIES.items():
+        if count := sum(p.severity == severity for p in problems):
+            yield f"{count} {word}{'' if count == 1 else 's'}"
 
 
 def _held(expectations: Sequence[CheckedExpectation]) -> Iterator[str]:

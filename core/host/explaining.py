@@ -118,7 +118,7 @@ class Explainer:
         broken = broken_operations(graph, declared(graph))
         if problem := broken.get(y.op) or broken.get(x.op):
             return _not_derived(graph, y, x, problem)
-        derived = _held(here, y, x) or differentiate(graph, request, here.functions)
+        derived = here.held(y, x) or differentiate(graph, request, here.functions)
         if x not in derived.gradients:
             return explain_none(*unrolled(graph, derived), y, x, opened(here.graph))
         return self._cut(graph, y, x, self._run(graph, derived, y, x))
@@ -180,13 +180,6 @@ class Explainer:
             return replace(link, run=there.number, position=there.run.position(step))
 
         return replace(found, chain=tuple(map(placed, found.chain)))
-
-
-def _held(here: Situation, y: TensorRef, x: TensorRef) -> Differentiation | None:
-    """What the graph has itself for d(y)/d(x): the gradient, or that there is none."""
-    held = here.imported
-    known = held is not None and held.of == (y,) and (x in held.gradients or x in held.request.wrt)
-    return held if known else None
 
 
 def _said(error: GradstepError) -> str:

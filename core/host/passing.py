@@ -24,7 +24,8 @@ def found_bottlenecks(here: Situation, of: str, wrt: str) -> Bottlenecks:
     graph = here.needed(request)
     if {y.op, x.op} & broken_operations(graph, declared(graph)).keys():
         return Bottlenecks(of=y.short, wrt=x.short, passes=[], cut=[])
-    found = bottlenecks(graph, differentiate(graph, request, here.functions), y, x)
+    derived = here.held(y, x) or differentiate(graph, request, here.functions)
+    found = bottlenecks(graph, derived, y, x)
     return Bottlenecks(
         of=y.short, wrt=x.short, passes=[*found.passes], cut=[str(edge) for edge in found.cut]
     )

@@ -212,11 +212,10 @@ class EngineService:
         return m.Notated(operands=operands(self._session.program, request.op)), ()
 
     def _why(self, request: m.Why, buffers: Sequence[Buffer]) -> Answer:
-        session, here, of = self._session, self._situation(), (TensorRef.parse(request.of),)
-        asked = [one for one in here.each(session.program.derived) if one.request.of == of]
+        session = self._session
         functions, before = session.program.functions, self._check_interrupted
         explainer = Explainer(
-            replace(here, imported=asked[0].imported if asked else None),
+            self._asking(request.of),
             functions,
             session.backend,
             session,
@@ -238,7 +237,7 @@ class EngineService:
         here, derived = self._situation(), self._session.program.derived
         losses = [y for one in derived for y in one.of] or [*here.request.of]
         of = request.of or loss_for(here, request.wrt, losses)
-        return found_bottlenecks(here, of, request.wrt), ()
+        return found_bottlenecks(self._asking(of), of, request.wrt), ()
 
     def _find_repeats(self, request: m.FindRepeats, buffers: Sequence[Buffer]) -> Answer:
         graph = opened(self._session.program.forward)
@@ -293,6 +292,13 @@ class EngineService:
     def _situation(self) -> Situation:
         """Gradients as of the current run: at the variables that it started with."""
         return situation_of(self._session, self._open_document.gradients)
+
+    def _asking(self, of: str) -> Situation:
+        """The same, with the answer that the graph itself has about `of`."""
+        here, loss = self._situation(), (TensorRef.parse(of),)
+        derived = self._session.program.derived
+        asked = (one.imported for one in here.each(derived) if one.request.of == loss)
+        return replace(here, imported=next(asked, None))
 
     def _evaluator(self, text: str = "", total: int = 0) -> Evaluator:
         """Runs graphs with the document's functions, tells how far it is, heeds a pause."""

@@ -42,6 +42,12 @@ class Situation:
                 asked.add(one.of)
                 yield replace(self, request=one.request, imported=one if one.imported else None)
 
+    def held(self, y: TensorRef, x: TensorRef) -> Differentiation | None:
+        """What the graph has itself for d(y)/d(x): the gradient, or that there is none."""
+        own = self.imported
+        known = own is not None and own.of == (y,) and (x in own.gradients or x in own.request.wrt)
+        return own if known else None
+
     @property
     def differentiated(self) -> Graph:
         """The part of the graph with its own answer, too. Raises GradstepError for a wrong name."""

@@ -75,8 +75,8 @@ _META = (
     + _WRITE.format("tf.compat.v1.get_default_graph()")
 )
 _CHECKPOINT = (
-    "it has the values of variables and no graph: open the .meta beside it to be told how to write "
-    "its graph"
+    "it has the values of variables and no graph: open the .meta beside it, or the saved_model.pb "
+    "of its folder, to be told how to write its graph"
 )
 _EVENTS = (
     "if a graph was written to it, take it out in TensorFlow: open('graph.pb', 'wb').write(next("

@@ -22,6 +22,7 @@ from gpu.profiles import PROFILES
 from tests.support.faulty import Fault, FaultyBackend
 
 X = np.array([0.5, -1.25, 2.0], np.float32)
+ORDER = ("Mul", "Tanh", "Neg", "Sub", "Sum")  # as they stand in the chain
 
 
 def chain() -> Program:
@@ -55,7 +56,7 @@ def test_without_a_fault_nothing_differs() -> None:
     assert {n.created for n in found.nodes} == {0.0}
 
 
-@given(st.sampled_from(["Mul", "Tanh", "Neg", "Sub", "Sum"]), st.floats(2e-3, 0.5))
+@given(st.sampled_from(ORDER), st.floats(2e-3, 0.5))
 def test_the_faulty_operation_creates_and_what_follows_inherits(type_: str, by: float) -> None:
     found = against({type_: off(by)})
     assert found.first_divergence == type_.lower()
@@ -141,6 +142,16 @@ def test_a_rounding_of_a_library_function_is_close_and_no_divergence() -> None:
 
 def test_a_rounding_of_a_correctly_rounded_operation_is_a_divergence() -> None:
     assert against({"Mul": lambda x: np.nextafter(x, np.float32(9))}).first_divergence == "mul"
+
+
+@given(st.sets(st.sampled_from(ORDER), min_size=2))
+def test_of_several_that_part_the_devices_the_first_is_named(types: set[str]) -> None:
+    found = against({type_: off(0.1) for type_ in types})
+    first = next(type_ for type_ in ORDER if type_ in types)
+    assert {node.name for node in found.nodes if node.creates} == {t.lower() for t in types}
+    assert found.first_divergence == first.lower()
+    more = f" and {len(types) - 1} more"
+    assert found.text.startswith(f"First divergence: {first.lower()} ({first}){more}.")
 
 
 def test_nan_on_one_side_only_is_a_divergence() -> None:

@@ -492,6 +492,13 @@ def test_there_are_no_less_than_twenty() -> None:
     assert len({(p.at[0], p.at[1]) for p in PLANTED.values()}) >= 20
 
 
+def test_a_gradient_without_elements_is_not_said_to_be_sound() -> None:
+    graph = graph_of(lambda b: loss(tf.exp(b.placeholder("x", shape=[0]))))
+    found = why_gradient(graph, "loss", "x", {"x": np.zeros(0, np.float32)})
+    assert found.state == "ok"
+    assert found.text.startswith("d loss / d x: it is empty")
+
+
 @pytest.mark.parametrize("wrt", ["x", "mask"])
 def test_nothing_is_blamed_where_nothing_is_wrong(wrt: str) -> None:
     values = {"x": X, "mask": [1, 2, 3]}

@@ -67,6 +67,18 @@ def test_every_verb_takes_the_file(cli: Cli, training: Path, tmp_path: Path) -> 
     assert trained.status == 0, trained.err
 
 
+def test_why_needs_no_function_for_gradients_that_the_graph_has(
+    cli: Cli, training: Path, tmp_path: Path
+) -> None:
+    """What all of them passes, too: nothing is derived anew."""
+    code = article.functions(tmp_path, article.FUNCTIONS.split("\n\n\n")[0])
+    assert "CustomAdd" not in code.read_text()
+    result = cli("why", training, "--code", code, *article.FEEDS)
+    assert result.status == 0, result.err
+    assert "d loss / d k: it is finite and not zero" in result.out
+    assert result.out.count("ends:   with a stop at 1 wire: ") == 2
+
+
 def test_a_decorated_function_serves_as_in_its_program(
     cli: Cli, forward: Path, tmp_path: Path
 ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hypothesis import given, settings
@@ -126,6 +126,10 @@ def test_without_gradients_nothing_is_said_of_them() -> None:
     assert conclusion([], None).text == "passed: no problems"
     problem = Problem("a", "kind", "what is wrong")
     assert conclusion([problem], None).text == "failed: 1 error"
+    warning, remark = replace(problem, severity="warning"), replace(problem, severity="info")
+    assert conclusion([warning, warning], None).text == "passed: 2 warnings"
+    assert conclusion([remark], None).text == "passed: 1 remark"
+    assert conclusion([remark, problem], None).text == "failed: 1 error; 1 remark"
 
 
 def test_a_failure_that_the_document_expects_is_no_error() -> None:

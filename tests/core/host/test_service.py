@@ -18,7 +18,9 @@ from core.host.service import EngineService
 from core.host.tensor_bytes import unpack
 from core.io import edits, store
 from core.io.document import CodeItem, CodeKind, Document, Optimizer
+from core.io.graphdef import from_pb
 from core.ops.builder import GraphBuilder
+from tests.support import gradient_facts as facts
 
 Ask = Callable[..., m.Message]
 
@@ -242,6 +244,16 @@ def test_what_all_of_a_gradient_passes(ask: Ask, opened: m.Opened) -> None:
     assert isinstance(reply, m.Bottlenecks)
     assert (reply.passes, reply.cut) == ([], ["d<1", "e<0"])
     assert failure(ask(m.FindBottlenecks(wrt="kk"))).hint == "did you mean k?"
+
+
+def test_what_gradients_pass_that_a_graph_has_itself(ask: Ask) -> None:
+    """There is no function here that would derive them."""
+    document = from_pb(facts.graph_bytes("article"), "article.pb")
+    ask(m.Open(), store.to_bytes(document))
+    reply = ask(m.FindBottlenecks(wrt="k"))
+    assert isinstance(reply, m.Bottlenecks), reply
+    assert (reply.of, reply.cut) == ("loss", ["k/read<0"])
+    assert reply.passes[-2:] == ["e", "k/read"]
 
 
 def test_no_gradient_passes_anything_where_none_is_asked_for(

@@ -185,6 +185,9 @@ def test_the_way_out_names_the_files(tmp_path: Path) -> None:
             error = _refused(path)
             assert f"it is a SavedModel of TensorFlow {version[-1]}" in error.message
             assert repr(str(folder)) in error.hint
+        variables = tmp_path / version / "variables.index"
+        variables.write_bytes(samples()[f"{version}/variables/variables.index"])
+        assert "saved_model.pb of its folder" in _refused(variables).hint
     meta = tmp_path / "model.ckpt.meta"
     meta.write_bytes(samples()["checkpoint_2/model.ckpt.meta"])
     assert f"import_meta_graph({str(meta)!r})" in _refused(meta).hint

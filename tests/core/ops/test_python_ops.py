@@ -74,6 +74,17 @@ def test_failure_is_tensorflows(row: str, function: Callable[..., Any], token: s
     assert caught.value.hint
 
 
+def test_what_is_to_be_returned_can_be_checked_in_float64_too() -> None:
+    """A cast to the type itself would only move the failure: into the check, or out of it."""
+    for wide in (lambda x: x.astype(np.float64), lambda x: np.sin(x, dtype=np.float64)):
+        with pytest.raises(GradstepError) as caught:
+            run(wide)
+        assert "value.astype(x.dtype)" in caught.value.hint
+    with pytest.raises(GradstepError) as caught:
+        run(lambda x: x, ("int32",))
+    assert caught.value.hint == "return value.astype(np.int32)"
+
+
 def test_unknown_function_is_named() -> None:
     builder = GraphBuilder()
     (y,) = builder.op("PyFunc", token="gone", Tout=(DType.FLOAT32,))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from typing import Any, NoReturn
 
 import numpy as np
@@ -45,8 +45,9 @@ def _run(xp: Any, *inputs: Any, op: Operation, functions: Functions) -> Any:
             f"{token} returns {len(results)} values, but expects to see {len(wanted)} values.",
             hint=f"return {len(wanted)} arrays, or change the op's list of output types",
         )
+    given = {DType.of(x.dtype) for x in inputs}
     pairs = enumerate(zip(results, wanted, strict=True))
-    return tuple(xp.asarray(_typed(token, index, pair)) for index, pair in pairs)
+    return tuple(xp.asarray(_typed(token, index, pair, given)) for index, pair in pairs)
 
 
 def _on_host(x: Any) -> np.ndarray:
@@ -82,8 +83,9 @@ def _results(result: Any) -> list[Any]:
     return list(result) if isinstance(result, list | tuple) else [result]
 
 
-def _typed(token: str, index: int, pair: tuple[Any, DType]) -> np.ndarray:
-    """The value as an array of the declared type. A Python number fits any; an array must match."""
+def _typed(token: str, index: int, pair: tuple[Any, DType], given: Set[DType]) -> np.ndarray:
+    """The value as an array of the declared type. A Python number fits any; an array must match.
+    given: the types of what came in."""
     value, wanted = pair
     if not isinstance(value, np.ndarray | np.generic):
         return np.asarray(value, dtype=wanted.numpy)
@@ -92,9 +94,17 @@ def _typed(token: str, index: int, pair: tuple[Any, DType]) -> np.ndarray:
         raise GradstepError(
             f"{index}-th value returned by {token} is {found.cpp_name}, "
             f"but expects {wanted.cpp_name}",
-            hint=f"return value.astype(np.{wanted.value})",
+            hint=_as_wide(wanted) if wanted in given else f"return value.astype(np.{wanted.value})",
         )
     return np.asarray(value)
+
+
+def _as_wide(wanted: DType) -> str:
+    """A function that says float32 itself cannot be checked: differences are made in float64."""
+    return (
+        f"return {wanted.value} where that comes in: value.astype(x.dtype), x being an input "
+        "(finite differences are made in float64)"
+    )
 
 
 def _taped(op: OpView, *grads: Tensor) -> NoReturn:
