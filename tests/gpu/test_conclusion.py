@@ -88,6 +88,11 @@ def test_long_lists_are_counted() -> None:
     )
 
 
+def test_of_four_one_is_counted() -> None:
+    rows = [node(n, unknown="bits") for n in "abcd"]
+    assert "the last bits of a, b, c and 1 more." in conclusion(rows)
+
+
 def close(name: str, **metrics: float) -> ComparedNode:
     return node(name, "close", metrics=metrics)
 

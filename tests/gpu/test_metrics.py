@@ -351,3 +351,9 @@ def test_a_mismatch_is_a_distance_of_one_at_least(a: tuple, b: tuple, far: float
 def test_quantiles_are_of_what_is_finite_in_both() -> None:
     for a, b in [(f32(2, 2), f32(3, math.inf)), (f32(2, math.nan), f32(3, 1))]:
         assert measure(a, b)["rel_p99"] == pytest.approx(0.5)
+
+
+def test_beside_nothing_but_zeros_there_is_no_relative_error() -> None:
+    found = measure(f32(0, 0), f32(0, 1))
+    assert "rel_p99" not in found
+    assert found["max_abs"] == 1

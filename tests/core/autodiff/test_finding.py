@@ -219,3 +219,15 @@ def test_of_no_elements_nothing_is_looked_at() -> None:
     numeric = NumericGradient(empty, empty, empty, noise=empty, kink=np.zeros(0, bool))
     found = judge(empty, empty, numeric, lambda: empty)
     assert (found.verdict, found.looked_at, found.size) == (Verdict.OK, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("slope", "verdict"),
+    [(-1.0, Verdict.KINK), (0.3, Verdict.KINK), (1.0, Verdict.KINK), (1.1, Verdict.WRONG),
+     (-1.1, Verdict.WRONG)],
+)  # fmt: skip
+def test_either_side_of_a_kink_is_right_and_what_is_between(slope: float, verdict: Verdict) -> None:
+    def rule(op: OpView, g: Tensor) -> Tensor:
+        return g * slope
+
+    assert one("Abs", [0.0], {"Mine": rule}).finding.verdict is verdict

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from core.checks.again import Again, by_place
+from core.checks.recollection import Recollection
 from core.checks.recorded import Recorded
 from core.debug.program import Program
 from core.debug.session import DebugSession
@@ -79,6 +80,19 @@ def test_a_step_on_what_it_read_and_on_other_inputs(session: DebugSession) -> No
 @pytest.mark.parametrize(("name", "is_by_place"), [("product", True), ("total", False)])
 def test_what_works_place_by_place(session: DebugSession, name: str, is_by_place: bool) -> None:
     assert by_place(session.plan.steps[session.plan.step_of[name]]) is is_by_place
+
+
+def test_what_is_not_done_yet_has_no_value(session: DebugSession) -> None:
+    steps = session.plan.step_of
+    early = Recollection(session, 0, steps["total"])
+    x, product, total = (TensorRef(name) for name in ("x", "product", "total"))
+    for ref, value in ((x, [1, 0]), (product, [3, 0])):
+        array = early.array(ref)
+        assert array is not None
+        assert array.tolist() == value
+    assert early.array(total) is None
+    assert Recollection(session, 0).array(total) == 3
+    assert early.array(TensorRef("nowhere")) is None
 
 
 def test_a_value_is_that_of_its_tensor(session: DebugSession) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from core.graph.model import TensorRef
 from core.host.messages import Explanation
 from core.ops import api as tf
 from core.ops.builder import GraphBuilder
@@ -194,3 +195,37 @@ def test_the_path_goes_from_the_loss_to_what_is_asked_about() -> None:
     assert found.path == ["loss", "where", "log"]
     found = why_value(graph_of(product), "loss", {"x": X, "mask": [0, 0, 0]})
     assert found.path == ["loss", "prod"]
+
+
+@pytest.mark.parametrize(
+    ("ways", "said"),
+    [(1, "."), (2, ". 1 other way back ended too."), (3, ". 2 other ways back ended too.")],
+)
+def test_other_ways_that_end_are_counted(ways: int, said: str) -> None:
+    def build(b: GraphBuilder) -> None:
+        x = b.placeholder("x", shape=[3])
+        stopped = [tf.stop_gradient(x, name=f"stop{n}") for n in range(ways)]
+        tf.reduce_sum(tf.add_n(stopped), name="loss")
+
+    found = why_gradient(graph_of(build), "loss", "x", {"x": X})
+    assert (found.state, found.node) == ("none", f"stop{ways - 1}")
+    assert f"on the wire x → stop{ways - 1}: " in found.text
+    assert found.text.endswith(f"StopGradient has no gradient{said}")
+
+
+def test_a_gradient_that_comes_from_nowhere_starts_at_zero() -> None:
+    graph = graph_of(given_start)
+    values = {"x": X, "start": [0, 0, 0]}
+    found = why_gradient(graph, "y", "x", values, grad_ys=(TensorRef("start"),))
+    assert (found.state, found.node) == ("zero", "y")
+    assert "it starts at 0, where y is differentiated" in found.text
+    found = why_gradient(
+        graph, "y", "x", {"x": X, "start": [0, 5, 0]}, grad_ys=(TensorRef("start"),)
+    )
+    assert found.text == "d y / d x: it is finite and not zero (norm 10)."
+
+
+def given_start(b: GraphBuilder) -> None:
+    x = b.placeholder("x", shape=[3])
+    b.placeholder("start", shape=[3])
+    tf.multiply(x, 2.0, name="y")

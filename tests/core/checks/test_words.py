@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes
 
 from core.checks.recollection import state_of
-from core.checks.telling import described, norm
+from core.checks.telling import described, norm, operands
 from core.checks.words import (
     broadcast_index,
     capitalized,
@@ -22,6 +22,7 @@ from core.checks.words import (
     place,
     sentence,
 )
+from core.graph.model import Operation, Phase, TensorRef
 
 
 def f32(*values: Any) -> np.ndarray:
@@ -150,3 +151,22 @@ def test_norms(x: np.ndarray, said: str) -> None:
 )
 def test_states(x: np.ndarray, state: str) -> None:
     assert state_of(x) == state
+
+
+@pytest.mark.parametrize("count", [1, 4, 5])
+def test_four_operands_are_shown(count: int) -> None:
+    op = Operation("sum", "AddN", tuple(TensorRef(f"x{k}") for k in range(count)))
+    said = operands(op, [f32(k, 9) for k in range(count)], (0,))
+    assert said.startswith(", ".join(f"x{k} = {k}" for k in range(min(count, 4))))
+    assert said.endswith(", …") == (count > 4)
+
+
+def test_axes_and_what_is_no_array_are_not_shown() -> None:
+    refs = (TensorRef("x"), TensorRef("axis"))
+    assert operands(Operation("y", "Sum", refs), [f32(1, 2), np.int32([0])], ()) == (
+        "x lies in [1, 2]"
+    )
+    assert operands(Operation("y", "Add", refs), [f32(1, 2), None], (1,)) == "x = 2"
+    names = {refs[0]: "the part by z"}
+    back = Operation("g/y", "Neg", refs[:1], phase=Phase.BACKWARD)
+    assert operands(back, [f32(1, 2)], (1,), names) == "the part by z = 2"

@@ -183,6 +183,34 @@ def test_a_run_that_was_changed_twice_by_hand_is_replayed_with_both_changes(
         np.testing.assert_array_equal(session.frame(0, step).value(name), value)
 
 
+def test_what_was_computed_between_two_changes_is_replayed_as_it_was() -> None:
+    b = GraphBuilder()
+    x = b.placeholder("x", shape=())
+    first = b.one("Neg", x, name="first")
+    n = b.variable("n", shape=())
+    b.one("AssignAdd", n, first, name="count")
+    b.one("Mul", n, 2.0, name="early", control_inputs=("count",))
+    b.one("Mul", n, 3.0, name="late", control_inputs=("early",))
+    graph = b.build()
+    names = ("first", "early", "late")
+    program = Program(
+        graph,
+        graph,
+        fetches=tuple(TensorRef(name) for name in names),
+        feeds={x.ref: np.float32(-1)},
+        initial={"n": np.float32(0)},
+    )
+    for limit in (1 << 20, 100):
+        session = DebugSession(program, limit_bytes=limit)
+        for name, value in (("early", 10.0), ("late", 20.0)):
+            session.run_to(name)
+            assign([session], {"n": np.float32(value)})
+        length = len(session.plan.steps)
+        session.run_to("30:0")
+        frame = session.frame(0, length)
+        assert [frame.value(name) for name in names] == [1, 20, 60]
+
+
 def test_what_was_replayed_stays_as_it_was_while_others_go_on(
     chain: Callable[[int], Program],
 ) -> None:
