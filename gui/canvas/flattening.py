@@ -17,7 +17,9 @@ COARSE = 5  # of them the first, for which more points are looked at
 # So many chords, and no others: those that were looked at, for the sharp bend of a link that leads
 # back may lie between the points of 10 chords where 8 have a point on it.
 COUNTS = 2 ** np.arange(10)
-_FINEST = 2 ** (LEVELS - 1)  # chords whose ends are the points that are looked at
+_FINEST = 2 ** (
+    LEVELS - 1
+)  # chords whose ends are the points that are looked at; of sharp bends 2×
 _FEW = 12
 _AT_ONCE = 1_000  # curves, so that what is being computed stays in the processor's cache
 
@@ -27,20 +29,33 @@ def deviations(curves: np.ndarray) -> np.ndarray:
 
     Few chords: the largest distance at a quarter, half and three quarters of each. Many: a bound.
     The polyline with twice the chords is so far off, that with twice as many again so far from it,
-    and so on; of the finest it is taken that two thirds are left each time, more than at the
-    sharpest bend, though elsewhere it is a quarter.
+    and so on; of the finest it is taken that half is left each time, as at a sharp bend, though
+    elsewhere it is a quarter.
     """
-    parts = [_deviations(curves[i : i + _AT_ONCE]) for i in range(0, len(curves), _AT_ONCE)]
-    return np.concatenate(parts) if parts else np.zeros((0, LEVELS), dtype=np.float32)
+    found = np.empty((len(curves), LEVELS), dtype=np.float32)
+    sharp = _bend_sharply(curves)
+    for chosen, finest in ((np.flatnonzero(~sharp), _FINEST), (np.flatnonzero(sharp), 2 * _FINEST)):
+        for some in np.split(chosen, range(_AT_ONCE, len(chosen), _AT_ONCE)):
+            found[some] = _deviations(curves[some], finest)
+    return found
 
 
-def _deviations(curves: np.ndarray) -> np.ndarray:
+def _bend_sharply(curves: np.ndarray) -> np.ndarray:
+    """Which lead back, and hardly up or down on the way: there they are slow. bool[p]."""
+    begin, out, into, end = curves.transpose(1, 2, 0)
+    flat = 2 * np.abs(end[1] - begin[1]) < np.abs(out[0] - begin[0])
+    return np.asarray((out[0] > into[0]) & flat)
+
+
+def _deviations(curves: np.ndarray, finest: int) -> np.ndarray:
+    """By the ends of so many chords."""
     corners = (curves - curves[:, :1]).transpose(2, 1, 0).astype(np.float32)
-    points = _basis(_FINEST).astype(np.float32) @ corners
-    halves = [_farthest(points, _FINEST >> level, 0.5) for level in range(LEVELS - 1)]
-    found = np.cumsum(np.stack([2 * halves[-1], *reversed(halves)]), axis=0)[::-1]
+    points = _basis(finest).astype(np.float32) @ corners
+    looked = range(finest.bit_length() - 1)  # powers of two of fewer chords
+    halves = [_farthest(points, finest >> level, 0.5) for level in looked]
+    found = np.cumsum(np.stack([halves[-1], *reversed(halves)]), axis=0)[::-1][:LEVELS]
     for level in reversed(range(COARSE)):
-        quarters = [_farthest(points, _FINEST >> level, share) for share in (0.25, 0.75)]
+        quarters = [_farthest(points, finest >> level, share) for share in (0.25, 0.75)]
         found[level] = np.maximum.reduce([*quarters, halves[level], found[level + 1]])
     return np.ascontiguousarray(found.T)
 
