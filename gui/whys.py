@@ -46,6 +46,11 @@ class Whys(QObject):
         workspace.stopped.connect(self._forget)
         workspace.program_changed.connect(self._forget)
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is about to be asked."""
+        return not self._soon.isActive()
+
     def known(self, of: str, wrt: str = "") -> Explanation | None:
         """The answer, if it is here."""
         return self._known.get((of, wrt))

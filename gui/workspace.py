@@ -167,7 +167,7 @@ class Workspace(QObject):
     @property
     def is_idle(self) -> bool:
         """Whether all that was asked of the engine is answered and shown."""
-        return self.debugger.is_idle and not self.reader.name
+        return self.debugger.is_idle and self.whys.is_idle and not self.reader.name
 
     @property
     def engine_state(self) -> str:
