@@ -14,7 +14,7 @@ from PySide6.QtCore import QLockFile, QObject, QTimer
 from core.errors import GradstepError
 from core.io import atomic, store
 from gui.settings import state_folder
-from gui.workspace import Workspace
+from gui.workspace import UNTITLED, Workspace
 
 INTERVAL = 60_000  # milliseconds
 EDITS = 20
@@ -24,19 +24,18 @@ class _Note(msgspec.Struct, frozen=True):
     """Beside each copy: whose it is."""
 
     path: str = ""  # the document's own file; empty for one that was never saved
+    name: str = ""  # what that one is called: by the graph that was imported, perhaps
 
 
 @dataclass(frozen=True)
 class Recovered:
-    """Unsaved work that a window left behind when it ended badly."""
+    """Unsaved work that a window left behind when it ended badly. name: what it was called, by
+    its file or by what it was made from; UNTITLED for neither."""
 
     copy: Path
     path: Path | None
     when: datetime
-
-    @property
-    def name(self) -> str:
-        return self.path.name if self.path is not None else "an unsaved document"
+    name: str = UNTITLED
 
     def discard(self) -> None:
         """Delete it."""
@@ -72,7 +71,8 @@ class Autosave(QObject):
             if not self._lock.isLocked():
                 self._lock.tryLock(0)
             path = self._workspace.path
-            note = _Note(str(path.absolute()) if path is not None else "")
+            own = "" if path is None else str(path.absolute())
+            note = _Note(own, self._workspace.name)
             atomic.replace_file(_note_of(self._copy), msgspec.json.encode(note))
             atomic.replace_file(
                 self._copy, store.to_bytes(self._workspace.document, readable=False)
@@ -114,7 +114,10 @@ def left_behind() -> Iterator[Recovered]:
         if not lock.tryLock(0):
             continue  # its window is still there
         lock.unlock()
-        yield Recovered(copy, _original(copy), datetime.fromtimestamp(_time(copy)))
+        note = _read_note(copy)
+        path = Path(note.path) if note.path else None
+        name = path.name if path is not None else note.name or UNTITLED
+        yield Recovered(copy, path, datetime.fromtimestamp(_time(copy)), name)
 
 
 def _folder() -> Path:
@@ -136,9 +139,8 @@ def _time(copy: Path) -> float:
         return 0.0
 
 
-def _original(copy: Path) -> Path | None:
+def _read_note(copy: Path) -> _Note:
     try:
-        note = msgspec.json.decode(_note_of(copy).read_bytes(), type=_Note)
+        return msgspec.json.decode(_note_of(copy).read_bytes(), type=_Note)
     except (OSError, msgspec.DecodeError):
-        return None
-    return Path(note.path) if note.path else None
+        return _Note()

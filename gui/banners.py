@@ -12,7 +12,7 @@ from gui import commands
 from gui.autosave import Recovered
 from gui.banner import Banner
 from gui.bridge import PREPARING, WORKING
-from gui.workspace import Workspace
+from gui.workspace import UNTITLED, Workspace
 
 LEVELS = {
     "error": ("problem", "problem"),
@@ -87,7 +87,8 @@ class Banners(QObject):
         """Unsaved work of a window that is gone."""
         self._recover, self._discard = recover, discard
         when = f"{found.when:%d %B, %H:%M}"
-        self.recovery.say(f"Unsaved edits of {found.name}, from {when}, were kept.")
+        what = "an unsaved document" if found.name == UNTITLED else found.name
+        self.recovery.say(f"Unsaved edits of {what}, from {when}, were kept.")
 
     def _answer(self, what: Callable[[], None]) -> None:
         self.recovery.hide()

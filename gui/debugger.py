@@ -236,14 +236,20 @@ class Debugger(QObject):
         holder = self.program.gradients.get(name)
         if holder is not None:
             return self.value(holder)
-        held_up = self.held_up
+        held_up = self.held_up or self.program.waiting.get(name, "")
         return TensorValue(name, "waiting" if held_up else "none", why=held_up)
 
     @property
     def held_up(self) -> str:
-        """What gradients wait for that are not there yet; "" where they wait for nothing."""
+        """What all gradients wait for that are not there yet; "" where they wait for nothing."""
         problems = [] if self.program is None else self.program.problems
         return next((p.message for p in problems if p.type == "waiting"), "")
+
+    def waits_at(self, edge: Edge) -> str:
+        """What the gradient that is to come back over a wire waits for; "" for nothing."""
+        found = [] if self.program is None else self.program.waiting_edges
+        waiting = (e.why for e in found if (e.op, e.index) == (edge.op, edge.index))
+        return self.held_up or next(waiting, "")
 
     def operands(self, op: str) -> Mapping[str, str] | None:
         """Which tensors the text of an operation's step is about; None while that is unknown."""

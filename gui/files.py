@@ -69,7 +69,7 @@ class Files(QObject):
             if keep():
                 found.discard()
 
-        self._workspace.recover(found.copy, found.path, opened)
+        self._workspace.recover(found.copy, found.path, found.name, opened)
         return True
 
     def save(self) -> bool:

@@ -247,11 +247,13 @@ class Workspace(QObject):
 
         self.reader.read(path, loaded, self.complain)
 
-    def recover(self, copy: Path, path: Path | None, then: Callable[[], None] = _ignore) -> None:
-        """Show the document in `copy` as unsaved work on `path`, or on no file yet."""
+    def recover(
+        self, copy: Path, path: Path | None, name: str, then: Callable[[], None] = _ignore
+    ) -> None:
+        """Show the document in `copy` as unsaved work on `path`, or on no file yet, as `name`."""
 
         def loaded(document: Document, inference: Inference) -> None:
-            self.open_document(document, path, inference, recovered=True)
+            self.open_document(document, path, inference, name, recovered=True)
             then()
 
         self.reader.read(copy, loaded, self.complain)

@@ -109,6 +109,8 @@ class ProgramInfo(msgspec.Struct, frozen=True, kw_only=True):
     gradients: dict[str, str]  # forward tensor -> tensor that holds its gradient
     rows: list[str] = []  # forward tensors whose gradient is IndexedSlices
     edges: list[EdgeGradient]
+    waiting: dict[str, str] = {}  # forward tensor -> what its gradient waits for, not None
+    waiting_edges: list[BlockedEdge] = []  # wires over which nothing comes back until then
     blocked: list[BlockedEdge]
     custom: dict[str, str]  # operation -> name of the override in force
     slots: dict[str, list[str]]  # variable -> its optimizer slot variables

@@ -32,15 +32,18 @@ from core.host.messages import (
     ThreadInfo,
 )
 from core.host.racing import problems_of
+from core.host.unfinished import held_up
 from core.ops.opened import opened
 from core.ops.table import find
+from core.ops.unfinished import waiting
 
 
 def program_info(session: DebugSession) -> ProgramInfo:
     """What the window shows of the program that `session` runs. Gradients that no step computes
-    are left out: nothing would ever be known of them."""
+    are left out: nothing would ever be known of them, but what they wait for, if they do."""
     program, plan, backend = session.program, session.plan, session.backend
     telling = Telling(_notation(program))
+    waits = waiting(program.graph, program.feeds)
     steps, loops = _steps(telling, plan), [*_loops(telling, plan)]
     return ProgramInfo(
         steps=steps,
@@ -48,6 +51,11 @@ def program_info(session: DebugSession) -> ProgramInfo:
         gradients=_gradients(program.gradients, plan),
         rows=[str(ref) for ref in program.slices],
         edges=_edges(program.edges, plan),
+        waiting={str(ref): why for ref, why in held_up(program.gradients, waits)},
+        waiting_edges=[
+            BlockedEdge(op=edge.op, index=edge.index, why=why)
+            for edge, why in held_up(program.edges, waits)
+        ],
         blocked=[
             BlockedEdge(op=edge.op, index=edge.index, why=why)
             for edge, why in program.blocked.items()

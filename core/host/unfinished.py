@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 from core.debug.program import Program
 from core.debug.thread import Thread
-from core.graph.model import Graph, predecessors
+from core.graph.model import Edge, Graph, TensorRef, predecessors
 from core.graph.problems import Problem
 from core.host.racing import races_of
 from core.ops.unfinished import Waiting, waiting
+
+_At = TypeVar("_At", Edge, TensorRef)
 
 
 def without_unfinished(program: Program) -> Program:
@@ -31,6 +34,16 @@ def without_unfinished(program: Program) -> Program:
         threads=tuple(t for t in program.threads if not _waits(t, waits)),
         problems=(*program.problems, *_unfed(waits), *races_of(program)),
     )
+
+
+def held_up(
+    gradients: Mapping[_At, TensorRef], waits: Mapping[str, Waiting]
+) -> Iterator[tuple[_At, str]]:
+    """Those of `gradients` that wait for a wire or a feed, and in words for what: they are not
+    None."""
+    for at, held in gradients.items() if waits else ():
+        if held.op in waits:
+            yield at, f"waits for {waits[held.op]}"
 
 
 def _frontier(graph: Graph, held: Iterable[str], waits: Collection[str]) -> Iterator[str]:

@@ -18,6 +18,9 @@ from gui.values import TensorValue
 _CAPTION = "was"
 _MARGIN = 6.0  # scene units that the drawer is narrower on each side than its node
 _PADDING = 3.0
+_TIGHT = 1.0  # padding where there is no room for more
+_LEAST = 0.8  # of the size of the texts: what they shrink to rather than cover another node
+_CLOSED = 6.0  # height of a drawer without a text
 
 Lines = list[tuple[str, str]]
 
@@ -34,13 +37,16 @@ class DrawerPainter:
         update: tuple[TensorValue, Change], fresh: bool, size: float,
     ) -> None:  # fmt: skip
         """At `node` (scene units), where no other node stands, if possible. others: float64[n, 4],
-        what nodes there are; fresh: the last step made the change; size: of the texts."""
+        what nodes there are; fresh: the last step made the change; size: of the texts, if there is
+        room for that. Where there is none for any text, the drawer stays closed."""
         left = INSET + (self._labels.width(_CAPTION, self._labels.number) + 4) * size
         room = int((node.width() - left - _MARGIN - 2) / (self._labels.letter * size))
         lines, above, area = _place(node, forms(*update, room), others, ROW * size)
         self._ground(painter, area, above, fresh)
+        size = min(size, (area.height() - 2 * _TIGHT) / (ROW * max(1, len(lines))))
+        padding = (area.height() - ROW * size * len(lines)) / 2
         for number, (caption, text) in enumerate(lines):
-            top = area.y() + _PADDING + ROW * size * number
+            top = area.y() + padding + ROW * size * number
             tone = self.theme.muted if caption == _CAPTION else self.theme.update
             self._write(painter, node.x() + INSET, top, caption, self.theme.faint, size)
             x = node.x() + (left if caption else INSET)
@@ -74,17 +80,32 @@ def forms(value: TensorValue, change: Change, room: int) -> list[Lines]:
 def _place(
     node: QRectF, forms: Sequence[Lines], others: np.ndarray, row: float
 ) -> tuple[Lines, bool, QRectF]:
-    """The form that has a place, whether that is above the node, and the place."""
-    width = node.width() - 2 * _MARGIN
-    for lines in forms:
-        height = 2 * _PADDING + row * len(lines)
-        for above, top in ((False, node.bottom()), (True, node.top() - height)):
-            area = QRectF(node.x() + _MARGIN, top, width, height)
+    """The form that has a place, whether that is above the node, and the place. row: height of a
+    line, which may shrink to `_LEAST` of that in the last form; no lines where not even they fit.
+    """
+    heights = [(lines, 2 * _PADDING + row * len(lines)) for lines in forms]
+    for lines, height in [*heights, (forms[-1], 2 * _TIGHT + row * _LEAST * len(forms[-1]))]:
+        for above in (False, True):
+            area = _beside(node, height, above)
             if _is_free(area, others):
-                return lines, above, area
-    lines = forms[-1]
-    height = 2 * _PADDING + row * len(lines)
-    return lines, False, QRectF(node.x() + _MARGIN, node.bottom(), width, height)
+                return lines, above, _grown(area, node, heights[-1][1], above, others)
+    return [], False, _beside(node, _CLOSED, False)
+
+
+def _grown(area: QRectF, node: QRectF, height: float, above: bool, others: np.ndarray) -> QRectF:
+    """A free area beside a node as high as other nodes let it be, `height` at most."""
+    while area.height() < height:
+        more = _beside(node, min(height, area.height() + 1), above)
+        if not _is_free(more, others):
+            break
+        area = more
+    return area
+
+
+def _beside(node: QRectF, height: float, above: bool) -> QRectF:
+    """The area of a drawer."""
+    top = node.top() - height if above else node.bottom()
+    return QRectF(node.x() + _MARGIN, top, node.width() - 2 * _MARGIN, height)
 
 
 def _is_free(area: QRectF, others: np.ndarray) -> bool:

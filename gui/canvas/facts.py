@@ -222,7 +222,8 @@ class Facts:
         """Links on the way from `wrt` to `of` over which no gradient comes back."""
         if self._workspace.program is None or self._workspace.gradients_wait:
             return frozenset()
-        dead = self._visible.on_path - self.carried.keys()
+        waiting = {Edge(e.op, e.index) for e in self._workspace.program.waiting_edges}
+        dead = self._visible.on_path - self.carried.keys() - waiting
         if not dead:
             return frozenset()
         links = enumerate(self._visible.links)

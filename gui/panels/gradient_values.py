@@ -39,7 +39,9 @@ class GradientValues(CellModel):
     def _there(self) -> list[TensorRef]:
         program = self._workspace.program
         wanted = whole_request(self._workspace.document).wrt if program is not None else ()
-        return [ref for ref in wanted if program is not None and str(ref) in program.gradients]
+        if program is None:
+            return []
+        return [ref for ref in wanted if str(ref) in program.gradients.keys() | program.waiting]
 
     def count(self) -> int:
         return len(self.refs)

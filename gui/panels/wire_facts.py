@@ -62,7 +62,8 @@ class WireFacts(FactRows):
                 if value is not None and value.state == "dead":
                     text = f"dead: {value.why}"
                 return self._code(text, "backward" if known else "faint")
-        return self._code("None", "faint")
+        waits = self._workspace.debugger.waits_at(edge)
+        return self._code("waiting" if waits else "None", "faint")
 
     def _stop(self, edge: Edge) -> QWidget:
         box = Check(self._theme, self.tr("stop_gradient"), "inspector.wire.stop")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,18 @@ def test_recovered_work_comes_back_as_unsaved_work_of_its_file(
     assert driver.workspace.path == tmp_path / "mine.gradstep"
     assert driver.window.isWindowModified()
     assert not left.exists()
+
+
+def test_recovered_work_on_an_imported_graph_keeps_its_name(driver: Driver, left: Path) -> None:
+    left.with_suffix(".json").write_text('{"name": "resnet.pb"}')
+    driver.window.offer_recovery()
+    assert "resnet.pb" in driver.window.banners.recovery.label.text()
+    driver.click("banner.recovery.open")
+    driver.wait(lambda: driver.workspace.is_open, "the recovered document")
+    assert (driver.workspace.name, driver.workspace.path) == ("resnet.pb", None)
+    driver.window.autosave.save_now()
+    (copy,) = copies()
+    assert json.loads(copy.with_suffix(".json").read_text())["name"] == "resnet.pb"
 
 
 def test_discarded_work_is_gone(driver: Driver, left: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,21 @@ def test_what_is_asked_for_and_unfinished_runs_as_far_as_it_can() -> None:
     waits = [p for p in reply.program.problems if p.type == "waiting"]
     assert [(p.node, p.severity) for p in waits] == [("a", "info")]
     assert "the gradient of 'loss' waits for a" in waits[0].message
+
+
+def test_gradients_that_wait_for_a_feed_are_told_from_none() -> None:
+    tutorial = store.load(TUTORIAL)
+    stopped = replace(tutorial.request, stopped_edges=frozenset({Edge("e", 1)}))
+    document = tutorial.with_(feeds={}, request=stopped)
+    program = opened(service(), document).program
+    assert program.waiting["c:0"] in {"waits for a feed of data", "waits for a feed of labels"}
+    assert not {"c:0", "k:0"} & program.gradients.keys()
+    assert "k:0" not in program.waiting  # it is None, fed or not
+    at = [(edge.op, edge.index) for edge in program.waiting_edges]
+    assert ("e", 0) in at
+    assert ("e", 1) not in at
+    fed = opened(service(), tutorial).program
+    assert (fed.waiting, fed.waiting_edges) == ({}, [])
 
 
 def test_gradients_that_do_not_need_it_are_there() -> None:

@@ -15,7 +15,8 @@ from core.ops.builder import GraphBuilder
 from gui import commands
 from gui.panels.gradient_model import NAME, NATIVE, NUMERIC, OVERRIDE, VERDICT
 from gui.panels.gradients import GradientsPanel
-from gui.panels.labels import Link, Wrapped
+from gui.panels.inspector import InspectorPanel
+from gui.panels.labels import Link, Text, Wrapped
 
 
 def column(panel: GradientsPanel, number: int) -> list[str]:
@@ -65,6 +66,33 @@ def test_why_a_gradient_is_none(bench: Any, show: Callable[..., Any], qtbot: Any
     assert bench.space.selection == ("loss", "a", "e")
     reason = panel.findChild(Wrapped, "gradients.reason.k").text()
     assert "stop_gradient" in reason
+
+
+def test_a_gradient_that_waits_for_a_feed_is_not_called_none(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    document = bench.open("tutorial")
+    bench.space.open_document(document.with_(feeds={}), None)
+    bench.space.debugger.flush()
+    panel = show(GradientsPanel(bench.space))
+    rows = range(panel.held.count())
+    assert [[panel.held.cell(r, c).text for c in (0, 1)] for r in rows] == [
+        ["c", "waiting"],
+        ["k", "waiting"],
+    ]
+    assert panel.findChild(Link, "gradients.why.c") is None
+    inspector = show(InspectorPanel(bench.space))
+    bench.space.select(["c"])
+    note = inspector.findChild(Wrapped, "inspector.gradient_flow.note")
+    qtbot.waitUntil(lambda: note.text().startswith("waits for a feed of "))
+    bench.space.select([], Edge("e", 0))
+
+    def texts() -> list[str]:
+        return [label.text() for label in inspector.findChildren(Text) if label.isVisible()]
+
+    qtbot.waitUntil(lambda: "Carries" in texts())
+    assert "waiting" in texts()
+    assert "None" not in texts()
 
 
 def test_each_missing_gradient_has_a_reason_of_its_own(
