@@ -474,6 +474,12 @@ PLANTED = {
         ),
         {"x": [0, 2, 3], "mask": [0, 0, 0]}, ("zero", "zero_factor", "loss", [1], "mask"), wrt="",
     ),
+    "value of a product, of which some is too small": Planted(
+        lambda b: tf.multiply(
+            b.placeholder("x", shape=[2]), b.placeholder("mask", shape=[2]), name="loss"
+        ),
+        {"x": [1e-30, 2], "mask": [1e-30, 0]}, ("zero", "zero_factor", "loss", [1], "mask"), wrt="",
+    ),
     "value of masked units": Planted(
         masked_units, {"x": [-1, 2, 3], "mask": [0, 0, 0]},
         ("zero", "zero_factor", "masked", [0], "mask"), wrt="",
