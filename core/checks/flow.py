@@ -223,8 +223,12 @@ class ZeroFlow:
         return carried if carried in level.ran.plan.tensors else self._derived.gradients[ref]
 
     def _array(self, level: Level, ref: TensorRef | None) -> np.ndarray | None:
+        """None, too, of what is in a branch that was not taken: something else may lie there."""
         index = None if ref is None else level.ran.value_of(ref)
-        found = None if index is None else self._again.array(level.ran.held(index))
+        made = -1 if index is None else level.ran.plan.made_by[index]
+        if index is None or (made >= 0 and not level.ran.has_run(made)):
+            return None
+        found = self._again.array(level.ran.held(index))
         return found if isinstance(found, np.ndarray) else None
 
 

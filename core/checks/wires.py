@@ -69,7 +69,10 @@ class Wire:
             return Blame("zero_factor", zero[0], zero[0].ref)
         follows_own = own and self.lets_through(turn.with_own(own, self.edge.index, other))
         if flat == "not_extreme" and (others_ or follows_own):
-            return Blame(flat, (others_ or own)[0], self._other_input() or own[0].ref)
+            compared = self._compared()
+            if compared is None:
+                return Blame("not_used", own[0], own[0].ref)
+            return Blame(flat, (others_ or own)[0], compared)
         return Blame(flat or "stationary", own[0], self.place.ref) if follows_own else None
 
     def higher(self) -> Place | None:
@@ -104,9 +107,12 @@ class Wire:
         same = level.ran.value_of(read) == leaf.index
         return same or leaf.ref in (read, level.outside(read))
 
-    def _other_input(self) -> TensorRef | None:
-        """The other one of two inputs."""
-        return self.op.inputs[1 - self.edge.index] if len(self.op.inputs) == 2 else None
+    def _compared(self) -> TensorRef | None:
+        """The other one of two inputs, of which the operation takes the larger or the smaller; None
+        of one that takes an element out of many."""
+        definition = find(self.op.type)
+        two = definition is not None and definition.broadcasts
+        return self.op.inputs[1 - self.edge.index] if two else None
 
 
 def is_alive(array: np.ndarray | None, at: Index | None) -> bool:

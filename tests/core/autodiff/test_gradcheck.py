@@ -96,6 +96,9 @@ def test_one_operation_is_checked_alone_and_a_repair_suggested(point: Arrays) ->
     text = explain_check(check, "∂L/∂add", "f", suggest(check, 2, g))
     assert "∂L/∂add" in text
     assert "f again counts it twice" in text
+    assert repeated_factor(check, ["b", "c"], [inputs[1], inputs[1]], g) == ""
+    text = explain_check(check, "∂L/∂add", "", "")
+    assert "What 'Wrong' returns for input 0 is not what" in text
 
 
 def test_simple_repairs_are_recognised(point: Arrays) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -14,7 +15,9 @@ from core.debug.program import Program
 from core.debug.session import DebugSession
 from core.graph.dtypes import DType
 from core.graph.model import TensorRef
+from core.ops import api as tf
 from core.ops.builder import GraphBuilder
+from tests.support.whys import graph_of
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +78,27 @@ def test_a_step_on_what_it_read_and_on_other_inputs(session: DebugSession) -> No
     assert other[0].tolist() == [3, 3]
     assert again.run(step, [np.ones(2, np.float32), np.ones(3, np.float32)]) is None
     assert again.array(None) is None
+
+
+def test_what_a_device_holds_is_run_again_on_the_host(session: DebugSession) -> None:
+    """Under its rules, and never there."""
+    got: list[object] = []
+    device = SimpleNamespace(
+        xp=object(), rules=session.backend.rules, get=lambda x: got.append(x) or np.array(5)
+    )
+    again = Again(cast("DebugSession", SimpleNamespace(backend=device, program=session.program)))
+    step = session.plan.steps[session.plan.step_of["product"]]
+    found = again.run(step, [np.ones(2, np.float32), np.float32(3)])
+    assert found is not None
+    assert found[0].tolist() == [3, 3]
+    assert (again.array("held there"), got) == (np.array(5), ["held there"])
+
+
+def test_what_broadcasts_works_place_by_place() -> None:
+    graph = graph_of(lambda b: tf.pow(b.placeholder("x", shape=[2]), 2.0, name="y"))
+    feeds = {TensorRef("x"): np.ones(2, np.float32)}
+    session = DebugSession(Program(graph, graph, fetches=(TensorRef("y"),), feeds=feeds))
+    assert by_place(session.plan.steps[session.plan.step_of["y"]])
 
 
 @pytest.mark.parametrize(("name", "is_by_place"), [("product", True), ("total", False)])

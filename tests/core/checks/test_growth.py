@@ -66,3 +66,16 @@ def test_of_several_ways_the_strongest_is_gone() -> None:
     found = why_gradient(graph_of(build), "loss", "x", {"x": X})
     assert (found.cause, found.node) == ("exploding", "strong")
     assert "weak" not in found.text
+
+
+@pytest.mark.parametrize(("of", "node"), [("split", "weak"), ("split:1", "strong")])
+def test_of_several_results_only_the_one_that_is_asked_about_is_followed(
+    of: str, node: str
+) -> None:
+    def build(b: GraphBuilder) -> None:
+        left, right = tf.split(b.placeholder("x", shape=[4]), 2, name="split")
+        both = tf.multiply(left, 1e7, name="weak") + tf.multiply(right, 1e9, name="strong")
+        tf.reduce_sum(both, name="loss")
+
+    found = why_gradient(graph_of(build), "loss", of, {"x": [1, 2, 3, 4]})
+    assert (found.cause, found.node) == ("exploding", node)

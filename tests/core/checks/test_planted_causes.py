@@ -131,6 +131,23 @@ def one_part(b: GraphBuilder) -> None:
     loss(tf.slice(tf.concat([y, x], 0, name="both"), [0], [3], name="part"))
 
 
+def bounded_part(b: GraphBuilder) -> None:
+    """Of two tensors that are put together and bounded, one is masked afterwards."""
+    x, y, mask = (b.placeholder(n, shape=[s]) for n, s in (("x", 3), ("y", 3), ("mask", 6)))
+    bounded = tf.maximum(tf.concat([y, x], 0, name="both"), -5.0, name="bounded")
+    loss(tf.multiply(bounded, mask, name="masked"))
+
+
+def part_beyond_its_bound(b: GraphBuilder) -> None:
+    x, y, bound = (b.placeholder(n, shape=[s]) for n, s in (("x", 3), ("y", 3), ("bound", 6)))
+    loss(tf.minimum(tf.concat([y, x], 0, name="both"), bound, name="bounded"))
+
+
+def largest_of_both(b: GraphBuilder) -> None:
+    x, y = (b.placeholder(name, shape=[3]) for name in ("x", "y"))
+    tf.reduce_max(tf.concat([y, x], 0, name="both"), 0, name="loss")
+
+
 def growing(b: GraphBuilder) -> None:
     x = b.placeholder("x", shape=[3])
     loss(tf.multiply(tf.multiply(x, 10.0, name="small"), 1e8, name="large"))
@@ -269,6 +286,22 @@ PLANTED = {
     ),
     "maximum": Planted(
         of_both(tf.maximum), {"x": X, "y": [7, 8, 9]}, ("zero", "not_extreme", "node", [0], "y")
+    ),
+    "maximum with infinity": Planted(
+        of_both(tf.maximum), {"x": X, "y": [np.inf] * 3},
+        ("zero", "not_extreme", "node", [0], "y"), said="with x = 1, y = inf: it takes y there",
+    ),
+    "a bound that is kept, before a mask": Planted(
+        bounded_part, {"x": X, "y": X, "mask": [1, 1, 1, 0, 0, 0]},
+        ("zero", "zero_factor", "masked", [3], "mask"), said="with bounded = 1, mask = 0",
+    ),
+    "a bound of some": Planted(
+        part_beyond_its_bound, {"x": X, "y": X, "bound": [9, 9, 9, 0, 0, 0]},
+        ("zero", "not_extreme", "bounded", [3], "bound"), said="with both = 1, bound = 0",
+    ),
+    "the largest of many": Planted(
+        largest_of_both, {"x": X, "y": [7, 8, 9]}, ("zero", "not_used", "loss", [], "both"),
+        said="with both lies in [1, 9]: it takes other elements, and none of what leads there",
     ),
     "square at zero": Planted(
         of_x(tf.square), {"x": [0, 0, 0]}, ("zero", "stationary", "node", [0], "x")
@@ -440,6 +473,12 @@ PLANTED = {
             b.placeholder("x", shape=[3]), b.placeholder("mask", shape=[3]), name="loss"
         ),
         {"x": [0, 2, 3], "mask": [0, 0, 0]}, ("zero", "zero_factor", "loss", [1], "mask"), wrt="",
+    ),
+    "value of a product, of which some is too small": Planted(
+        lambda b: tf.multiply(
+            b.placeholder("x", shape=[2]), b.placeholder("mask", shape=[2]), name="loss"
+        ),
+        {"x": [1e-30, 2], "mask": [1e-30, 0]}, ("zero", "zero_factor", "loss", [1], "mask"), wrt="",
     ),
     "value of masked units": Planted(
         masked_units, {"x": [-1, 2, 3], "mask": [0, 0, 0]},

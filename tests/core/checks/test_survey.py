@@ -83,6 +83,7 @@ def test_as_the_run_goes_on() -> None:
     surveyor = Surveyor(session)
     assert surveyor.look(0, 60).first is None
     session.run_to("after")
+    assert surveyor.look(0, 60) is surveyor.look(0, 60)
     found = surveyor.look(0, 60)
     assert (found.first.op.name, found.nodes) == ("log", {"log"})
     session.continue_()
@@ -148,6 +149,33 @@ def test_infinities_that_are_meant_are_none(reached: bool) -> None:
     found = through(session)
     assert (found.first is not None) == reached
     assert not found.reached
+
+
+@pytest.mark.parametrize("computed", [False, True])
+def test_a_nan_that_is_a_constant(computed: bool) -> None:
+    """It is named, and not the operation that reads it, whatever else that reads."""
+
+    def build(b: GraphBuilder) -> None:
+        x = b.placeholder("x", shape=[2])
+        tf.add(x * 2.0 if computed else x, tf.constant([1.0, np.nan]), name="y")
+
+    session = session_of(build, {"x": [1, 2]})
+    session.continue_()
+    found = through(session)
+    assert found.first is not None
+    name = found.first.op.name
+    assert (found.first.op.type, found.first.tensor) == ("Const", TensorRef(name))
+    assert (found.first.kind, found.first.step) == ("nan", session.plan.step_of[name])
+    assert np.isnan(session.frame().value(name)).any()
+    assert found.first_nan == found.first
+    assert found.reached
+
+
+def test_an_infinity_that_is_fed_is_meant() -> None:
+    session = session_of(lambda b: tf.exp(-b.placeholder("x", shape=[2]), name="y"),
+                         {"x": [1, np.inf]})  # fmt: skip
+    session.continue_()
+    assert through(session).first is None
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "int32"])

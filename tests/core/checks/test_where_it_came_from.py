@@ -338,3 +338,39 @@ def test_each_loss_has_its_own_gradient() -> None:
     session.continue_()
     assert explained(session, "first", "w").node == "nothing"
     assert explained(session, "second", "w").state == "ok"
+
+
+def test_an_update_that_overflows() -> None:
+    """It is said of which variable, as nobody has named the operation."""
+    graph = graph_of(
+        lambda b: tf.reduce_sum(tf.multiply(b.variable("w", shape=[2]), 1e20), name="y")
+    )
+    descent = Optimizer(
+        "GradientDescent",
+        {"learning_rate": 1e30},
+        of=(TensorRef("y"),),
+        wrt=(TensorRef("w"),),
+    )
+    initial = {"w": Constant(np.ones(2, np.float32))}
+    session = DebugSession(derive(Document(graph, initial=initial, optimizers=(descent,))))
+    session.continue_()
+    session.continue_()
+    found = explained(session, "y")
+    assert (found.state, found.cause) == ("inf", "overflow")
+    assert " in the update of w" in found.text
+    assert ", in run 1" in found.text
+
+
+def test_a_variable_that_had_no_value_before_it_was_made_zero() -> None:
+    def build(b: GraphBuilder) -> None:
+        v = b.variable("v", shape=[2])
+        zero = tf.multiply(b.placeholder("x", shape=[2]), np.zeros(2, np.float32), name="masked")
+        tf.identity(b.one("Assign", v, zero, name="assign"), name="y")
+
+    graph = graph_of(build)
+    feeds = {TensorRef("x"): np.ones(2, np.float32)}
+    session = DebugSession(Program(graph, graph, fetches=(TensorRef("y"),), feeds=feeds))
+    for _ in range(3):
+        session.continue_()
+    found = explained(session, "y")
+    assert (found.state, found.cause, found.node) == ("zero", "zero_factor", "masked")

@@ -52,6 +52,7 @@ def test_numbers(x: Any, said: str) -> None:
         (f32(-1, 3), "lies in [-1, 3]"),
         (f32(), "is empty"),
         (np.array([True, True]), "is True throughout"),
+        (np.array([True]), "is True throughout"),
         (np.array([True, False]), "has 2 elements"),
         (np.array([1j, 1j, 1j]), "is 0+1j throughout"),
         (np.array([1j, 2j, 3j]), "has 3 elements"),
