@@ -13,6 +13,7 @@ from core.autodiff.finding import Verdict, judge, laid_to
 from core.autodiff.localcheck import LocalCheck, check_operation
 from core.autodiff.numeric import CENTRAL, COMPLEX, NumericGradient
 from core.autodiff.request import GradientRequest, Override, OverrideKind
+from core.autodiff.verdict import repeated_factor
 from core.graph.dtypes import DType
 from core.graph.model import TensorRef
 from core.ops.builder import GraphBuilder, OpView, Tensor, call
@@ -212,6 +213,47 @@ def test_only_what_tensorflow_gives_is_laid_to_it(
     assert told.verdict is verdict
     assert told.analytic == (None if gradient is None else gradient[0])
     assert told.why == ("a reason (a source)" if verdict is Verdict.DEFECT else "")
+
+
+@pytest.mark.parametrize(
+    ("gradient", "noise", "verdict"),
+    [
+        (1.0, 0.0, Verdict.OK),
+        (1.01, 0.02, Verdict.FLOAT32),
+        (1.01, 0.001, Verdict.WRONG),
+        (-1.0, 0.02, Verdict.WRONG),
+        (np.nan, 0.0, Verdict.FLOAT32),
+        (np.inf, 0.0, Verdict.FLOAT32),
+    ],
+)
+def test_what_rounding_explains_is_float32s(
+    gradient: float, noise: float, verdict: Verdict
+) -> None:
+    """Where the same in float64 is right."""
+    slope = np.ones(1)
+    numeric = NumericGradient(slope, slope, slope, noise=np.zeros(1), kink=np.zeros(1, bool))
+    found = judge(np.array([gradient], np.float32), slope, numeric, lambda: np.array([noise]))
+    assert found.verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("factor", "named"),
+    [
+        (np.full(3, 2.0, np.float32), "factor"),
+        (np.full(3, 2), ""),  # no number that could be in a gradient
+        (np.full(1, 2.0), ""),
+        (np.full(3, 2.5), ""),
+        (np.ones(3), ""),
+    ],
+)
+def test_a_factor_that_is_there_once_too_often(factor: np.ndarray, named: str) -> None:
+    slope, arrived = np.ones(3), np.array([1.0, 2, 3])
+    numeric = NumericGradient(slope, slope, slope, noise=np.zeros(3), kink=np.zeros(3, bool))
+    times = 1.0 if factor.dtype.kind == "f" and (factor == 1).all() else 2.0
+    given = times * arrived
+    wrong = judge(-slope, -slope, numeric, lambda: np.zeros(3))
+    check = LocalCheck("y", "Mine", {0: given}, {0: numeric}, {0: wrong})
+    assert repeated_factor(check, ["factor"], [factor], arrived) == named
 
 
 def test_of_no_elements_nothing_is_looked_at() -> None:

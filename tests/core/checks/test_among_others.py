@@ -146,3 +146,24 @@ def test_beside_a_branch_that_was_not_taken() -> None:
     """What was fed has its value, although the last step was left out."""
     found = why_value(graph_of(branch), "x", {"x": 1, "p": np.array(False)}, fetch="cond/twice")
     assert found.text == "x is finite and not zero: it is 1."
+
+
+def test_an_element_that_was_not_chosen_is_not_to_blame() -> None:
+    def build(b: GraphBuilder) -> None:
+        x, y = (b.placeholder(name, shape=[3]) for name in ("x", "y"))
+        taken = np.array([True, False, True])
+        tf.where(taken, tf.log(x, name="early"), tf.log(y, name="late"), name="loss")
+
+    found = why_value(graph_of(build), "loss", {"x": [1, -1, -1], "y": [1, -1, 1]})
+    assert (found.node, found.index) == ("early", [2])
+
+
+@pytest.mark.parametrize(("taken", "node"), [(True, "cond/log"), (False, "cond/root")])
+def test_a_nan_comes_from_the_branch_that_was_taken(taken: bool, node: str) -> None:
+    def build(b: GraphBuilder) -> None:
+        p, x = b.placeholder("p", "bool", ()), b.placeholder("x", shape=[])
+        log, root = lambda: tf.log(x, name="log"), lambda: tf.sqrt(x, name="root")
+        tf.identity(tf.cond(p, log, root), name="loss")
+
+    found = why_value(graph_of(build), "loss", {"x": -1, "p": np.array(taken)})
+    assert (found.state, found.node) == ("nan", node)

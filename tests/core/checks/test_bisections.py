@@ -24,6 +24,10 @@ RUNS = 24
 
 @pytest.fixture(scope="module")
 def counting() -> DebugSession:
+    return counted()
+
+
+def counted() -> DebugSession:
     """A variable that begins run k with k."""
 
     def build(b: GraphBuilder) -> None:
@@ -58,6 +62,19 @@ def test_the_first_run_of_all_in_a_row_is_found(counting: DebugSession, last: in
             assert isinstance(found, Value)
             assert (found.ran.rank, found.ran.held(found.index)) == ((first - 1,), first)
         assert len(looked_at) <= 2 * np.log2(last + 2) + 1
+
+
+def test_of_runs_that_are_not_kept_nothing_is_known() -> None:
+    """As the timeline leaves them out where there is too much to keep."""
+    session = counted()
+    session.timeline.first = 5
+    (began,) = (versions[0] for versions in session.plan.versions.values())
+    found = Recorded(session).run(9).earliest(began, lambda held: True)
+    assert isinstance(found, Given)
+    assert (found.kind, found.rank) == ("lost", (5, -1))
+    later = Recorded(session).run(6).came_from(began)
+    assert isinstance(later, Value)
+    assert later.ran.rank == (5,)
 
 
 @pytest.mark.parametrize("bytes_", [1 << 30, 1 << 11])

@@ -474,6 +474,14 @@ PLANTED = {
         ),
         {"x": [0, 2, 3], "mask": [0, 0, 0]}, ("zero", "zero_factor", "loss", [1], "mask"), wrt="",
     ),
+    "a sum that loses what is small": Planted(
+        lambda b: tf.reduce_sum(b.placeholder("x", shape=[3]), name="loss"),
+        {"x": [1e8, 1, -1e8]}, ("zero", "cancelled", "loss", [], ""), wrt="",
+    ),
+    "value of a comparison": Planted(
+        lambda b: tf.greater(b.placeholder("x", shape=[2]), 5.0, name="loss"),
+        {"x": [1, 2]}, ("zero", "false", "loss", [0], ""), wrt="",
+    ),
     "value of a product, of which some is too small": Planted(
         lambda b: tf.multiply(
             b.placeholder("x", shape=[2]), b.placeholder("mask", shape=[2]), name="loss"

@@ -106,6 +106,8 @@ def test_in_strides() -> None:
         seen.append(found.looked)
     assert len(seen) >= 3
     assert seen == sorted(set(seen))
+    products = [step.op.type == "Mul" for step in session.plan.steps]
+    assert [sum(products[:looked]) for looked in seen] == [64 * (k + 1) for k in range(len(seen))]
     assert found.first is not None
     assert found.first.op.name == "y"
 

@@ -17,6 +17,7 @@ from core.debug.program import Program
 from core.debug.session import DebugSession
 from core.engine.loops import trace
 from core.engine.numpy_backend import NumpyBackend
+from core.graph.dtypes import DType
 from core.graph.model import Constant, Graph, TensorRef
 from core.host.derive import derive
 from core.host.explaining import Explainer
@@ -374,3 +375,28 @@ def test_a_variable_that_had_no_value_before_it_was_made_zero() -> None:
         session.continue_()
     found = explained(session, "y")
     assert (found.state, found.cause, found.node) == ("zero", "zero_factor", "masked")
+
+
+def test_a_python_function_is_not_called_to_find_out() -> None:
+    """What is the user's runs when a run calls it, and then only."""
+    kind, calls = (DType.FLOAT32,), []
+
+    def build(b: GraphBuilder) -> None:
+        x = b.placeholder("x", shape=[2])
+        tf.reduce_sum(b.one("PyFunc", x, name="python", token="f", Tin=kind, Tout=kind), name="y")
+
+    def nothing(x: np.ndarray) -> np.ndarray:
+        calls.append(x)
+        return x * 0
+
+    override = Override("Mine", "python", OverrideKind.OP)
+    request = GradientRequest((TensorRef("y"),), (TensorRef("x"),), overrides=(override,))
+    here = Situation(
+        graph_of(build),
+        request,
+        {"Mine": lambda op, g: g * op.outputs[0]},
+        {TensorRef("x"): np.array([1, 2], np.float32)},
+    )
+    found = Explainer(here, functions={"f": nothing}).gradient("y", "x")
+    assert (found.state, found.node, found.index) == ("zero", "python", [0])
+    assert len(calls) == 1
