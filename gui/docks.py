@@ -168,12 +168,13 @@ class Docks(QObject):
 
     def offer(self, id: str, there: bool) -> None:
         """Show a dock that has something to show again, or take it away while it has nothing. One
-        that the user closed stays closed."""
+        that the user closed stays closed. The dock's action tells that only once the window shows.
+        """
         dock = self.by_id[id]
         if there and id in self._withdrawn:
             self._withdrawn.discard(id)
             dock.show()
-        elif not there and self._shown and dock.toggleViewAction().isChecked():
+        elif not there and self._shown and not dock.isHidden():
             self._withdrawn.add(id)
             dock.hide()
 

@@ -170,6 +170,18 @@ def test_the_layout_is_remembered(tutorial: Driver, qtbot: Any, examples: Path) 
     assert hidden == {"outline", "palette"}
 
 
+def test_a_window_that_opens_with_a_file_has_no_note_panel_for_none(tutorial: Driver) -> None:
+    tutorial.window.discard()  # its layout has the note
+    window = MainWindow(Workspace())
+    window.workspace.start()
+    window.workspace.open_document(Document())  # before the window shows
+    Driver(window).settle()
+    note = window.docks.by_id["note"]
+    assert not note.isVisible()
+    assert not note.toggleViewAction().isChecked()
+    window.discard()
+
+
 def test_the_status_bar_says_where_and_changes_colour(tutorial: Driver) -> None:
     status = tutorial.window.status
     assert status.state.text() == "Ready"
