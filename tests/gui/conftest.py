@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,8 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt
 from PySide6.QtWidgets import QApplication
 
+from core.host import connection
+from core.host.client import local_engine
 from core.host.messages import Message
 from gui import theme
 from gui.bridge import EngineBridge
@@ -18,8 +22,27 @@ from gui.main_window import MainWindow
 from gui.placing import WANTED
 from gui.settings import settings
 from gui.workspace import Workspace
+from tests.support.forked_engine import Server, spawn_with
+
+_MANY = 8
+_windows = itertools.count(1)
 
 EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
+
+
+@pytest.fixture(scope="session")
+def engine_server() -> Server:
+    return Server()
+
+
+@pytest.fixture(autouse=True)
+def fork_engines(
+    request: pytest.FixtureRequest, engine_server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Engines are forked, except where a test says that how they start is its subject."""
+    if not request.node.get_closest_marker("engine_process"):
+        spawn = spawn_with(engine_server, connection._spawn, local_engine())
+        monkeypatch.setattr(connection, "_spawn", spawn)
 
 
 @pytest.fixture(autouse=True)
@@ -68,6 +91,8 @@ def driver(qtbot: Any, qapp: Any) -> Iterator[Driver]:
     window.discard()
     window.deleteLater()
     QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    if next(_windows) % _MANY == 0:
+        gc.collect()  # each keeps 20 MiB until then
 
 
 @pytest.fixture

@@ -1,0 +1,180 @@
+"""Engines that start in no time: forked from a process that has loaded the program already.
+
+To start Python and load NumPy and the program costs more than most tests of the window do with
+their engine. What is forked is the engine itself, a process of its own that can be killed; tests
+whose subject is how an engine starts take the real command (the marker `engine_process`).
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib
+import json
+import os
+import pkgutil
+import select
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+ROOT = Path(__file__).parents[2]
+_MOST = 1 << 20  # bytes of a request
+
+
+class ForkedEngine:
+    """What `subprocess.Popen` is to `core.host.connection`: the engine's number, pipes and end."""
+
+    def __init__(self, server: Server) -> None:
+        ours, theirs = _pipes()
+        self._end, told = os.pipe()
+        self.stdin = os.fdopen(ours[0], "wb")
+        self.stdout, self.stderr = (os.fdopen(pipe, "rb") for pipe in ours[1:])
+        self.returncode: int | None = None
+        self._lock = threading.Lock()
+        self.pid = server.fork([*theirs, told])
+        for pipe in (*theirs, told):
+            os.close(pipe)
+
+    def poll(self) -> int | None:
+        if self.returncode is None and select.select([self._end], [], [], 0)[0]:
+            self._reap()
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        if self.returncode is None:
+            if not select.select([self._end], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired("engine", timeout or 0.0)
+            self._reap()
+        assert self.returncode is not None
+        return self.returncode
+
+    def kill(self) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, signal.SIGKILL)
+
+    def _reap(self) -> None:
+        with self._lock:
+            if self.returncode is None:
+                told = os.read(self._end, 32)
+                os.close(self._end)
+                self.returncode = int(told or -signal.SIGKILL)
+
+
+class Server:
+    """The process that engines are forked from; one for all tests of a process, made when the
+    first engine is wanted."""
+
+    def __init__(self) -> None:
+        self._channel: socket.socket | None = None
+        self._lock = threading.Lock()
+
+    def fork(self, pipes: Sequence[int]) -> int:
+        """A new engine with these for 0, 1, 2, and the last to tell its exit status: its number."""
+        with self._lock:
+            channel = self._channel = self._channel or _start()
+            request = {"environment": dict(os.environ), "folder": os.getcwd()}
+            socket.send_fds(channel, [json.dumps(request).encode()], pipes)
+            return int(channel.recv(32))
+
+
+def _start() -> socket.socket:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    command = [sys.executable, "-m", __name__, str(theirs.fileno())]
+    server = subprocess.Popen(command, pass_fds=[theirs.fileno()], cwd=ROOT)
+    theirs.close()
+    atexit.register(server.wait)  # runs last: by then it has nobody to fork for
+    atexit.register(ours.close)
+    return ours
+
+
+def _pipes() -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+    """Our ends of an engine's standard streams, and its own."""
+    (its_in, our_in), (our_out, its_out), (our_err, its_err) = os.pipe(), os.pipe(), os.pipe()
+    return (our_in, our_out, our_err), (its_in, its_out, its_err)
+
+
+# -- the server ----------------------------------------------------------------------------------
+
+
+def _serve(channel: socket.socket) -> None:
+    _load()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    watched = selectors.DefaultSelector()
+    watched.register(channel, selectors.EVENT_READ)
+    while True:
+        for key, _ in watched.select():
+            if key.fileobj is channel:
+                if not _fork(channel, watched):
+                    return
+            else:
+                watched.unregister(key.fileobj)
+                _tell_end(key.fd, *key.data)
+
+
+def _load() -> None:
+    for package in ("core", "gpu"):
+        module = importlib.import_module(package)
+        for found in pkgutil.walk_packages(module.__path__, f"{package}."):
+            if not found.name.endswith("__main__"):
+                importlib.import_module(found.name)
+
+
+def _fork(channel: socket.socket, watched: selectors.BaseSelector) -> bool:
+    """Answer one request; False when nobody asks any more."""
+    request, pipes, _, _ = socket.recv_fds(channel, _MOST, 4)
+    if not request:
+        return False
+    child = os.fork()
+    if child == 0:
+        channel.close()
+        _become_engine(pipes, **json.loads(request))
+    channel.send(str(child).encode())
+    for pipe in pipes[:3]:
+        os.close(pipe)
+    watched.register(os.pidfd_open(child), selectors.EVENT_READ, (child, pipes[3]))
+    return True
+
+
+def _tell_end(handle: int, child: int, pipe: int) -> None:
+    os.close(handle)
+    _, status = os.waitpid(child, 0)
+    os.write(pipe, str(os.waitstatus_to_exitcode(status)).encode())
+    os.close(pipe)
+
+
+def _become_engine(pipes: Sequence[int], environment: dict[str, str], folder: str) -> NoReturn:
+    from core.host import worker
+    from main import Gradstep
+
+    status = 70
+    try:
+        for number, pipe in enumerate(pipes[:3]):
+            os.dup2(pipe, number)
+        os.closerange(3, _MOST)
+        os.chdir(folder)
+        os.environ.clear()
+        os.environ.update(environment)
+        sys.argv = ["main.py", "engine", "--stdio"]
+        status = worker.main(Gradstep().devices())
+    finally:
+        sys.stderr.flush()
+        os._exit(status)
+
+
+def spawn_with(server: Server, real: Any, command: Sequence[str]) -> Any:
+    """For `core.host.connection`'s own: `command` and nothing else is forked."""
+
+    def spawn(argv: Sequence[str]) -> Any:
+        return ForkedEngine(server) if list(argv) == list(command) else real(argv)
+
+    return spawn
+
+
+if __name__ == "__main__":
+    _serve(socket.socket(fileno=int(sys.argv[1])))
