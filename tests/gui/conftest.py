@@ -39,8 +39,8 @@ def engine_server() -> Server:
 def fork_engines(
     request: pytest.FixtureRequest, engine_server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Engines are forked, except where a test says that how they start is its subject."""
-    if not request.node.get_closest_marker("engine_process"):
+    """Engines are forked, except in the walks and where how they start is a test's subject."""
+    if not any(map(request.node.get_closest_marker, ("engine_process", "xvfb"))):
         spawn = spawn_with(engine_server, connection._spawn, local_engine())
         monkeypatch.setattr(connection, "_spawn", spawn)
 
