@@ -14,7 +14,9 @@ from core.engine.evaluate import Functions, run_op
 from core.engine.numpy_backend import NumpyBackend
 from core.engine.resolve import Step
 from core.errors import GradstepError
+from core.graph.model import Operation
 from core.ops.opaque import State
+from core.ops.table import find
 
 Inputs = Sequence[Any]
 Masks = dict[int, np.ndarray]  # number of a result -> bool, which of its elements
@@ -59,6 +61,15 @@ def by_place(step: Step) -> bool:
     scalars."""
     definition = step.definition
     return definition is not None and (definition.elementwise or definition.broadcasts)
+
+
+def on_host(op: Operation) -> list[bool]:
+    """Which of its operands are shapes, axes and the like, and no part of what it computes with."""
+    definition = find(op.type)
+    if definition is None:
+        return [False] * len(op.inputs)
+    names = {spec.name for spec in definition.inputs if spec.host}
+    return [n.partition("[")[0] in names for n in definition.arity(len(op.inputs))]
 
 
 def picked(inputs: Inputs, mask: np.ndarray) -> list[Any]:

@@ -55,6 +55,9 @@ CAUSES = {
     "empty": Cause("there are no elements to reduce", "keep empty batches out"),
     # -- zero ------------------------------------------------------------------------------------
     "zero_factor": Cause("{operand} is 0 there", "change {operand}, if it is not to be a mask"),
+    "zero_weights": Cause(
+        "{operand} is 0 there", "let {operand} begin with other numbers, such as small random ones"
+    ),
     "not_chosen": Cause(
         "{operand} chooses another value there",
         "change {operand}, or let the gradient through on both sides",
@@ -75,6 +78,9 @@ CAUSES = {
         "work with logarithms, or scale up what comes in",
     ),
     "cancelled": Cause("what is added up cancels"),
+    "wrapped": Cause(
+        "the result is too large for {dtype}, and the bits that it keeps are 0", "use a wider type"
+    ),
     "rounded": Cause("it is rounded to 0", "round less, or multiply first"),
     "false": Cause("the comparison is false"),
     "at_zero": Cause("the function is 0 there"),
@@ -82,6 +88,7 @@ CAUSES = {
         "{operand} is out of range, which gives 0 on this device", "keep {operand} in range"
     ),
     "no_iterations": Cause("it comes from the iterations of a loop, and there were none"),
+    "untaken": Cause("it is in a branch that was not taken"),
     "override": Cause("the gradient '{override}' gives 0", "look at it, or use the native one"),
     "starts_at_zero": Cause("the gradient starts at 0", "give another grad_ys"),
     # -- both, of what nothing in the run has made: "w was fed" -----------------------------------

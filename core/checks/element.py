@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from core.checks.again import Again, by_place
+from core.checks.again import Again, by_place, on_host
 from core.checks.probes import others, without_zeros
 from core.checks.words import Index, broadcast_index
 from core.engine.resolve import Step
@@ -18,8 +18,8 @@ Other = Callable[[np.ndarray], Iterator[np.ndarray]]
 class Element:
     """Element `index` of result number `output` of a step that read `inputs`, and is zero.
 
-    operands: those of its inputs that are numbers or flags; zeros: those of them that are, or
-    have, a zero."""
+    operands: those of its inputs that are numbers or flags, no shapes or axes; zeros: those of
+    them that are, or have, a zero."""
 
     def __init__(
         self, again: Again, step: Step, inputs: Sequence[Any], output: int, index: Index
@@ -28,7 +28,9 @@ class Element:
         self._whole = inputs
         self._places = by_place(step)
         self._inputs = self._picked(inputs) if self._places else list(inputs)
-        self.operands = [k for k, x in enumerate(self._inputs) if _is_numbers(x)]
+        host = on_host(step.op)
+        numbers = [k for k, x in enumerate(self._inputs) if _is_numbers(x)]
+        self.operands = [k for k in numbers if k >= len(host) or not host[k]]
         self.zeros = [k for k in self.operands if not self._inputs[k].all()]
 
     def follows(self, operands: Collection[int], other: Other) -> bool:

@@ -163,7 +163,7 @@ class GradientQuestion:
         text = f"{what}: {'; '.join(link.text for link in links)}.{others}"
         path = _once([*self._path(first.op.name), first.op.name])
         rooted = first.cause == "stationary" and len(links) > 1
-        advice = "" if rooted else telling.stopped_fix(first)
+        advice = "" if rooted else telling.stopped_fix(first, links)
         return Explanation(
             "zero", first.cause, first.op.name, first.index, path, f"{text}{advice}", links
         )
@@ -183,7 +183,8 @@ class GradientQuestion:
             return []
         value = Value(stopper.level.ran, leaf.index)
         found = _first_zero(zero_origins(self._there.again, value, index))
-        return [telling.link(origin, self._there, first=False) for origin in found]
+        there = (x for x in found if x.op is None or x.op.phase is not Phase.BACKWARD)
+        return [telling.link(origin, self._there, first=False) for origin in there]
 
     def _names(self) -> dict[TensorRef, str]:
         """What tensors of the way back are called."""

@@ -17,7 +17,7 @@ def cutting(
     seen, queue = {of}, deque([of])
     while queue:
         ref = queue.popleft()
-        if ref == wrt or ref.op == wrt.op:
+        if ref == wrt:
             return ()
         if ref in fed:
             met[ref] = None

@@ -11,14 +11,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from core.autodiff.differentiate import Differentiation
+from core.autodiff.untaken import reason
 from core.checks.again import Again
 from core.checks.levels import Level, iterations_back, level_of
 from core.checks.probes import others, without_zeros
-from core.checks.recorded import Ran
+from core.checks.recorded import LoopRan, Ran
 from core.checks.turns import Leaf, Turn
 from core.checks.wires import Place, Wire, is_alive
 from core.checks.words import Index, broadcast_index
@@ -40,6 +42,7 @@ class Stopper:
              the tensor that people know it by.
     step:    the step of the way back that passed on nothing.
     parts:   of a sum that cancels: where each part came from -> what it was.
+    why:     of a branch that was not taken: the predicate, and what it was.
     """
 
     level: Level
@@ -52,6 +55,7 @@ class Stopper:
     step: int | None = None
     parts: Sequence[tuple[str, np.ndarray]] = ()
     override: str = ""
+    why: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,9 +80,11 @@ class ZeroFlow:
         for ref in derived.gradients:
             self._outputs[ref.op].append(ref)
         self._seen: set[tuple[object, TensorRef]] = set()
+        self._dead: list[Stopper] = []
 
     def stoppers(self, wrt: TensorRef) -> list[Stopper]:
-        """All that are met, those nearest to `wrt` first; none where they cannot be told."""
+        """All that are met, those nearest to `wrt` first; a branch that was not taken in a loop
+        where there is nothing else. None where they cannot be told."""
         found: list[Stopper] = []
         places = [Place(self._whole, wrt)]
         while places:
@@ -91,7 +97,7 @@ class ZeroFlow:
                         found.append(outcome)
                     else:
                         places.append(outcome)
-        return found
+        return found or self._dead[:1]
 
     # -- one tensor ----------------------------------------------------------------------------
 
@@ -165,6 +171,7 @@ class ZeroFlow:
         arrived = [(ref, self._array(level, gradient)) for ref, gradient in gradients.items()]
         live = [x for _, x in arrived if x is not None and x.any()]
         if not live:
+            self._note_untaken(level, [ref for ref, x in arrived if x is None])
             yield from (Place(level, ref) for ref, x in arrived if x is not None)
         elif loop_of(op) is not None:
             yield from self._into_loop(level, op, edge)
@@ -216,6 +223,20 @@ class ZeroFlow:
         return Stopper(level, op, otherwise, index, override=name)
 
     # -- values --------------------------------------------------------------------------------
+
+    def _note_untaken(self, level: Level, dead: Sequence[TensorRef]) -> None:
+        """What of an iteration's tensors without a gradient leads into a branch that was not taken;
+        in a loop in a loop that is not looked up."""
+        if level.loop is None or level.around is None or level.around.loop is not None:
+            return
+        around, ((number, _), *_) = level.around.ran, level.iteration
+        there = LoopRan(around, around.plan.step_of[level.loop.name]).iteration(number)
+        value = partial(self._array, Level(there, level.graph))
+        for ref in dead:
+            for edge in level.graph.consumers.get(ref.op, ()):
+                if level.graph.source(edge) == ref and (why := reason(level.graph, edge.op, value)):
+                    op = level.graph[edge.op]
+                    self._dead.append(Stopper(level, op, "untaken", why=why))
 
     def _carried(self, level: Level, edge: Edge, ref: TensorRef) -> TensorRef:
         """The tensor that a wire carries back; of rows that nobody asked for whole, their sum."""

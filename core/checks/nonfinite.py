@@ -120,13 +120,14 @@ def _cause(step: Step, inputs: Sequence[Any], maker: Maker, kind: str) -> str:
         return "constant"
     assert step.definition is not None
     own = inputs[: len(step.op.inputs)]
-    for operands in (_at_element(step, own, maker), own):
+    here = _at_element(step, own, maker)
+    for operands in (here, own):
         for cause, condition in step.definition.breaks.items() if operands else ():
             if np.any(condition(*operands)):
                 return cause
-    if kind == "infinity" and not _has_infinite(own):
-        return "overflow"
-    return "infinities" if _has_infinite(own) else "undefined"
+    if _has_infinite([np.asarray(x) for x in here or own]):
+        return "infinities"
+    return "overflow" if kind == "infinity" else "undefined"
 
 
 def _at_element(step: Step, own: Sequence[Any], maker: Maker) -> list[Any]:

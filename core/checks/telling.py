@@ -11,6 +11,7 @@ import numpy as np
 
 from core.autodiff.assigned import written
 from core.autodiff.explain import Link
+from core.checks.again import on_host
 from core.checks.causes import CAUSES
 from core.checks.flow import Stopper
 from core.checks.nonfinite import Origin
@@ -22,6 +23,7 @@ from core.graph.model import Operation, Phase, TensorRef
 from core.ops.table import find
 
 _MOST = 4  # operands that are shown
+_GIVEN = ("fed", "initial", "changed", "constant")
 
 
 def link(origin: Origin, there: Recollection, first: bool = True) -> Link:
@@ -109,6 +111,8 @@ def _stopping(stopper: Stopper, inputs: Sequence[np.ndarray | None]) -> str:
         return f"it comes from the iterations of {op.name}, and there were none"
     if stopper.cause == "starts_at_zero":
         return f"it starts at 0, where {op.name} is differentiated"
+    if stopper.cause == "untaken":
+        return f"{op.name} is in a branch that was not taken because {stopper.why}"
     if stopper.parts:
         parts = [f"{_element(x, index)} from {name}" for name, x in stopper.parts]
         return f"what comes back to {op.name} cancels{place(index)}: {listed(parts)}"
@@ -121,9 +125,13 @@ def _stopping(stopper: Stopper, inputs: Sequence[np.ndarray | None]) -> str:
     return f"{arriving}{having}: {_of_stopper(CAUSES[stopper.cause].says, stopper)}"
 
 
-def stopped_fix(stopper: Stopper) -> str:
-    """As `fix`."""
-    return _advice(_of_stopper(CAUSES[stopper.cause].fix, stopper))
+def stopped_fix(stopper: Stopper, links: Sequence[Link]) -> str:
+    """As `fix`: about what the user has given, where `links` end at it."""
+    definition, last = find(stopper.op.type), links[-1]
+    is_product = definition is not None and definition.arithmetic == "product"
+    weights = stopper.cause == "zero_factor" and is_product
+    fix = CAUSES["zero_weights" if weights else stopper.cause].fix
+    return _advice(_of_stopper(fix, stopper, last.node if last.cause in _GIVEN else ""))
 
 
 def _element(x: np.ndarray, index: Index | None) -> str:
@@ -160,7 +168,7 @@ def operands(
     names: Mapping[TensorRef, str] = MappingProxyType({}),
 ) -> str:
     """ "x = 0, y = 1": what an operation read at an element, shapes and axes left out."""
-    host = _on_host(op)
+    host = on_host(op)
     shown = [
         element(_named(op, k, names), x, index)
         for k, x in enumerate(inputs[: len(op.inputs)])
@@ -187,14 +195,6 @@ def _called(op: Operation) -> str:
     return op.type if op.phase is not Phase.FORWARD and op.origin else f"{op.name} ({op.type})"
 
 
-def _on_host(op: Operation) -> list[bool]:
-    definition = find(op.type)
-    if definition is None:
-        return [False] * len(op.inputs)
-    names = {spec.name for spec in definition.inputs if spec.host}
-    return [n.partition("[")[0] in names for n in definition.arity(len(op.inputs))]
-
-
 def _of_origin(text: str, origin: Origin) -> str:
     """A cause's words, of what made a value."""
     made, operand = origin.made, ""
@@ -203,9 +203,9 @@ def _of_origin(text: str, origin: Origin) -> str:
     return _filled(text, operand, made.ran.plan.values[made.index].type.dtype.numpy)
 
 
-def _of_stopper(text: str, stopper: Stopper) -> str:
-    """A cause's words, of what let no gradient through."""
-    operand = "" if stopper.operand is None else stopper.operand.short
+def _of_stopper(text: str, stopper: Stopper, root: str = "") -> str:
+    """A cause's words, of what let no gradient through. root: what to name for the operand."""
+    operand = root or ("" if stopper.operand is None else stopper.operand.short)
     kind = np.dtype(np.float32) if stopper.leaf is None else stopper.leaf.array.dtype
     return _filled(text, operand, kind, stopper.override)
 

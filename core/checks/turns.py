@@ -154,8 +154,16 @@ class Turn:
     def _forward(self, index: int) -> TensorRef | None:
         """The tensor of the way there that a value is; None of one that the way back made."""
         made = self._origin(index)
-        back = isinstance(made, Made) and made.ran.plan.steps[made.step].op.phase is Phase.BACKWARD
-        return None if back else made.ran.tensor(made.index)
+        op = made.ran.plan.steps[made.step].op if isinstance(made, Made) else None
+        if op is None or op.phase is not Phase.BACKWARD:
+            return made.ran.tensor(made.index)
+        return self._copied(op) if op.type == "Const" else None
+
+    def _copied(self, constant: Operation) -> TensorRef | None:
+        """The operation's own constant of which one on the way back is the copy: in loops the way
+        back has a constant again instead of reading it from the iterations."""
+        read = (ref for ref in self._op.inputs if ref is not None)
+        return next((ref for ref in read if constant.name.endswith(f"/{ref.op}")), None)
 
     def _origin(self, index: int) -> Made | Given:
         """What made a value, on the way there if it was read from there."""

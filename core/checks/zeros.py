@@ -6,7 +6,7 @@ result. Where all that is there is zero, the zero is followed back to where it c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,8 @@ from core.ops.table import branch_of
 
 KIND = "zero"
 _MOST = 10_000  # operations that a zero is followed through
+
+_OF_DATA = ("T", "Tparams", "SrcT")  # attributes that tell the type of what a result is made of
 
 Place = tuple[Value, Index]
 
@@ -154,12 +156,31 @@ def _made_here(step: Step, inputs: Sequence[Any], element: Element) -> tuple[str
     if any(isinstance(x, np.ndarray) and x.size == 0 for x in inputs):
         return "empty", None
     for k in element.operands:
-        if inputs[k].dtype.kind in "iu" and element.follows([k], others):
+        whole = inputs[k].dtype.kind in "iu"
+        if whole and _is_index(step, k) and element.follows([k], others):
             return "out_of_range" if "gather" in definition.family else "not_chosen", k
     if element.is_tiny():
         return "underflow", None
+    if definition.vanishes == "underflow" and _are_whole(inputs[k] for k in element.operands):
+        return "rounded" if definition.family == "division" else "wrapped", None
     adds = definition.arithmetic in ("reducing", "product")
     return definition.vanishes or ("cancelled" if adds else "at_zero"), None
+
+
+def _are_whole(arrays: Iterable[np.ndarray]) -> bool:
+    return all(x.dtype.kind in "iu" for x in arrays)
+
+
+def _is_index(step: Step, operand: int) -> bool:
+    """Whether an operand says which elements of another are taken, or go where:
+    its type is its own."""
+    definition = step.definition
+    if definition is None or operand >= len(step.op.inputs):
+        return False
+    name = definition.arity(len(step.op.inputs))[operand].partition("[")[0]
+    spec = next(spec for spec in definition.inputs if spec.name == name)
+    own = {x for attr, x in definition.type_attrs.items() if attr not in _OF_DATA}
+    return bool(own & {spec.name, spec.like})
 
 
 def _operand(found: Origin) -> Place | None:

@@ -12,8 +12,10 @@ from core.graph.model import Edge, Graph, TensorRef
 from core.host.explaining import Explainer
 from core.host.messages import Explanation
 from core.host.situation import Situation
+from core.ops import api as tf
 from core.ops.builder import GraphBuilder
 from tests.support.networks import Arrays, network
+from tests.support.whys import graph_of, why_gradient
 
 
 def why(graph: Graph, request: GradientRequest, point: Arrays) -> Explanation:
@@ -95,3 +97,69 @@ def test_what_was_fed_broken_is_said_to_be_so(bad: float) -> None:
     found = why(unary("Square"), REQUEST, at(1.0, bad))
     assert found.state == ("nan" if np.isnan(bad) else "inf")
     assert found.node == "x"
+
+
+ASSIGNED = (
+    " Gradients do not pass assignments: to train through the value, use it itself and not the "
+    "variable it is assigned to."
+)
+
+
+@pytest.mark.parametrize("read", [False, True])
+def test_an_assignment_on_the_way_is_told_with_what_to_do(read: bool) -> None:
+    """Whether its value is read, or the variable that it has written."""
+
+    def build(b: GraphBuilder) -> None:
+        x, r = b.placeholder("x", shape=[2]), b.variable("r", shape=[2])
+        written = b.one("Assign", r, x, name="assign")
+        tf.reduce_sum(tf.multiply(written if read else r, 2.0, name="twice"), name="loss")
+
+    found = why_gradient(graph_of(build), "loss", "x", {"x": [1, 2], "r": [1, 2]})
+    assert (found.state, found.cause, found.node) == ("none", "assigned", "assign")
+    assert found.text.endswith(ASSIGNED)
+    assert found.path[0] == "loss"
+    assert found.path[-1] == "assign"
+
+
+def test_where_a_wire_leads_there_no_assignment_is_blamed() -> None:
+    def build(b: GraphBuilder) -> None:
+        x, r = b.placeholder("x", shape=[2]), b.variable("r", shape=[2])
+        b.one("Assign", r, x, name="assign")
+        both = tf.multiply(r, tf.stop_gradient(x, name="stop"), name="both")
+        tf.reduce_sum(both, name="loss")
+
+    found = why_gradient(graph_of(build), "loss", "x", {"x": [1, 2], "r": [1, 2]})
+    assert (found.cause, found.node) == ("not_differentiable", "stop")
+    assert ASSIGNED not in found.text
+
+
+@pytest.mark.parametrize("dtype", ["int32", "bool"])
+def test_of_what_is_no_number_to_differentiate(dtype: str) -> None:
+    def build(b: GraphBuilder) -> None:
+        tf.cast(b.placeholder("x", shape=[2]) * 2.0, dtype)
+
+    graph = graph_of(build)
+    last = graph.order[-1]
+    found = why_gradient(graph, last, "x", {"x": [1, 2]})
+    assert (found.state, found.cause, found.node, found.path) == (
+        *("none", "not_differentiable", last),
+        [last],
+    )
+    assert found.text == (
+        f"d {last} / d x is None: {last} holds {dtype} values, which have no gradient."
+    )
+
+
+def test_no_wire_leads_there() -> None:
+    build = GraphBuilder(unary("Exp"))
+    build.placeholder("other", shape=[])
+    found = why(build.build(), GradientRequest.to("loss", "other"), at(1, 2))
+    assert found.text == "d loss / d other is None: no wire leads from other to loss."
+
+
+def test_a_gradient_by_a_rule_that_gives_none_is_the_rules() -> None:
+    found = why(unary("Tanh", "Floor", "Exp"), REQUEST, at(0.1, 0.2))
+    assert found.text == (
+        "d loss / d x is None: the gradient ends at floor, on the wire tanh → floor: Floor has no "
+        "gradient."
+    )

@@ -154,14 +154,14 @@ def test_random_draws_stand_still_and_are_the_same_in_both_precisions() -> None:
 
 def test_the_gradient_of_a_gradient_is_examined_with_weights() -> None:
     build = GraphBuilder()
-    x = build.placeholder("x", "float64", [3])
+    x = build.placeholder("x", "float64", [4])
     build.one("Mul", x, build.one("Tanh", x), name="y")
-    request, at = GradientRequest.to("y", "x"), {X: np.array([0.3, -0.2, 1.1])}
+    request, at = GradientRequest.to("y", "x"), {X: np.array([0.3, -0.2, 1.1, 0.7])}
     graph, asked = gradient_question(build.build(), request, {})
     found = examine(evaluate, graph, asked, at, {})[X]
     t = np.tanh(at[X])
     slope = 2 * (1 - t * t) - 2 * at[X] * t * (1 - t * t)
-    np.testing.assert_allclose(found.gradient, slope * [0.3, 0.67, 1.04], rtol=1e-12)
+    np.testing.assert_allclose(found.gradient, slope * [0.3, 0.67, 1.04, 0.41], rtol=1e-12)
     assert (found.finding.verdict, found.finding.method) == (Verdict.OK, COMPLEX)
 
 
@@ -273,3 +273,118 @@ def test_either_side_of_a_kink_is_right_and_what_is_between(slope: float, verdic
         return g * slope
 
     assert one("Abs", [0.0], {"Mine": rule}).finding.verdict is verdict
+
+
+def test_in_double_precision_nothing_is_computed_twice() -> None:
+    double, single = one("Tanh", np.float64([0.9])), one("Tanh", np.float32([0.9]))
+    assert double.gradient is double.own
+    assert single.gradient is not None
+    assert single.gradient.dtype == np.float64
+
+
+def test_draws_without_a_seed_stand_still_too() -> None:
+    """The gradient and the numbers are of one run, not of several that drew something else."""
+    build = GraphBuilder()
+    x = build.placeholder("x", "float64", [3])
+    noise = build.one("RandomUniform", np.array([3], np.int32), dtype=DType.FLOAT64)
+    build.one("Mul", x, noise, name="y")
+    draws = iter(np.random.default_rng(0).random((99, 3)))
+
+    def drawing(graph: Any, fetches: Any, point: Any) -> Any:
+        drawn = {noise.ref: next(draws)} if noise.ref not in point else {}
+        return evaluate(graph, fetches, {**point, **drawn})
+
+    at = {X: np.array([1.0, 2, 3])}
+    found = examine(drawing, build.build(), GradientRequest.to("y", "x"), at, {})[X].finding
+    assert found.verdict is Verdict.OK
+
+
+def slopes(
+    value: Any, noise: float = 0.0, kink: bool = False, method: str = CENTRAL, side: float = 0.0
+) -> NumericGradient:
+    v = np.array(value, np.float64)
+    low, high = v - side, v + side
+    return NumericGradient(v, low, high, method, np.full(v.shape, kink), np.full(v.shape, noise))
+
+
+def verdict_of(gradient: Any, numeric: NumericGradient) -> Verdict:
+    array = np.array(gradient, np.float64)
+    return judge(array, array, numeric, lambda: np.zeros(array.shape)).verdict
+
+
+@pytest.mark.parametrize(
+    ("gradient", "numeric", "verdict"),
+    [
+        ([2e-8], slopes([1e-8]), Verdict.WRONG),  # small is no excuse
+        ([1 + 0.9e-5], slopes([1.0]), Verdict.OK),
+        ([1 + 1.3e-5], slopes([1.0]), Verdict.WRONG),
+        ([1e-6, 1.0], slopes([0, 1.0]), Verdict.OK),  # next to something larger
+        ([1e-6, 0.1], slopes([0, 0.1]), Verdict.WRONG),
+        ([1.0 + 60e-4], slopes([1.0], noise=1e-4), Verdict.OK),
+        ([1.0 + 70e-4], slopes([1.0], noise=1e-4), Verdict.WRONG),
+        ([1.0 + 7e-4], slopes([1.0], noise=1e-4, method=COMPLEX), Verdict.OK),
+        ([1.0 + 9e-4], slopes([1.0], noise=1e-4, method=COMPLEX), Verdict.WRONG),
+        ([1.5], slopes([1.0], kink=True, side=0.5), Verdict.KINK),
+        ([0.5], slopes([1.0], kink=True, side=0.5), Verdict.KINK),
+        ([1.6], slopes([1.0], kink=True, side=0.5), Verdict.WRONG),
+        ([0.4], slopes([1.0], kink=True, side=0.5), Verdict.WRONG),
+        ([1.5], slopes([1.0], side=0.5), Verdict.WRONG),
+        ([np.nan], slopes([1.0]), Verdict.WRONG),
+        ([np.nan], slopes([np.nan], kink=True), Verdict.KINK),
+        ([5.0], slopes([np.inf], kink=True), Verdict.KINK),
+    ],
+)
+def test_how_near_a_gradient_must_be(
+    gradient: Any, numeric: NumericGradient, verdict: Verdict
+) -> None:
+    assert verdict_of(gradient, numeric) is verdict
+
+
+@pytest.mark.parametrize(
+    ("gradient", "wide", "verdict"),
+    [
+        ([1.0009], [1.0], Verdict.OK),  # as near as float32 mostly is
+        ([1.0011], [1.0], Verdict.WRONG),
+        ([0.9e-5, 1.0], [0.0, 1.0], Verdict.OK),  # next to something larger
+        ([1.1e-5, 1.0], [0.0, 1.0], Verdict.WRONG),
+        ([1e-12], [0.0], Verdict.WRONG),
+        ([np.inf], [1.0], Verdict.FLOAT32),
+        ([np.nan, 1.0], [np.nan, 1.0], Verdict.KINK),
+        ([1.0, 1.0], [np.nan, 1.0], Verdict.WRONG),
+    ],
+)
+def test_how_near_float32_must_be_to_float64(gradient: Any, wide: Any, verdict: Verdict) -> None:
+    """Where that is right, or where there are no numbers to hold it against."""
+    numeric = slopes(wide)
+    numeric = replace(numeric, kink=np.isnan(numeric.value))
+    found = judge(
+        np.array(gradient), np.array(wide), numeric, lambda: np.zeros(numeric.value.shape)
+    )
+    assert found.verdict is verdict
+
+
+def test_without_a_gradient_in_one_precision_there_is_none() -> None:
+    numeric = slopes([1.0])
+    for own, wide in ((None, np.ones(1)), (np.ones(1), None)):
+        found = judge(own, wide, numeric, lambda: np.zeros(1))
+        assert (found.verdict, found.analytic) == (Verdict.WRONG, None)
+        assert found.text == "wrong at index [0]: None, but 1 by central differences"
+
+
+@pytest.mark.parametrize(("off", "verdict"), [(0.5, Verdict.FLOAT32), (0.51, Verdict.WRONG)])
+def test_rounding_explains_as_much_as_it_makes(off: float, verdict: Verdict) -> None:
+    """Around 0, where float32 itself adds nothing."""
+    numeric = slopes([0.0])
+    found = judge(np.array([off]), np.zeros(1), numeric, lambda: np.full(1, 0.5))
+    assert found.verdict is verdict
+
+
+def test_of_equal_concern_the_farthest_off_is_named() -> None:
+    numeric = slopes([[1.0, 1.0], [1.0, 1.0]])
+    array = np.array([[1.0, 1.2], [1.9, 0.5]])
+    found = judge(array, array, numeric, lambda: np.zeros((2, 2)))
+    assert (found.index, found.analytic, found.numeric) == ((1, 0), 1.9, 1.0)
+    assert found.difference == pytest.approx(0.9)
+    assert found.text == "wrong at index [1, 0]: 1.9, but 1 by central differences"
+    array = np.array([[1.0, np.nan], [1.9, 0.5]])
+    assert judge(array, array, numeric, lambda: np.zeros((2, 2))).index == (0, 1)

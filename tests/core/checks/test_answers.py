@@ -8,6 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from core.autodiff.differentiate import differentiate
+from core.autodiff.request import GradientRequest
+from core.checks.explain import GradientQuestion
+from core.checks.recollection import Recollection
+from core.debug.program import Program
+from core.debug.session import DebugSession
 from core.graph.model import TensorRef
 from core.host.messages import Explanation
 from core.ops import api as tf
@@ -39,6 +45,29 @@ def powers(b: GraphBuilder) -> None:
     """x · m^4, in a loop."""
     x, m = b.placeholder("x", shape=[]), b.placeholder("m", shape=[])
     turn = lambda i, a: (i + 1, tf.multiply(a, m, name="t"))  # noqa: E731
+    tf.identity(tf.while_loop(lambda i, a: i < 4, turn, (0, x))[1], name="loss")
+
+
+def never(b: GraphBuilder) -> None:
+    """A loop that would multiply by m in a branch that no iteration takes."""
+    x, m = b.placeholder("x", shape=[]), b.placeholder("m", shape=[])
+
+    def turn(i: Any, a: Any) -> Any:
+        taken = tf.cond(
+            tf.less(i, 0), lambda: tf.multiply(a, m, name="t"), lambda: tf.constant(1.0)
+        )
+        return i + 1, taken
+
+    tf.identity(tf.while_loop(lambda i, a: i < 4, turn, (0, x))[1], name="loss")
+
+
+def sometimes_none(b: GraphBuilder) -> None:
+    x = b.placeholder("x", shape=[])
+
+    def turn(i: Any, a: Any) -> Any:
+        none = lambda: tf.multiply(a, 0.0, name="none")  # noqa: E731
+        return i + 1, tf.cond(tf.less(i, 2), lambda: tf.multiply(a, 2.0), none)
+
     tf.identity(tf.while_loop(lambda i, a: i < 4, turn, (0, x))[1], name="loss")
 
 
@@ -92,7 +121,7 @@ GRADIENTS: list[tuple[Callable[[GraphBuilder], object], str, Mapping[str, Any], 
     (two_layers, "x", {"x": X, "y": X, "mask": [0, 0, 0]},
      "d loss / d x is zero: a gradient arrives at outer (Mul) at index [0] and none of it goes on, "
      "with x = 1, inner = 0: inner is 0 there; inner (Mul) gives 0 at index [0], from y = 1, mask "
-     "= 0: mask is 0 there; mask was fed. To mend it, change inner, if it is not to be a mask."),
+     "= 0: mask is 0 there; mask was fed. To mend it, change mask, if it is not to be a mask."),
     (two_masks, "x", {"x": X, "m": [0, 0, 0], "n": [0, 0, 0]},
      "d loss / d x is zero: a gradient arrives at p (Mul) at index [0] and none of it goes on, "
      "with x = 1, m = 0: m is 0 there; m was fed. 1 other way back leads to nothing, too. To mend "
@@ -117,11 +146,30 @@ GRADIENTS: list[tuple[Callable[[GraphBuilder], object], str, Mapping[str, Any], 
      "d loss / d x is zero: a gradient arrives at while/t (Mul) and none of it goes on, with m = "
      "0: m is 0 there, in iteration 3 of while/While; m was fed. To mend it, change m, if it is "
      "not to be a mask."),
+    (layer, "x", {"x": [[1, 2], [3, 4]], "w": [[0, 0], [0, 0]]},
+     "d loss / d x is zero: a gradient arrives at layer (MatMul) at index [0, 0] and none of it "
+     "goes on, with x = 1, w = 0: w is 0 there; w was fed. To mend it, let w begin with other "
+     "numbers, such as small random ones."),
+    (never, "m", {"x": 1, "m": 2},
+     "d loss / d m is zero: while/cond/t is in a branch that was not taken because while/Less_1 is "
+     "False, in iteration 3 of while/While."),
+    (never, "x", {"x": 1, "m": 2},
+     "d loss / d x is zero: while/cond/t is in a branch that was not taken because while/Less_1 is "
+     "False, in iteration 0 of while/While."),
+    (sometimes_none, "x", {"x": 1},
+     "d loss / d x is zero: a gradient arrives at while/cond/none (Mul) and none of it goes on, "
+     "with while/cond/Const_1 = 0: while/cond/Const_1 is 0 there, in iteration 3 of while/While. "
+     "To mend it, change while/cond/Const_1, if it is not to be a mask."),
+    (of_x(tf.square), "x", {"x": [0, 0, 0]},
+     "d loss / d x is zero: a gradient arrives at node (Square) at index [0] and none of it goes "
+     "on, with x = 0: its slope is 0 there; x was fed."),
+    (of_x(tf.square), "x", {"x": [1e-9, 0, 0]},
+     "d loss / d x: it is finite and not zero (norm 2e-09); there is next to nothing left to "
+     "learn: what node measures is almost 0."),
     (powers, "m", {"x": 0, "m": 2},
      "d loss / d m is zero: a gradient arrives at while/t (Mul) and none of it goes on, with "
      "while/Identity_1 = 0: while/Identity_1 is 0 there, in iteration 3 of while/While; x was fed. "
-     "3 other ways back lead to nothing, too. To mend it, change while/Identity_1, if it is not to "
-     "be a mask."),
+     "3 other ways back lead to nothing, too. To mend it, change x, if it is not to be a mask."),
 ]  # fmt: skip
 
 
@@ -229,3 +277,53 @@ def given_start(b: GraphBuilder) -> None:
     x = b.placeholder("x", shape=[3])
     b.placeholder("start", shape=[3])
     tf.multiply(x, 2.0, name="y")
+
+
+def test_before_a_run_there_is_a_gradient_without_a_value() -> None:
+    graph = graph_of(product)
+    values = {TensorRef(n): np.float32(X) for n in ("x", "mask")}
+    derived = differentiate(graph, GradientRequest.to("loss", "x"), {})
+    gradient = derived.gradients[TensorRef("x")]
+    session = DebugSession(Program(derived.graph, graph, fetches=(gradient,), feeds=values))
+    loss, x = TensorRef("loss"), TensorRef("x")
+    asked = GradientQuestion(Recollection(session, 0), graph, derived, loss, x)
+    found = asked.explanation()
+    assert (found.state, found.cause) == ("ok", "")
+    assert found.text == "d loss / d x: it exists; run the graph to see its value."
+    session.continue_()
+    asked = GradientQuestion(Recollection(session, 0), graph, derived, loss, x)
+    assert asked.explanation().text == "d loss / d x: it is finite and not zero (norm 11.225)."
+
+
+def test_of_several_losses_one_begins_where_the_other_ends() -> None:
+    """d(x - x)/dx, as two losses: what one begins with is told from what came over a wire."""
+
+    def build(b: GraphBuilder) -> None:
+        x = b.placeholder("x", shape=[])
+        tf.negative(x, name="n")
+
+    graph, x, n = graph_of(build), TensorRef("x"), TensorRef("n")
+    derived = differentiate(graph, GradientRequest((x, n), (x,)), {})
+    gradient = derived.gradients[x]
+    program = Program(derived.graph, graph, fetches=(gradient,), feeds={x: np.float32(1)})
+    session = DebugSession(program)
+    session.continue_()
+    found = GradientQuestion(Recollection(session, 0), graph, derived, n, x).explanation()
+    assert found.text == (
+        "d n / d x is zero: what comes back to x cancels: -1 from n and 1 from grad_ys."
+    )
+
+
+def test_a_nan_of_the_way_there_is_not_blamed_on_the_way_back() -> None:
+    """A gradient that is NaN as its operation read one: named with where that came from."""
+
+    def build(b: GraphBuilder) -> None:
+        x = b.placeholder("x", shape=[2])
+        tf.reduce_sum(tf.multiply(tf.log(x, name="log"), x, name="product"), name="loss")
+
+    found = why_gradient(graph_of(build), "loss", "x", {"x": [1, -1]})
+    assert (found.state, found.cause, found.node, found.index) == (
+        *("nan", "log_of_negative", "log"),
+        [1],
+    )
+    assert [link.phase for link in found.chain] == ["forward"]

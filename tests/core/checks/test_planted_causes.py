@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.graph.model import Edge
+from core.graph.model import Edge, TensorRef
 from core.ops import api as tf
 from core.ops.builder import GraphBuilder, Tensor
 from tests.support.whys import graph_of, why_gradient, why_value
@@ -32,6 +32,25 @@ def of_both(function: Callable[..., Tensor]) -> Callable[[GraphBuilder], object]
     return lambda b: loss(
         function(b.placeholder("x", shape=[3]), b.placeholder("y", shape=[3]), name="node")
     )
+
+
+def whole(function: Callable[..., Tensor]) -> Callable[[GraphBuilder], object]:
+    """loss = function(x, y), of whole numbers."""
+    return lambda b: function(*(b.placeholder(n, "int32", [3]) for n in "xy"), name="loss")
+
+
+def given_start(b: GraphBuilder) -> None:
+    x, m, _ = (b.placeholder(name, shape=[3]) for name in ("x", "m", "start"))
+    tf.multiply(x, m, name="loss")
+
+
+def three_parts(b: GraphBuilder) -> None:
+    """The second is against the first in its last elements alone."""
+    x = b.placeholder("x", shape=[3])
+    a = tf.multiply(x, 2.0, name="a")
+    last = tf.multiply(x, np.array([0, -2, -2], np.float32), name="b")
+    first = tf.multiply(x, np.array([-2, 0, 0], np.float32), name="c")
+    loss(tf.add_n([a, last, first]))
 
 
 def product(b: GraphBuilder) -> None:
@@ -239,6 +258,7 @@ class Planted:
 
 STOPPED = {"stopped_edges": frozenset({Edge("node", 0)})}
 X = [1, 2, 3]
+WHOLE = np.int32(X)
 PLANTED = {
     # -- the gradient is zero -------------------------------------------------------------------
     "product with zero": Planted(
@@ -340,6 +360,22 @@ PLANTED = {
     ),
     "softmax that nobody weighs": Planted(
         of_x(tf.nn.softmax), {"x": X}, ("zero", "cancelled", "node", [0], "")
+    ),
+    "a factor, where the gradient is given": Planted(
+        given_start, {"x": X, "m": [2, 0, 0], "start": [0, 5, 0]},
+        ("zero", "zero_factor", "loss", [1], "m"), asked={"grad_ys": (TensorRef("start"),)},
+        said="with x = 2, m = 0: m is 0 there",
+    ),
+    "three parts that cancel": Planted(
+        three_parts, {"x": X}, ("zero", "cancelled", "x", [0], ""),
+        said="what comes back to x cancels at index [0]: 2 from a, 0 from b and -2 from c",
+    ),
+    "what tells more comes first": Planted(
+        lambda b: loss(
+            tf.sign(x := b.placeholder("x", shape=[3]), name="sign")
+            + tf.slice(tf.concat([tf.ones_like(x), x], 0, name="both"), [0], [3], name="part")
+        ),
+        {"x": X}, ("zero", "not_used", "part", [0], ""), said="1 other way back leads to nothing",
     ),
     "a factor in a loop": Planted(
         loop(lambda i, a: tf.multiply(a, 3.0 - i, name="m")), {"x": 1},
@@ -499,6 +535,50 @@ PLANTED = {
     "value of a difference": Planted(
         of_both(tf.subtract), {"x": X, "y": X}, ("zero", "cancelled", "node", [0], ""), wrt="",
         said="from x = 1, y = 1",
+    ),
+    "value of a difference of whole numbers": Planted(
+        whole(tf.subtract), {"x": WHOLE, "y": WHOLE},
+        ("zero", "cancelled", "loss", [0], ""), wrt="",
+        said="from x = 1, y = 1: what is added up cancels",
+    ),
+    "value of a sum of whole numbers": Planted(
+        lambda b: tf.reduce_sum(b.placeholder("x", "int32", [2, 2]), 0, name="loss"),
+        {"x": np.int32([[1, 1], [-1, -1]])}, ("zero", "cancelled", "loss", [0], ""), wrt="",
+    ),
+    "value of a product of whole numbers": Planted(
+        whole(tf.multiply), {"x": WHOLE * 65536, "y": WHOLE * 65536},
+        ("zero", "wrapped", "loss", [0], ""), wrt="", said="too large for int32",
+    ),
+    "value of a quotient of whole numbers": Planted(
+        whole(tf.truncatediv), {"x": WHOLE, "y": WHOLE * 5},
+        ("zero", "rounded", "loss", [0], ""), wrt="",
+    ),
+    "value of a comparison of whole numbers": Planted(
+        whole(tf.greater), {"x": WHOLE, "y": WHOLE}, ("zero", "false", "loss", [0], ""), wrt="",
+    ),
+    "value of a constant": Planted(
+        lambda b: tf.multiply(tf.constant([0.0, 0.0]), b.placeholder("x", shape=[2]), name="loss"),
+        {"x": [1, 2]}, ("zero", "zero_factor", "loss", [0], "Const"), wrt="",
+        said="Const is 0 there; Const is a constant",
+    ),
+    "value of a remainder": Planted(
+        of_both(tf.floormod), {"x": [4, 6, 8], "y": [2, 3, 4]},
+        ("zero", "at_zero", "node", [0], ""), wrt="",
+    ),
+    "value of a matrix product that cancels": Planted(
+        lambda b: tf.matmul(
+            b.placeholder("x", shape=[1, 2]), b.placeholder("y", shape=[2, 1]), name="loss"
+        ),
+        {"x": [[1, 2]], "y": [[2], [-1]]}, ("zero", "cancelled", "loss", [0, 0], ""), wrt="",
+    ),
+    "value of a product of nothing": Planted(
+        product, {"x": [0, 0, 0], "mask": [0, 0, 0]}, ("zero", "fed", "x", [0], ""), wrt="",
+    ),
+    "value of a product that is zero at some places, and too small at others": Planted(
+        lambda b: tf.multiply(
+            b.placeholder("x", shape=[2]), b.placeholder("y", shape=[2]), name="loss"
+        ),
+        {"x": [1e-30, 0], "y": [1e-30, 0]}, ("zero", "fed", "x", [1], ""), wrt="",
     ),
     "value of exp": Planted(
         of_x(tf.exp), {"x": [-BIG] * 3}, ("zero", "underflow", "node", [0], ""), wrt=""

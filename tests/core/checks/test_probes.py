@@ -83,3 +83,19 @@ def test_where_elements_come_from(shape: tuple[int, ...], elements: list[tuple[i
     found = at_place(np.zeros(shape), (2, 3), mask)
     assert found.shape == shape
     assert [tuple(at) for at in np.argwhere(found).tolist()] == elements
+
+
+def test_numbers_are_tried_that_most_functions_take() -> None:
+    """Some between 0 and 1, some of the other sign, and some above 1."""
+    tried = [np.asarray(x) for x in others(np.zeros(200))]
+    bounds = [(float(x.min()), float(x.max())) for x in tried]
+    assert [(low, high) for low, high in bounds if 0 < low < high < 1]
+    assert [(low, high) for low, high in bounds if -1 < low < high < 0]
+    assert [(low, high) for low, high in bounds if 1 < low < high]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+def test_numbers_beyond_all_are_beyond_those_of_every_type(dtype: str) -> None:
+    up, down = beyond([np.array([3, -50], dtype), np.zeros(0, dtype)])(X)
+    assert (up > 50).all()
+    assert (down < -50).all()

@@ -217,3 +217,27 @@ def test_only_some_runs_are_remembered() -> None:
         assert surveyor.look(session.stop.run, 60).complete
     assert surveyor.look(0, 60).complete  # looked through again
     assert len(surveyor._looks) <= 8
+
+
+def test_before_anything_is_looked_at() -> None:
+    assert (Survey().looked, Survey().done, Survey().complete) == (0, 0, True)
+
+
+def test_an_infinity_that_is_meant_reaches_nothing_that_anybody_made() -> None:
+    session = session_of(lambda b: tf.multiply(b.placeholder("x", shape=[2]), 2.0, name="y"),
+                         {"x": [1, np.inf]})  # fmt: skip
+    session.continue_()
+    found = through(session)
+    assert (found.first, found.first_nan, found.reached) == (None, None, False)
+    assert found.nodes == {"y"}
+
+
+def test_the_oldest_run_is_forgotten_first() -> None:
+    session = session_of(logs, {"x": [1, 2, 3]})
+    surveyor, found = Surveyor(session), []
+    for _ in range(10):
+        session.continue_()
+        found.append(surveyor.look(session.stop.run, 60))
+    assert [surveyor.look(n, 60) is found[n] for n in (9, 8, 2)] == [True] * 3
+    assert surveyor.look(0, 60) is not found[0]
+    assert surveyor.look(9, 60) is found[9]
