@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import QEvent, QTimer, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -351,6 +351,12 @@ class MainWindow(QMainWindow):
         if not self._painted:
             self._painted = True
             self.painted.emit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        came = event.type() is QEvent.Type.ActivationChange and self.isActiveWindow()
+        if came and self._canvas is not None:
+            self._keys.hold_focus()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if not self.is_furnished:
