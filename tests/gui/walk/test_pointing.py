@@ -101,7 +101,16 @@ def test_who_is_done_leaves_the_keys_to_the_canvas(user, examples) -> None:
     user.settle()
     assert QApplication.focusWidget().objectName() == "inspector.token"
 
+    def place() -> QPoint:
+        return user.canvas.viewport().mapToGlobal(user.node("e"))
+
+    before = place()
     user.workspace.message.emit("error", "something")
+    user.settle()
+    assert user.sees("banner.message")
+    assert place() == before, "what is under the pointer stays there"
     user.find("banner.message.close").setFocus()
     user.key("Space")
+    user.settle()
+    assert place() == before
     assert QApplication.focusWidget() is user.canvas, "not whatever comes after the banner"
