@@ -88,6 +88,15 @@ def test_who_is_done_leaves_the_keys_to_the_canvas(user, examples) -> None:
     assert user.text("search_menu_field") == "ma", "no letter is lost"
     user.close_popups()
 
+    user.select("k")
+    name = user.find("inspector.name")
+    user.click_at(name, name.rect().center())
+    user.key("Ctrl+A")
+    QTest.keyClicks(name, "kk")
+    user.key("Return")
+    assert "kk" in user.workspace.document.graph
+    assert QApplication.focusWidget() is user.canvas
+
     user.select("e")
     user.workspace.view_requested.emit("pyfunc", "")
     user.key("Ctrl+Return")
