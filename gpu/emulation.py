@@ -1,4 +1,5 @@
-"""Making NumPy compute as another system documents it: subnormals flushed, TF32 products."""
+"""Making NumPy compute as another system documents it: subnormals flushed, TF32 products,
+casts of what does not fit, and where NaN counts as an extreme."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from core.engine.numpy_backend import NumpyBackend
-from core.ops.rules import Rules
+from core.ops.rules import NoRoom, Rules
 from core.ops.table import OpDef
 
 Kernel = Callable[..., Any]
@@ -30,7 +31,49 @@ class EmulatedBackend(NumpyBackend):
             kernel = _with_inputs(round_to_tf32, kernel)
         if self.rules.flush_subnormals and definition.arithmetic != "exact":
             kernel = _with_results(flush_subnormals, _with_inputs(flush_subnormals, kernel))
+        if self.rules.no_room is not NoRoom.X86 and definition.type == "Cast":
+            kernel = _casting(kernel, self.rules.no_room)
+        if self.rules.nan_is_found and definition.type in ("ArgMax", "ArgMin"):
+            kernel = _finding_nan(kernel)
         return kernel
+
+
+def to_integers(x: Any, target: np.dtype, no_room: NoRoom) -> Any:
+    """Floating-point numbers rounded to zero into an integer type, by XLA's or CUDA's rule for
+    those that it has no room for."""
+    narrow = no_room is NoRoom.CUDA and target.itemsize < 4
+    wide = np.dtype(f"{target.kind}4") if narrow else target
+    limits, bits = np.iinfo(wide), 8 * wide.itemsize
+    nan = 0
+    if no_room is NoRoom.CUDA and (x.dtype == np.float64 or bits == 64):
+        nan = limits.min if wide.kind == "i" else 1 << (bits - 1)
+    x = x if x.dtype == np.float64 else x.astype(np.float32)
+    above, below = x >= 2.0 ** (bits - (wide.kind == "i")), x < limits.min
+    found = np.where(above | below | np.isnan(x), 0, x).astype(wide)
+    found = np.where(above, wide.type(limits.max), np.where(below, wide.type(limits.min), found))
+    return np.where(np.isnan(x), wide.type(nan), found).astype(target)
+
+
+def _casting(kernel: Kernel, no_room: NoRoom) -> Kernel:
+    def cast(x: Any) -> Any:
+        result = kernel(x)
+        if x.dtype.kind != "f" or result.dtype.kind not in "iu":
+            return result
+        return to_integers(x, result.dtype, no_room)
+
+    return cast
+
+
+def _finding_nan(kernel: Kernel) -> Kernel:
+    def place(x: Any, axis: Any) -> Any:
+        result = kernel(x, axis)
+        if x.dtype.kind != "f":
+            return result
+        lost = np.isnan(x)
+        first = lost.argmax(int(axis)).astype(result.dtype)
+        return np.where(lost.any(int(axis)), first, result)
+
+    return place
 
 
 def round_to_tf32(array: Any) -> Any:

@@ -14,7 +14,7 @@ _TIMEOUT_S = 60.0  # a first context and four kernel compilations, on a slow mac
 _EXTRAS = ("uv sync --extra cuda13", "uv sync --extra cuda12")
 _LIBRARIES = "CUDA libraries are missing: uv sync --extra cuda13 (or cuda12) brings them"
 _LOOK = ("nvidia-smi",)
-_RESTART = "check `nvidia-smi`, and restart the machine if that hangs or fails, too"
+_RESTART = "check 'nvidia-smi', and restart the machine if that hangs or fails, too"
 
 # What is in the error's kind or text -> what that means and what to do; what to type for it.
 _REMEDIES: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -24,7 +24,7 @@ _REMEDIES: dict[str, tuple[str, tuple[str, ...]]] = {
         (),
     ),
     "cudaErrorNoDevice": (
-        "the driver sees no NVIDIA GPU: check `nvidia-smi`, and the variable CUDA_VISIBLE_DEVICES",
+        "the driver sees no NVIDIA GPU: check 'nvidia-smi', and the variable CUDA_VISIBLE_DEVICES",
         _LOOK,
     ),
     "DynamicLibNotFoundError": (_LIBRARIES, _EXTRAS),

@@ -6,7 +6,7 @@ transcendental functions, and has no times; what it computes is always labelled 
 
 from __future__ import annotations
 
-from core.ops.rules import OutOfRange, Rules
+from core.ops.rules import NoRoom, OutOfRange, Rules
 
 _TF_GPU = (
     "TensorFlow 2.21 headers gather_functor_gpu.cu.h (out[i] = ValueOrVec(0)) and "
@@ -17,6 +17,11 @@ _XLA_FLUSHES = "XLA on the CPU under JAX 0.10, observed: 1e-40 becomes 0"
 _TF_TF32 = "tf.config.experimental.enable_tensor_float_32_execution: on by default"
 _JAX_TF32 = "jax.lax.Precision documentation: DEFAULT is TF32 on GPUs that have it"
 _CUPY_FLUSHES = "CuPy 14.2 cuda/compiler.py compiles every kernel with -ftz=true"
+_CUDA_CASTS = "PTX ISA, cvt.rzi: integers saturate; NaN gives 0, of or to 64 bits 2^(w-1)"
+_XLA_CASTS = "XLA on the CPU under JAX 0.10, observed: integers saturate, NaN gives 0"
+_JAX_ARGMAX = "jax.numpy.argmax is NumPy's: the first NaN"
+_TORCH_ARGMAX = "PyTorch on the CPU: NaN counts as the largest, and as the smallest"
+_CUPY_ARGMAX = "CuPy cupy_cub.cu: NaN wins, as in NumPy"
 
 PROFILES: dict[str, Rules] = {
     rules.name: rules
@@ -28,7 +33,12 @@ PROFILES: dict[str, Rules] = {
             scatter=OutOfRange.ZERO,
             flush_subnormals=True,
             tf32=True,
-            sources=(("flush_subnormals", _TF_FLUSHES), ("tf32", _TF_TF32)),
+            no_room=NoRoom.CUDA,
+            sources=(
+                ("flush_subnormals", _TF_FLUSHES),
+                ("tf32", _TF_TF32),
+                ("no_room", _CUDA_CASTS),
+            ),
         ),
         Rules(
             name="tf-xla",
@@ -36,7 +46,8 @@ PROFILES: dict[str, Rules] = {
             gather=OutOfRange.CLAMP,
             scatter=OutOfRange.ZERO,
             flush_subnormals=True,
-            sources=(("flush_subnormals", _XLA_FLUSHES),),
+            no_room=NoRoom.XLA,
+            sources=(("flush_subnormals", _XLA_FLUSHES), ("no_room", _XLA_CASTS)),
         ),
         Rules(
             name="cupy",
@@ -45,7 +56,13 @@ PROFILES: dict[str, Rules] = {
             scatter=OutOfRange.WRAP,
             negative_ok=True,
             flush_subnormals=True,
-            sources=(("flush_subnormals", _CUPY_FLUSHES),),
+            no_room=NoRoom.CUDA,
+            nan_is_found=True,
+            sources=(
+                ("flush_subnormals", _CUPY_FLUSHES),
+                ("no_room", _CUDA_CASTS),
+                ("nan_is_found", _CUPY_ARGMAX),
+            ),
         ),
         Rules(
             name="jax",
@@ -55,7 +72,14 @@ PROFILES: dict[str, Rules] = {
             negative_ok=True,
             flush_subnormals=True,
             tf32=True,
-            sources=(("flush_subnormals", _XLA_FLUSHES), ("tf32", _JAX_TF32)),
+            no_room=NoRoom.XLA,
+            nan_is_found=True,
+            sources=(
+                ("flush_subnormals", _XLA_FLUSHES),
+                ("tf32", _JAX_TF32),
+                ("no_room", _XLA_CASTS),
+                ("nan_is_found", _JAX_ARGMAX),
+            ),
         ),
         Rules(
             name="torch",
@@ -63,6 +87,8 @@ PROFILES: dict[str, Rules] = {
             gather=OutOfRange.RAISE,
             scatter=OutOfRange.RAISE,
             negative_ok=True,
+            nan_is_found=True,
+            sources=(("nan_is_found", _TORCH_ARGMAX),),
         ),
         Rules(
             name="onnxruntime-cuda",
@@ -70,6 +96,8 @@ PROFILES: dict[str, Rules] = {
             gather=OutOfRange.ZERO,
             scatter=OutOfRange.CLAMP,
             negative_ok=True,
+            no_room=NoRoom.CUDA,
+            sources=(("no_room", _CUDA_CASTS),),
         ),
     )
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.engine.backend import Backend
-from core.ops.rules import OutOfRange
+from core.ops.rules import NoRoom, OutOfRange
 from core.ops.table import OpDef, lookup
 from gpu.lockstep import Turn
 
@@ -24,6 +24,13 @@ _SCATTERED = {
     OutOfRange.NAN: "is dropped",
 }
 
+_PLACES = ("ArgMax", "ArgMin")
+_CASTS = {
+    NoRoom.X86: "what has no room becomes the smallest number, or its low bits",
+    NoRoom.XLA: "what has no room becomes the nearest number, and NaN 0",
+    NoRoom.CUDA: "what has no room becomes the nearest number of 32 bits at least, and NaN 0",
+}
+
 
 def reason(turn: Turn, creates: bool, backend: Backend) -> str:
     """The rule of `backend`, on the right, that applied to this turn, and its source; "" for
@@ -38,6 +45,10 @@ def reason(turn: Turn, creates: bool, backend: Backend) -> str:
         return _said(backend, f"an index out of range {outcome}", "gather")
     if not (turn.left.ok and turn.isolated.ok) or _same(turn):
         return ""
+    if creates and definition.type in _PLACES:
+        return _said(backend, "NaN counts as an extreme: the first is found", "nan_is_found")
+    if creates and definition.type == "Cast":
+        return _said(backend, _CASTS[rules.no_room], "no_room")
     if rules.tf32 and definition.arithmetic == "product":
         return _said(backend, "factors are rounded to TF32, 10 bits of fraction", "tf32")
     if rules.flush_subnormals and _meets_subnormals(definition, turn):

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import QEvent, QTimer, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
     QDropEvent,
     QGuiApplication,
     QKeyEvent,
+    QMoveEvent,
     QPaintEvent,
     QShowEvent,
 )
@@ -150,7 +151,8 @@ class MainWindow(QMainWindow):
         self._column = QVBoxLayout(center)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(0)
-        self._pages = QStackedWidget()
+        self._pages = _Pages()
+        self._pages.pushed.connect(self._hold_still)
         self.welcome = WelcomePage(lambda: self.look)
         self.welcome.opened.connect(self._open)
         self.welcome.asked.connect(lambda id: self.when_furnished(lambda: self.actions_.run(id)))
@@ -245,6 +247,10 @@ class MainWindow(QMainWindow):
             self.status.zoom.setText("")
         self._tidy_soon.start()
         self._show_name()
+
+    def _hold_still(self, down: int) -> None:
+        if self._canvas is not None and self._pages.currentWidget() is self._canvas:
+            self._canvas.push(down)
 
     def _show_name(self) -> None:
         workspace = self.workspace
@@ -352,6 +358,12 @@ class MainWindow(QMainWindow):
             self._painted = True
             self.painted.emit()
 
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        came = event.type() is QEvent.Type.ActivationChange and self.isActiveWindow()
+        if came and self._canvas is not None:
+            self._keys.hold_focus()
+
     def closeEvent(self, event: QCloseEvent) -> None:
         if not self.is_furnished:
             event.accept()
@@ -380,6 +392,16 @@ class MainWindow(QMainWindow):
         if path is not None:
             event.acceptProposedAction()
             self._open(path)
+
+
+class _Pages(QStackedWidget):
+    """pushed: by how many pixels the strips above have moved it down, before its size follows."""
+
+    pushed = Signal(int)
+
+    def moveEvent(self, event: QMoveEvent) -> None:
+        super().moveEvent(event)
+        self.pushed.emit(event.pos().y() - event.oldPos().y())
 
 
 def _dropped(event: QDropEvent) -> Path | None:

@@ -97,7 +97,6 @@ class Views:
         if field is not None:
             field.setFocus()
             field.selectAll()
-            field.returnPressed.connect(self._window.canvas.setFocus)
 
     def _override(self, op: Operation) -> QDialog:
         from gui.dialogs.override import OverrideDialog

@@ -1,10 +1,13 @@
-"""The gradient request that the arguments make, over what the document asks for."""
+"""The gradient request that the arguments make, over what the document asks for, or of what an
+imported graph holds."""
 
 from __future__ import annotations
 
 import argparse
 from dataclasses import replace
 
+from core.autodiff.recognition.answer import answered
+from core.autodiff.recognition.imported import ImportedGradients
 from core.autodiff.request import GradientRequest, Override, OverrideKind
 from core.cli.candidates import to_differentiate, to_differentiate_by
 from core.cli.output import usage
@@ -16,6 +19,31 @@ from core.graph.near import near
 from core.host.overrides import near_miss
 from core.io.document import Document
 from core.io.requests import every_request, main_request
+
+
+def as_asked(document: Document, args: argparse.Namespace) -> Document:
+    """The document, asking for what the arguments say; of the gradients that an imported graph
+    holds it takes those, where nothing bends them. Raises GradstepError for what the graph does
+    not have."""
+    request = request_of(document, args)
+    if not document.request.of:
+        for one in document.imported:
+            narrowed = replace(one, wrt=request.wrt)
+            bent = replace(request, grad_ys=request.grad_ys or one.grad_ys) != narrowed.request
+            if not bent and _holds(document.graph, one, narrowed):
+                others = (other for other in document.imported if other is not one)
+                return document.with_(imported=(narrowed, *others))
+    return document.with_(request=request)
+
+
+def _holds(graph: Graph, one: ImportedGradients, narrowed: ImportedGradients) -> bool:
+    """Whether a graph has, or says that there is none of, each gradient that is asked for."""
+    if {*narrowed.wrt} <= {*one.wrt}:
+        return True
+    try:
+        return {*narrowed.wrt} <= answered(graph, narrowed).gradients.keys()
+    except GradstepError:
+        return False
 
 
 def request_of(document: Document, args: argparse.Namespace) -> GradientRequest:

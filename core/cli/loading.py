@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from core.cli.asking import request_of
+from core.cli.asking import as_asked
 from core.cli.code_file import code_from
 from core.cli.feeding import fed, with_feeds
 from core.engine.backend import Backend
@@ -56,7 +56,7 @@ def load(args: argparse.Namespace) -> Loaded:
     if getattr(args, "init", None):
         document = document.with_(init=document.graph[args.init].name)
     if hasattr(args, "of"):
-        document = document.with_(request=request_of(document, args))
+        document = as_asked(document, args)
     return _with_functions(document, args)
 
 

@@ -21,6 +21,7 @@ from core.host.roles import in_role
 from core.host.soundness import without_cycles
 from core.host.targets import missing_names, run_targets, sound_threads
 from core.host.training import with_training
+from core.host.unneeded import as_remarks
 from core.host.user_code import Function, functions_of
 from core.io.document import CodeKind, Document
 from core.io.fed import with_placeholders
@@ -81,7 +82,7 @@ def derive(
     blamed = {problem.node for problem in unfit}
     problems += [p for p in uninitialised(program) if p.node not in blamed]
     problems += [*captured(program), *uncallable(program, document)]
-    return replace(program, problems=tuple(problems))
+    return replace(program, problems=tuple(as_remarks(problems, program, document)))
 
 
 def _not_said(found: Sequence[Problem], said: Sequence[Problem]) -> list[Problem]:

@@ -40,4 +40,4 @@ def uncallable(program: Program, document: Document) -> list[Problem]:
 
 def to_write(head: str) -> str:
     """What to do about a function that is missing."""
-    return f"write `{head.rstrip(':')}`, by Edit Python… or in a file for --code"
+    return f"write '{head.rstrip(':')}', by Edit Python… or in a file for --code"

@@ -16,13 +16,22 @@ class OutOfRange(StrEnum):
     NAN = "nan"  # gathers give NaN (or the integer minimum)
 
 
+class NoRoom(StrEnum):
+    """What Cast makes of a floating-point number that the integer type has no room for."""
+
+    X86 = "x86"  # int32's or int64's smallest number, and its low bits
+    XLA = "xla"  # the nearest number of the type; NaN gives 0
+    CUDA = "cuda"  # the same, of 32 bits at least, and its low bits; NaN of or to 64 bits: 2^(w-1)
+
+
 @dataclass(frozen=True, slots=True)
 class Rules:
     """The rules that one run follows, and who says so.
 
     negative_ok: whether -1 means the last row. flush_subnormals: arithmetic takes and gives 0 for
     float32 numbers below the normal range. tf32: matrix products round their float32 factors to
-    10 bits of fraction. source: where the rules are documented; sources: field -> where that one
+    10 bits of fraction. nan_is_found: ArgMax and ArgMin give the place of the first NaN, instead of
+    passing it over. source: where the rules are documented; sources: field -> where that one
     is, if elsewhere.
     """
 
@@ -33,6 +42,8 @@ class Rules:
     negative_ok: bool = False
     flush_subnormals: bool = False
     tf32: bool = False
+    no_room: NoRoom = NoRoom.X86
+    nan_is_found: bool = False
     sources: tuple[tuple[str, str], ...] = ()
 
     def source_of(self, field: str) -> str:

@@ -74,6 +74,13 @@ class Camera(QObject):
         down.setValue(down.value() - by.y())
         self.moved.emit()
 
+    def hold(self, by: QPoint) -> None:
+        """Keep what is seen where it is on the screen: the view's upper left corner has moved by so
+        many pixels. Nobody looks elsewhere by that."""
+        untouched = self.untouched
+        self.pan(-by)
+        self.untouched = untouched
+
     def zoom(self, factor: float, at: QPoint | None = None) -> None:
         """Change the scale about a point of the viewport (its middle by default)."""
         self.untouched = False

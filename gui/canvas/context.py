@@ -24,15 +24,27 @@ from gui.canvas.placement import free_place
 if TYPE_CHECKING:
     from gui.canvas.view import GraphView
 
+
+@dataclass(frozen=True)
+class Group:
+    """Entries that stand in a menu of their own, which opens beside theirs."""
+
+    title: str
+    ids: tuple[str, ...]
+
+
 NODE = (
     "edit.rename", "graph.value", "",
     "run.run_to", "run.breakpoint", "",
-    "graph.stop_gradient", "graph.override", "graph.native", "run.check_node", "",
-    "run.why_value", "run.why", "run.first_broken", "",
-    "graph.wire", "graph.run_after", "graph.pyfunc", "",
-    "edit.select_inputs", "edit.select_passes", "edit.select_repeats",
-    "view.outline", "view.tensor", "view.fit_selection",
-    "view.toggle_scope", "",
+    "graph.stop_gradient", "graph.override",
+    Group("Gradient and function", ("graph.native", "run.check_node", "graph.pyfunc")),
+    "run.why_value", "run.why", "",
+    Group("Connect", ("graph.wire", "graph.run_after")),
+    Group("Select", ("edit.select_inputs", "edit.select_passes", "edit.select_repeats")),
+    Group("Show", (
+        "view.tensor", "view.outline", "view.fit_selection", "view.toggle_scope",
+        "run.first_broken",
+    )), "",
     "edit.cut", "edit.copy", "edit.duplicate", "edit.delete",
 )  # fmt: skip
 SCOPE = (
@@ -50,7 +62,8 @@ Plain = Qt.KeyboardModifier.NoModifier
 
 @dataclass(frozen=True)
 class Item:
-    """One entry. need: what is in the way of it, "" for nothing; a `title` alone is a heading."""
+    """One entry. need: what is in the way of it, "" for nothing; a `title` alone is a heading.
+    items: those of a menu of its own, instead of something to run."""
 
     id: str
     title: str = ""
@@ -59,6 +72,7 @@ class Item:
     need: str = ""
     icon: str = ""
     key: str = ""
+    items: tuple[Item, ...] = ()
 
 
 SEPARATOR = Item("")
@@ -71,11 +85,20 @@ def open_at(view: GraphView, pixel: QPoint, hit: Hit, pointed: bool = True) -> Q
     menu = QMenu(view)
     menu.setObjectName("canvas.menu")
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    menu.setToolTipsVisible(True)
-    for item in items:
-        menu.addSeparator() if item is SEPARATOR else menu.addAction(_action(view, menu, item))
+    _fill(view, menu, items)
     menu.popup(view.viewport().mapToGlobal(pixel))
     return menu
+
+
+def _fill(view: GraphView, menu: QMenu, items: Sequence[Item]) -> None:
+    menu.setToolTipsVisible(True)
+    for item in items:
+        if item is SEPARATOR:
+            menu.addSeparator()
+        elif item.items:
+            _fill(view, menu.addMenu(item.title), item.items)
+        else:
+            menu.addAction(_action(view, menu, item))
 
 
 def open_by_key(view: GraphView) -> QMenu:
@@ -114,16 +137,22 @@ def _items(view: GraphView, hit: Hit, pixel: QPoint, pointed: bool) -> Sequence[
     return _of_nothing(view, pixel, pointed)
 
 
-def _rows(view: GraphView, ids: Sequence[str], pointed: bool) -> list[Item]:
-    """Entries by the ids of actions; "" for a line between them."""
-    rows = [_row(view, id) if id else SEPARATOR for id in ids]
+def _rows(view: GraphView, ids: Sequence[str | Group], pointed: bool) -> list[Item]:
+    """Entries by the ids of actions, some in menus of their own; "" for a line between them."""
+    rows = [_group(view, id) if isinstance(id, Group) else _row(view, id) for id in ids]
     if not pointed:
         return rows
     hang = partial(carrying.duplicate, view, hang=True)
     return [replace(row, run=hang) if row.id == "edit.duplicate" else row for row in rows]
 
 
+def _group(view: GraphView, group: Group) -> Item:
+    return Item("", group.title, items=tuple(_row(view, id) for id in group.ids))
+
+
 def _row(view: GraphView, id: str) -> Item:
+    if not id:
+        return SEPARATOR
     action, workspace = BY_ID[id], view.workspace
     need = action.enabled.obstacle(workspace)
     key = action.keys[0] if action.keys else ""

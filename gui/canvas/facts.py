@@ -8,7 +8,6 @@ from functools import cached_property
 
 from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.graph.model import Edge, Operation, TensorRef
-from core.graph.problems import UNFINISHED
 from core.host.messages import BrokenNumbers
 from core.ops.opened import shown_as
 from core.ops.tensor_types import outputs_of
@@ -19,6 +18,7 @@ from gui.canvas.shares import Shares, shares_of
 from gui.canvas.visible import VisibleGraph
 from gui.change import Change
 from gui.last_step import last_step
+from gui.panels.problem_rows import faults
 from gui.values import TensorValue
 from gui.workspace import Workspace
 
@@ -67,11 +67,7 @@ class Facts:
     def problems(self) -> dict[int, str]:
         """Box -> what is wrong there."""
         workspace = self._workspace
-        drawn = [p for p in workspace.inference.problems if p.severity == "error"]
-        said = [(p.node, p.text) for p in drawn if p.code not in UNFINISHED]
-        if workspace.program is not None:
-            found = [p for p in workspace.program.problems if p.type not in UNFINISHED]
-            said += [(p.node or "", p.message) for p in found]
+        said = faults(workspace.inference.problems, workspace.program)
         stop = workspace.stop
         waits = stop is not None and stop.reason == "blocked"  # which may pass
         for error in (workspace.failure, None if stop is None or waits else stop.error):

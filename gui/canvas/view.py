@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QFocusEvent,
@@ -74,6 +74,8 @@ class GraphView(QGraphicsView):
         self._held = Qt.MouseButton.NoButton  # which the gesture began with
         self._typed = TypedWord()
         self._stood: object = None
+        self._seen = False  # what `first_look` chose
+        self._pushed = 0  # pixels, down, before the size follows
         self.minimap = Minimap(self)
         self.legend = Legend(self)
         self._drops = OpDrop(self)
@@ -114,8 +116,16 @@ class GraphView(QGraphicsView):
 
     def first_look(self) -> None:
         """The whole graph, or where it begins if it is very large."""
+        self._seen = False
         looking.first_look(self)
         self.camera.rest()
+
+    def push(self, down: int) -> None:
+        """A strip above the canvas has come, or gone, and moved its upper edge by so many pixels:
+        what is under the pointer stays there."""
+        if self._seen:
+            self._pushed = down
+            self.camera.hold(QPoint(0, down))
 
     def fit_selection(self) -> None:
         chosen = sorted(self.stage.facts.selected)
@@ -269,7 +279,9 @@ class GraphView(QGraphicsView):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if self.camera.untouched:
+        pushed, self._pushed = self._pushed, 0
+        by_strip = pushed and event.size() - event.oldSize() == QSize(0, -pushed)
+        if self.camera.untouched and not by_strip:
             self.first_look()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -306,6 +318,7 @@ class GraphView(QGraphicsView):
         return super().viewportEvent(event)
 
     def drawBackground(self, painter: QPainter, rect: QRectF) -> None:
+        self._seen = True
         painter.save()
         painter.resetTransform()
         self.layers.draw(painter, self.devicePixelRatioF())

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from gui.canvas.fuzzy import Searched, ranked
 from gui.theme import GRID, SMALL, Theme, mono, sans
 
-ROW = 28
+ROW, ROWS = 28, 11  # pixels, and how many are seen at once
 WIDTH = 560
 STEPS = {
     Qt.Key.Key_Down: 1,
@@ -81,13 +81,11 @@ class Finder(QDialog):
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.nothing.setContentsMargins(GRID, GRID // 2, GRID, 0)
         self.nothing.setForegroundRole(QPalette.ColorRole.PlaceholderText)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(GRID, GRID, GRID, GRID)
-        column.setSpacing(GRID // 2)
-        column.addWidget(self.field)
-        column.addWidget(self.list)
-        column.addWidget(self.nothing)
-        self.resize(WIDTH, 13 * ROW)
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(GRID, GRID, GRID, GRID)
+        self.column.setSpacing(GRID // 2)
+        for part in (self.field, self.list, self.nothing):
+            self.column.addWidget(part)
         self._filter("")
 
     def show_over(self, window: QWidget) -> None:
@@ -127,6 +125,13 @@ class Finder(QDialog):
         self.list.setCurrentRow(0)
         self.list.setVisible(bool(found))
         self.nothing.setVisible(not found)
+        self._fit(len(found))
+
+    def _fit(self, rows: int) -> None:
+        """As high as what is found, up to a screenful."""
+        self.list.setFixedHeight(min(rows, ROWS) * ROW + 2 * self.list.frameWidth())
+        self.column.activate()
+        self.resize(WIDTH, self.column.sizeHint().height())
 
     def _choose(self, item: QListWidgetItem) -> None:
         entry: Entry = item.data(Qt.ItemDataRole.UserRole)

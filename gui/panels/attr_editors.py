@@ -45,12 +45,14 @@ def attr_editor(
 
 
 def text_editor(name: str, text: str, change: Change, complain: Complain) -> QLineEdit:
-    """A line that Enter or leaving takes over; Escape and bad text put the old one back."""
+    """A line that Enter or leaving takes over; Escape and bad text put the old one back. Enter
+    gives up the focus, but where the text was refused."""
     editor = _Line(text)
     editor.setObjectName(name)
     editor.setAccessibleName(name.rpartition(".")[2])
 
     def finished() -> None:
+        editor.refused = False
         if editor.text() == editor.before:
             return
         try:
@@ -60,6 +62,7 @@ def text_editor(name: str, text: str, change: Change, complain: Complain) -> QLi
             refused = True
         if refused:
             editor.setText(editor.before)
+        editor.refused = refused
         editor.before = editor.text()
 
     editor.editingFinished.connect(finished)
@@ -71,7 +74,7 @@ class _Line(QLineEdit):
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
-        self.before = text
+        self.before, self.refused = text, False
         self.setFont(mono(12))
         self.setCursorPosition(0)
         self.setMinimumWidth(40)
@@ -82,6 +85,8 @@ class _Line(QLineEdit):
             self.selectAll()
             return
         super().keyPressEvent(event)
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not self.refused:
+            self.clearFocus()
 
 
 def _check_box(theme: ThemeSource, name: str, value: bool, change: Change) -> Check:

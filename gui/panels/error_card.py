@@ -72,7 +72,16 @@ class ErrorCard(QWidget):
             links.append((text, "inspector.error.go", select))
         hint = self.tr("drag a wire to it, or from it into the air") if what.input else ""
         title = self.tr("{} waits").format(name)
-        self.card.say(title, self.tr("for {}").format(what), links, hint, "selection")
+        self.card.say(title, self._waited_for(name, what), links, hint, "selection")
+
+    def _waited_for(self, name: str, what: Waiting) -> str:
+        """In a sentence, which names the node only where it is another one."""
+        if not what.input:
+            own, other = self.tr("It is not fed"), self.tr("{} is not fed").format(what.node)
+        else:
+            own = self.tr("Its input '{}' has no wire").format(what.input)
+            other = self.tr("Input '{}' of {} has no wire").format(what.input, what.node)
+        return own if what.node == name else other
 
     def _show_blamed(self, error: ErrorInfo) -> None:
         """The input that the message names, with the element framed."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QApplication, QLineEdit, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
 from core.graph.model import Edge, Operation
 from core.host.messages import StepInfo
@@ -195,8 +195,9 @@ def _documentation(op: Operation) -> str:
 
 
 def _focused_name(panel: QWidget) -> str:
-    """Object name of the control in `panel` that has the focus; "" when none has."""
-    focused = QApplication.focusWidget()
+    """Object name of the control in `panel` that has the focus, or gets it when its window is used
+    again after a dialog; "" when none has."""
+    focused = panel.window().focusWidget()
     return focused.objectName() if focused is not None and panel.isAncestorOf(focused) else ""
 
 

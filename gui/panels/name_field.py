@@ -26,6 +26,7 @@ class NameField(QLineEdit):
     def __init__(self, workspace: Workspace, id: str, name: str) -> None:
         super().__init__(id.rstrip("/"))
         self._workspace, self._id = workspace, id
+        self._finished = False  # applied just now: leaving is not to apply it once more
         self.setObjectName(name)
         self.setAccessibleName(self.tr("Name"))
         self.setFont(mono(12))
@@ -35,14 +36,23 @@ class NameField(QLineEdit):
         if event.key() == Qt.Key.Key_Escape:
             self._give_up()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self._apply()
+            self._finish()
         else:
             super().keyPressEvent(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
+        if self._finished:
+            return
         if event.reason() is not Qt.FocusReason.PopupFocusReason and not self._apply():
             self._give_up()
+
+    def _finish(self) -> None:
+        """Apply the name, and give up the focus."""
+        self._finished = self._apply()
+        if self._finished:
+            self.clearFocus()
+        self._finished = False
 
     def _apply(self) -> bool:
         """Whether the name is the one that is in the field."""

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from core.graph.model import Operation, TensorRef
-from core.graph.problems import UNFINISHED
 from core.host.messages import ProgramInfo, StepInfo
 from core.io.document import Document
 from core.io.requests import whole_request
 from core.ops.infer import Inference
 from core.ops.opened import opened
+from gui.panels.problem_rows import faults
 from gui.panels.row_tree import Row
 
 INPUTS = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefault"})
@@ -35,11 +35,7 @@ def outline_rows(
     groups: dict[str, list[Operation]] = {"inputs": [], "variables": [], "network": [], "loss": []}
     for op in opened(document.graph):
         groups[_role(op, asked)].append(op)
-    drawn = [p for p in reversed(inference.problems) if p.code not in UNFINISHED]
-    problems = {p.node: p.text for p in drawn}
-    if program is not None:
-        found = [p for p in reversed(program.problems) if p.type not in UNFINISHED]
-        problems |= {p.node: p.message for p in found if p.node}
+    problems = dict(reversed(faults(inference.problems, program)))
     derivative = _derivative_of(document)
 
     def describe(op: Operation) -> Row:

@@ -48,6 +48,16 @@ def problem_rows(
     return sorted(_once(found), key=lambda row: row.severity == "info")
 
 
+def faults(drawn: Iterable[Problem], program: ProgramInfo | None) -> list[tuple[str, str]]:
+    """Node -> what is wrong with it, to be marked there: nothing that is only unfinished, and
+    nothing that the program remarks on, as it needs it for no run."""
+    found = [] if program is None else program.problems
+    remarks = {p.node for p in found if p.severity == "info"}
+    said = [(p.node, p.text) for p in drawn if p.code not in UNFINISHED and p.node not in remarks]
+    wrong = [p for p in found if p.severity != "info" and p.type not in UNFINISHED]
+    return said + [(p.node or "", p.message) for p in wrong]
+
+
 def _wrong_gradients(table: GradientTable | None) -> list[ProblemRow]:
     """What the last check of the gradients found, as warnings: the network runs all the same."""
     return [

@@ -381,3 +381,31 @@ def test_only_the_first_elements_of_a_large_tensor_are_carried() -> None:
     node = nodes(compare(ran, NumpyBackend(), EmulatedBackend(PROFILES["jax"])))["y"]
     assert node.left.shape == [300, 300]
     assert len(node.left.values) == len(node.right.values) == 64
+
+
+@pytest.mark.parametrize("device", sorted(PROFILES))
+@pytest.mark.parametrize(
+    ("type_", "expected"),  # of 1, NaN and 3
+    [
+        ("Cast", {"torch": None, "": [1, 0, 3]}),
+        ("ArgMax", {"jax": [1], "torch": [1], "cupy": [1], "": None}),
+    ],
+)
+def test_a_difference_that_only_nan_makes(type_: str, expected: dict, device: str) -> None:
+    """None: as in TensorFlow on a CPU."""
+    b = GraphBuilder()
+    x = b.placeholder("x", shape=(3,))
+    if type_ == "Cast":
+        b.one("Cast", x, name="y", DstT=DType.INT32)
+    else:
+        b.one("ArgMax", x, 0, name="y")
+    feeds = {TensorRef("x"): np.array([1, np.nan, 3], np.float32)}
+    ran = Program(b.build(), b.build(), fetches=(TensorRef("y"),), feeds=feeds)
+    found = on(ran, f"emulate:{device}")
+    wanted = expected.get(device, expected[""])
+    node = nodes(found)["y"]
+    assert (found.first_divergence == "y") == (wanted is not None)
+    if wanted is not None:
+        assert node.right.values == wanted
+        assert node.rule.startswith(f"emulate:{device}: ")
+        assert "NaN" in node.rule

@@ -14,9 +14,9 @@ from core.engine.numpy_backend import NumpyBackend
 from core.engine.session import Session
 from core.graph.model import Operation, TensorRef
 from core.ops.builder import GraphBuilder
-from core.ops.rules import Rules
+from core.ops.rules import NoRoom, Rules
 from core.ops.table import lookup
-from gpu.emulation import EmulatedBackend, flush_subnormals, round_to_tf32
+from gpu.emulation import EmulatedBackend, flush_subnormals, round_to_tf32, to_integers
 from gpu.profiles import PROFILES
 from tests.support.rounding import Rounding, assert_rounded_alike
 
@@ -140,6 +140,27 @@ def test_kernels_are_adapted_only_where_the_rules_say_so() -> None:
         kernel = definition.kernel
         assert kernel is not None
         assert (backend.adapt(definition, kernel) is not kernel) == adapts
+
+
+@pytest.mark.parametrize(
+    ("no_room", "source", "target", "expected"),
+    [
+        (NoRoom.XLA, np.float32, np.int32, [0, 2**31 - 1, -(2**31), 300, -1]),
+        (NoRoom.XLA, np.float32, np.uint32, [0, 2**32 - 1, 0, 300, 0]),
+        (NoRoom.XLA, np.float64, np.int64, [0, 2**63 - 1, -(2**63), 300, -1]),
+        (NoRoom.XLA, np.float32, np.int8, [0, 127, -128, 127, -1]),
+        (NoRoom.CUDA, np.float32, np.int32, [0, 2**31 - 1, -(2**31), 300, -1]),
+        (NoRoom.CUDA, np.float64, np.int32, [-(2**31), 2**31 - 1, -(2**31), 300, -1]),
+        (NoRoom.CUDA, np.float32, np.int64, [-(2**63), 2**63 - 1, -(2**63), 300, -1]),
+        (NoRoom.CUDA, np.float32, np.uint64, [2**63, 2**64 - 1, 0, 300, 0]),
+        (NoRoom.CUDA, np.float32, np.int8, [0, -1, 0, 44, -1]),  # 300 = 256 + 44
+    ],
+)
+def test_numbers_that_an_integer_has_no_room_for(
+    no_room: NoRoom, source: type, target: type, expected: list[int]
+) -> None:
+    x = np.array([np.nan, np.inf, -np.inf, 300.7, -1.9], source)
+    assert to_integers(x, np.dtype(target), no_room).tolist() == expected
 
 
 def test_an_emulation_never_says_that_it_was_measured() -> None:

@@ -44,7 +44,7 @@ def test_no_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
         (
             "CUDARuntimeError",
             "cudaErrorNoDevice: no CUDA-capable device is detected",
-            "the driver sees no NVIDIA GPU: check `nvidia-smi`",
+            "the driver sees no NVIDIA GPU: check 'nvidia-smi'",
         ),
         ("DynamicLibNotFoundError", "Failure finding libnvrtc.so", "uv sync --extra cuda13"),
         ("ImportError", "libcublas.so.13: cannot open", "uv sync --extra cuda13"),

@@ -60,7 +60,10 @@ def test_nothing_found_runs_nothing(tutorial: Driver) -> None:
 def test_a_node_is_found_and_selected(tutorial: Driver) -> None:
     tutorial.key("Ctrl+F")
     finder = opened(tutorial, "node_finder")
+    tall = finder.height()
     QTest.keyClicks(finder.field, "loss")
+    tutorial.settle()
+    assert finder.height() < tall / 2, "as high as what it has found"
     QTest.keyClick(finder.field, Qt.Key.Key_Return)
     assert tutorial.workspace.selection == ("loss",)
 

@@ -40,7 +40,7 @@ def cond(
         raise GradstepError(
             "'pred' must not be a Python bool.",
             kind="TypeError",
-            hint="with a Python bool, use Python's own `if`; else give a tensor of type bool",
+            hint="with a Python bool, use Python's own 'if'; else give a tensor of type bool",
         )
     pred = constant(pred)
     with pred.builder.scope(name or "cond"):
@@ -54,7 +54,7 @@ def _callable(function: Function | None, argument: str) -> Function:
         raise GradstepError(f"cond(): '{argument}' argument required", kind="TypeError")
     if not callable(function):
         raise GradstepError(
-            f"'{argument}' must be callable.", kind="TypeError", hint="put `lambda:` before it"
+            f"'{argument}' must be callable.", kind="TypeError", hint="put 'lambda:' before it"
         )
     return function
 

@@ -114,7 +114,7 @@ def test_check_prints_what_to_write(cli: Cli, forward: Path, tmp_path: Path) -> 
     checked = cli("check", forward)
     assert checked.status == 1
     assert "e: it calls the Python function 'pyfunc_0', which is not here" in checked.out
-    assert "write `def pyfunc_0(c, k, d)`, by Edit Python… or in a file for --code" in checked.out
+    assert "write 'def pyfunc_0(c, k, d)', by Edit Python… or in a file for --code" in checked.out
     stubs = [part["source"] for part in cli("check", forward, "--json").json["missing_code"]]
     assert [stub.partition(":")[0] for stub in stubs] == [
         "def pyfunc_0(c, k, d)",

@@ -147,7 +147,11 @@ def test_the_gradients_that_a_graph_holds(cli: Cli) -> None:
     fetched = cli("run", *graph, "--fetch", "do_dx", "--json").json["runs"][0]["fetches"]["do_dx"]
     assert cli("grad", *graph, "--json").json["gradients"] == {"x": fetched}
     assert "agrees" in cli("grad", *graph, "--check").out
-    for bent in (["--stop", "g"], ["--gate"], ["--wrt", "x"]):
+    for same in (["--wrt", "x"], ["--of", "o"], ["--of", "o", "--wrt", "x"]):
+        assert cli("grad", *graph, *same).out == held.out
+    for inner in ("g", "h"):  # which nobody asked for, and the graph has on its way
+        assert "as the graph itself" in cli("grad", *graph, "--wrt", inner).out
+    for bent in (["--stop", "g"], ["--gate"], ["--grad-ys", "o"]):
         anew = cli("grad", *graph, *bent)
         assert anew.out.startswith("d o / d x")
         assert "as the graph itself" not in anew.out

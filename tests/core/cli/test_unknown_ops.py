@@ -67,6 +67,47 @@ def test_each_is_a_problem_at_its_node(cli: Cli, file: Path) -> None:
     assert (script.status, "[1., 4.]" in script.out) == (0, True)
 
 
+def test_what_nothing_needs_is_a_remark(cli: Cli, file: Path) -> None:
+    asked = ("--of", "two", "--wrt", "x", "--feed", "x=[1, 2]")
+    result = cli("check", file, *asked, "--json")
+    assert (result.status, result.json["passed"]) == (0, True)
+    assert {p["severity"] for p in result.json["problems"]} == {"info"}
+    assert {p["fix"] for p in result.json["problems"]} == {"nothing that is run needs it"}
+
+    result = cli("check", file, "--of", "after", "--wrt", "x", "--feed", "x=[1, 2]", "--json")
+    severities = {p["node"]: p["severity"] for p in result.json["problems"]}
+    assert (result.status, severities["odd"], severities["branch"]) == (1, "error", "info")
+
+
+def test_a_saver_is_no_part_of_what_runs(cli: Cli, tmp_path: Path) -> None:
+    """Where nothing is asked for, too: what it only reads, and what it gives to variables."""
+    string = 'attr { key: "dtype" value { type: DT_STRING } }'
+    float_ = string.replace("STRING", "FLOAT")
+    graph = f"""
+node {{ name: "v" op: "VariableV2" {float_} attr {{ key: "shape" value {{ shape {{ }} }} }} }}
+node {{ name: "y" op: "Neg" input: "v" {FLOAT} }}
+node {{ name: "path" op: "Placeholder" {string} }}
+node {{ name: "remote" op: "StaticRegexFullMatch" input: "path" }}
+node {{ name: "part" op: "StringJoin" input: "path" input: "remote" }}
+node {{ name: "file" op: "ShardedFilename" input: "part" }}
+node {{ name: "save" op: "SaveV2" input: "file" input: "v" }}
+node {{ name: "merge" op: "MergeV2Checkpoints" input: "file" input: "^save" }}
+node {{ name: "restore" op: "RestoreV2" input: "path" }}
+node {{ name: "set" op: "Assign" input: "v" input: "restore" {FLOAT} }}
+"""
+    file = tmp_path / "saver.pbtxt"
+    file.write_text(graph)
+    found = cli("check", file, "--json").json["problems"]
+    assert [p["node"] for p in found if p["code"] == "unknown-op"] == [
+        "remote", "part", "file", "save", "merge", "restore"
+    ]  # fmt: skip
+    assert {p["severity"] for p in found if p["code"] == "unknown-op"} == {"info"}
+    file.write_text(graph + f'node {{ name: "z" op: "Identity" input: "remote" {FLOAT} }}')
+    found = cli("check", file, "--json").json["problems"]
+    severities = {p["node"]: p["severity"] for p in found}
+    assert (severities["remote"], severities["part"]) == ("warning", "info"), "z reads it"
+
+
 def test_what_does_not_need_it_runs(cli: Cli, file: Path) -> None:
     feed = ("--feed", "x=[1, 2]", "--json")
     for fast in ((), ("--fast",)):

@@ -148,7 +148,7 @@ def test_python_that_nobody_wrote_is_a_problem_where_it_is_called() -> None:
         "error",
         "it calls the Python function 'pyfunc_0', which is not here",
     )
-    assert missing.fix == "write `def pyfunc_0(c, k, d)`, by Edit Python… or in a file for --code"
+    assert missing.fix == "write 'def pyfunc_0(c, k, d)', by Edit Python… or in a file for --code"
     unused = document.with_(targets=(), fetches=(TensorRef("d"),))
     assert {p.severity for p in derive(unused).problems} == {"warning"}
     code = {"pyfunc0": CodeItem("pyfunc0", CodeKind.PYFUNC, article.FUNCTIONS)}

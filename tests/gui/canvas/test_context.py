@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -39,8 +40,15 @@ def menu_at(canvas: Any, at: QPoint, reason: Reason = Reason.Mouse) -> QMenu:
     return menu
 
 
+def entries(menu: QMenu) -> Iterator[QAction]:
+    """Those of the menus in it, too."""
+    for action in menu.actions():
+        inner = action.menu()
+        yield from [action] if inner is None else entries(inner)
+
+
 def entry(menu: QMenu, title: str) -> QAction:
-    return next(a for a in menu.actions() if a.text() == title)
+    return next(a for a in entries(menu) if a.text() == title)
 
 
 def choose(menu: QMenu, title: str) -> None:
@@ -64,7 +72,7 @@ def test_a_right_click_selects_what_it_is_on(opened: Any) -> None:
 
 def test_entries_are_those_of_the_table(opened: Any) -> None:
     menu = menu_at(opened, opened.middle("e"))
-    for action in menu.actions():
+    for action in entries(menu):
         if not action.isSeparator():
             row = BY_ID[action.objectName()]
             assert action.text() == row.title
@@ -78,7 +86,17 @@ def test_entries_are_those_of_the_table(opened: Any) -> None:
 
 @pytest.mark.parametrize("ids", [context.NODE, context.SCOPE, context.WIRE, context.NOTHING])
 def test_every_id_is_an_action(ids: Any) -> None:
-    assert {id for id in ids if id} <= BY_ID.keys()
+    grouped = (id.ids if isinstance(id, context.Group) else (id,) for id in ids)
+    found = [id for group in grouped for id in group if id]
+    assert {*found} <= BY_ID.keys()
+    assert len({*found}) == len(found)
+
+
+def test_it_fits_on_a_small_screen(opened: Any) -> None:
+    menu = menu_at(opened, opened.middle("e"))
+    assert len([action for action in menu.actions() if not action.isSeparator()]) <= 16
+    assert menu.sizeHint().height() < 560
+    menu.close()
 
 
 def test_a_node_can_be_broken_at_and_deleted(opened: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.graph.model import Edge, TensorRef
+from core.graph.model import Edge, Graph, Operation, TensorRef
 from core.io.document import Document
 from gui import commands
 from gui.canvas import hit, speech
@@ -57,6 +57,21 @@ def test_nothing_is_called_a_problem(half: Any) -> None:
     assert (row.node, row.severity) == ("z", "info")
     rows = outline_rows(half.space.document, half.space.inference, half.space.program)
     assert not any(leaf.problem for group in rows for leaf in group.children)
+
+
+def test_what_no_run_needs_is_marked_nowhere(half: Any) -> None:
+    """An operation of a type that Gradstep lacks, beside the way to what is asked for."""
+    document = half.space.document
+    odd = Operation("odd", "Zorp", (TensorRef("x"),))
+    graph = Graph.of((*document.graph, odd))
+    half.space.edit("Load", document.with_(graph=graph, fetches=(TensorRef("y"),)))
+    half.space.debugger.flush()
+    assert half.view.stage.facts.problems == {}
+    rows = {row.node: row.severity for row in current_problems(half.space)}
+    assert rows["odd"] == "info"
+    half.space.edit("Ask", document.with_(graph=graph, fetches=(TensorRef("odd"),)))
+    half.space.debugger.flush()
+    assert half.view.stage.facts.problems.keys() == {number(half, "odd")}
 
 
 def test_the_open_input_alone_is_marked(half: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QPoint
+from PySide6.QtGui import QCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -60,3 +61,65 @@ def test_keys_act_where_the_mouse_is(user, examples) -> None:
     assert user.workspace.selection == ()
     user.key("F9")
     assert user.text("status.place") == "Toggle breakpoint: select a node first"
+
+
+def test_who_is_done_leaves_the_keys_to_the_canvas(user, examples) -> None:
+    user.open(examples / "tutorial.gradstep")
+    user.select("c")
+    field = user.find("inspector.value")
+    user.click_at(field, field.rect().center())
+    user.point_at(QPoint(200, 40))
+    for typed, holder in (("nonsense", "inspector.value"), ("4", "canvas")):
+        user.key("Ctrl+A")
+        QTest.keyClicks(QApplication.focusWidget(), typed)
+        user.key("Return")
+        assert QApplication.focusWidget().objectName() == holder
+    document = user.workspace.document
+    user.key("Ctrl+Z")
+    assert user.workspace.document is not document, "the canvas's, not the field's"
+    user.key("Tab")
+    assert user.sees("search_menu_field")
+    user.close_popups()
+
+    user.click("inspector.attr.dtype")
+    user.close_popups()
+    user.point_at(QPoint(220, 40))
+    QTest.keyClicks(QApplication.focusWidget(), "ma")
+    assert user.text("search_menu_field") == "ma", "no letter is lost"
+    user.close_popups()
+
+    user.select("k")
+    name = user.find("inspector.name")
+    user.click_at(name, name.rect().center())
+    user.key("Ctrl+A")
+    QTest.keyClicks(name, "kk")
+    user.key("Return")
+    assert "kk" in user.workspace.document.graph
+    assert QApplication.focusWidget() is user.canvas
+
+    user.select("e")
+    user.workspace.view_requested.emit("pyfunc", "")
+    user.key("Ctrl+Return")
+    panel = user.find("inspector")
+    QCursor.setPos(panel.mapToGlobal(panel.rect().center()))  # where a closing dialog leaves it
+    user.click("inspector.token")
+    user.key("End")
+    QTest.keyClicks(QApplication.focusWidget(), " ")
+    user.key("Ctrl+Return")
+    user.activate()
+    user.settle()
+    assert QApplication.focusWidget().objectName() == "inspector.token"
+
+    def place() -> QPoint:
+        return user.canvas.viewport().mapToGlobal(user.node("e"))
+
+    before = place()
+    user.workspace.message.emit("error", "something")
+    user.settle()
+    assert user.sees("banner.message")
+    assert place() == before, "what is under the pointer stays there"
+    user.find("banner.message.close").setFocus()
+    user.key("Space")
+    user.settle()
+    assert place() == before
+    assert QApplication.focusWidget() is user.canvas, "not whatever comes after the banner"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.errors import GradstepError
 from core.graph.dtypes import SCALAR, UNKNOWN, DType, TensorType
 from core.graph.loop import LOOP, Loop, loop_of
 from core.ops.catalogue.control.flow import copy_to
@@ -27,8 +28,10 @@ def _carried(ctx: InferContext) -> tuple[TensorType, ...]:
     """The loop variables, then the trace."""
     loop = loop_of(ctx.op)
     if loop is None:
-        raise ctx.fail(
+        raise GradstepError(
             "While calls functions for its condition and its body, which Gradstep does not run",
+            kind="UnimplementedError",
+            node=ctx.op.name,
             hint="make the graph without functions: tf.compat.v1.disable_v2_behavior()",
         )
     if len(ctx.types) != len(loop.arguments):
