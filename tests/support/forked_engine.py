@@ -8,6 +8,7 @@ whose subject is how an engine starts take the real command (the marker `engine_
 from __future__ import annotations
 
 import atexit
+import contextlib
 import importlib
 import json
 import os
@@ -56,7 +57,8 @@ class ForkedEngine:
 
     def kill(self) -> None:
         if self.poll() is None:
-            os.kill(self.pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # the server has just seen it end
+                os.kill(self.pid, signal.SIGKILL)
 
     def _reap(self) -> None:
         with self._lock:

@@ -68,10 +68,11 @@ def test_a_node_is_renamed_in_place(bench: Any, show: Callable[..., Any], qtbot:
     assert bench.space.selection == ("sum",)
     editor = find(qtbot, panel, QLineEdit, "inspector.name")
     assert editor.text() == "sum"
-    assert editor.hasFocus()
+    assert not editor.hasFocus(), "the keys are the canvas's again"
     type_into(qtbot, editor, "not a name!")
     assert "not a valid" in find(qtbot, panel, Wrapped, "inspector.name.reason").text()
     assert editor.text() == "not a name!", "to be mended"
+    assert editor.hasFocus()
     qtbot.keyClick(editor, Qt.Key.Key_Escape)
     assert editor.text() == "sum"
     assert not panel.findChild(Wrapped, "inspector.name.reason").isVisible()
