@@ -38,5 +38,5 @@ def test_off_screen_by_default(qapp: QGuiApplication) -> None:
 
 def test_what_needs_a_window_system_is_a_walk() -> None:
     """`./dev test` collects nothing else for it."""
-    marked = {path for path in TESTS.rglob("test_*.py") if "@pytest.mark.xvfb" in path.read_text()}
+    marked = {path for path in TESTS.rglob("test_*.py") if "pytest.mark.xvfb" in path.read_text()}
     assert {path.parent for path in marked - {Path(__file__)}} == {TESTS / "gui" / "walk"}
