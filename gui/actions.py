@@ -195,7 +195,7 @@ GRAPH = (
            when.has_code, "Graph", 2),
     Action("graph.trust", "Review and trust…", window("trust"),
            "Read the document's Python, and decide whether it may run", (), "trust",
-           when.is_untrusted, "Graph", 2),
+           when.has_python, "Graph", 2),
     Action("graph.request", "Differentiate…", window("request"),
            "Choose of what, and with respect to what, gradients are derived", (), "",
            when.is_open, "Graph", 3),

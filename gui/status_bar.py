@@ -8,6 +8,7 @@ from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QLabel, QPushButton, QStatusBar
 
+from core.host.permission import Permission
 from gui.counting import counted
 from gui.theme import SMALL, sans
 
@@ -26,6 +27,11 @@ REASONS = {
     "end": "Run finished",
 }
 ENGINE = {"starting": "Engine starts", "dead": "Engine stopped"}
+RIGHTS = {
+    Permission.REFUSED: "restricted: Python does not run",
+    Permission.CONFINED: "sandbox: Python has no network and no files",
+    Permission.FULL: "document trusted",
+}
 NO_GPU = "no GPU: what to do"
 MESSAGE_TIME = 6000  # milliseconds that a remark stays
 
@@ -123,7 +129,7 @@ class StatusBar(QStatusBar):
     def _trust(self) -> str:
         if not self._workspace.is_open or not self._workspace.document.code:
             return ""
-        return "document trusted" if self._workspace.trusted else "restricted: Python does not run"
+        return RIGHTS[self._workspace.permission]
 
     def _color(self, stopped: bool) -> None:
         if self.property("stopped") != stopped:

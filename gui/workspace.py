@@ -295,6 +295,11 @@ class Workspace(QObject):
         """Whether the document's Python may run."""
         return self.permission.runs
 
+    @property
+    def confined(self) -> bool:
+        """Whether it runs without network and files only."""
+        return self.permission is Permission.CONFINED
+
     def trust(self, permission: Permission = Permission.FULL) -> None:
         """The user decided what the document's Python, as it is now, may do. Raises
         GradstepError."""
@@ -357,7 +362,7 @@ class Workspace(QObject):
         self._rights.open(document)
         self.permission = self._rights.permission(document)
         self.selection, self.selected_edge = (), None
-        self.debugger.show(document if is_open else None, self.trusted, soon=False)
+        self.debugger.show(document if is_open else None, self.permission, soon=False)
         self.document_changed.emit(Changes(added=came, removed=gone))
         self.selection_changed.emit()
         self.file_changed.emit()
@@ -373,7 +378,7 @@ class Workspace(QObject):
             self.permission = self._rights.permission(document)
             self.file_changed.emit()
         self._drop_selection_of_removed()
-        self.debugger.show(document, self.trusted)
+        self.debugger.show(document, self.permission)
         was_changed, self.is_changed = self.is_changed, self._has_work()
         self.document_changed.emit(diff(before.graph, document.graph))
         if was_changed != self.is_changed:
@@ -397,7 +402,7 @@ class Workspace(QObject):
         before, self.permission = self.permission, self._rights.permission(self.document)
         if self.permission is not before:
             self.file_changed.emit()
-            self.debugger.retrust(self.trusted)
+            self.debugger.retrust(self.permission)
 
     def _forward_signals(self) -> None:
         for name in ("program_changed", "stopped", "values_changed", "table_changed", "compared",

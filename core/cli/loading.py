@@ -20,6 +20,7 @@ from core.errors import GradstepError
 from core.graph.model import Graph, TensorRef
 from core.host.permission import Permission
 from core.host.roles import in_role
+from core.host.sandbox import is_confined
 from core.host.trust import permission, set_aside_damage
 from core.host.user_code import Function, functions_of
 from core.io.document import CodeKind, Document
@@ -90,6 +91,8 @@ def _permission(document: Document, args: argparse.Namespace) -> Permission:
     decided."""
     if args.trust or not document.code:
         return Permission.FULL
+    if getattr(args, "sandbox", False):
+        return Permission.CONFINED
     damage = set_aside_damage()
     if damage is not None:
         warn(damage)
@@ -100,7 +103,7 @@ def _with_functions(document: Document, args: argparse.Namespace, may: Permissio
     """The document with the code of `args.code`, which may run, and its own, if that may."""
     given = code_from(document, args.code) if args.code else {}
     own = {name: item for name, item in document.code.items() if name not in given}
-    trusted = not own or may is Permission.FULL
+    trusted = not own or may is Permission.FULL or (may.runs and is_confined())
     functions, errors = functions_of([*given.values(), *(own.values() if trusted else ())], True)
     if errors:
         raise errors[0]
@@ -118,7 +121,7 @@ def _refusal(code: Iterable[str], file: str, may: Permission) -> Function:
         raise GradstepError(
             f"the document's Python ({names}) {why}, so it does not run",
             kind="UntrustedCodeError",
-            hint=f"read it with `gradstep convert {file} -`, then pass --trust",
+            hint=f"pass --sandbox; or read it with `gradstep convert {file} -`, then pass --trust",
         )
 
     return refuse

@@ -230,6 +230,9 @@ def _doctor(parser: argparse.ArgumentParser) -> None:
 def _engine(parser: argparse.ArgumentParser) -> None:
     """The engine process: requests on standard input, answers on standard output."""
     parser.add_argument("--stdio", action="store_true", help="talk over standard input and output")
+    parser.add_argument(
+        "--sandbox", action="store_true", help="without network and files (see gradstep doctor)"
+    )
 
 
 VERBS: Mapping[str, Verb] = {

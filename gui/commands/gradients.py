@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from core.autodiff.request import Override, OverrideKind
 from core.graph.model import Edge
+from core.host.permission import Permission
 from core.io import edits
 from core.io.document import CodeItem, Document, Optimizer
 from gui.commands.saying import says_why
@@ -112,6 +113,6 @@ def override_by_code(workspace: Workspace, item: CodeItem, override: Override) -
 
 
 @says_why
-def trust(workspace: Workspace) -> None:
-    """Let the document's Python run; remembered for exactly this code."""
-    workspace.trust()
+def trust(workspace: Workspace, permission: Permission) -> None:
+    """Decide what the document's Python may do; remembered."""
+    workspace.trust(permission)
