@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QWidget
 
 from gui import commands
 from gui.dialogs.code_view import CodeView
 from gui.dialogs.dialog import Dialog
+from gui.plain import Label
 from gui.theme import sans
 from gui.workspace import Workspace
 
@@ -25,7 +26,7 @@ class TrustDialog(Dialog):
             "muted",
         )
         for item in workspace.document.code.values():
-            self.column.addWidget(QLabel(f"{item.name} · {item.kind.value}"))
+            self.column.addWidget(Label(f"{item.name} · {item.kind.value}"))
             view = CodeView(workspace.theme, item.source, f"trust_dialog.{item.name}")
             view.setReadOnly(True)
             view.setMinimumHeight(96)
