@@ -15,6 +15,7 @@ from core.host.trust_store import Decision
 
 DIGITS = 12  # of a fingerprint, in a list
 _LEAST = 4  # digits that name a program
+NOTHING = "no document's Python may run, but that of the examples"
 _HEADER = ("program", "may", "decided", "used", "functions", "document")
 
 
@@ -34,9 +35,6 @@ def _list(args: argparse.Namespace) -> Answer:
     lines = [table([_row(d) for d in found], _HEADER) if found else NOTHING]
     lines += [f"set aside, as it was damaged: {path}" for path in aside]
     return Answer(data, "\n".join(lines))
-
-
-NOTHING = "no document's Python may run, but that of the examples"
 
 
 def _row(decision: Decision) -> tuple[str, ...]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from core.autodiff.request import Override, OverrideKind
 from core.graph.model import Edge
+from core.host.trust import revoke
 from core.io import edits
 from core.io.document import CodeItem, Document, Optimizer
 from gui.commands.saying import says_why
@@ -115,3 +116,10 @@ def override_by_code(workspace: Workspace, item: CodeItem, override: Override) -
 def trust(workspace: Workspace) -> None:
     """Let the document's Python run; remembered for exactly this code."""
     workspace.trust()
+
+
+def revoke_trust(workspace: Workspace, programs: Collection[str]) -> None:
+    """Forget decisions about Python, by fingerprint; the open document's may be among them. Raises
+    GradstepError."""
+    revoke(programs)
+    workspace.forget_trust(programs)

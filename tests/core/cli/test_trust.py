@@ -1,0 +1,72 @@
+"""`gradstep trust`: the decisions as a list, one or all of them revoked, damage said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.host import trust
+from core.host.permission import Permission
+from core.io import store
+from core.io.document import CodeItem, CodeKind, Document
+from core.io.fingerprint import fingerprint
+from tests.core.cli.conftest import Cli
+
+
+def document(number: int) -> Document:
+    item = CodeItem("f", CodeKind.PYFUNC, f"def f(x):\n    return {number}\n")
+    return Document(code={"f": item}, title=f"number {number}")
+
+
+@pytest.fixture
+def three(tmp_path: Path) -> list[Path]:
+    paths = [tmp_path / f"{number}.gradstep" for number in range(3)]
+    for number, path in enumerate(paths):
+        store.save(path, document(number))
+        trust.allow(document(number), list(Permission)[1 + number % 2], str(path))
+    return paths
+
+
+def test_the_list_says_what_where_and_when(cli: Cli, three: list[Path]) -> None:
+    found = cli("trust", "list", "--json").json
+    assert [d["place"] for d in found["decisions"]] == [str(path) for path in reversed(three)]
+    assert [d["permission"] for d in found["decisions"]] == ["confined", "full", "confined"]
+    assert all(d["functions"] == ["f"] and d["decided"] for d in found["decisions"])
+    text = cli("trust", "list").out
+    assert all(str(path) in text for path in three)
+    assert fingerprint(document(0))[:12] in text
+
+
+def test_one_is_revoked_by_its_file_or_its_number_and_all_at_once(
+    cli: Cli, three: list[Path]
+) -> None:
+    assert cli("trust", "revoke", three[0]).status == 0
+    assert cli("trust", "revoke", fingerprint(document(1))[:12]).status == 0
+    runs = [trust.permission(document(number)).runs for number in range(3)]
+    assert runs == [False, False, True]
+    assert str(three[2]) in cli("trust", "revoke", "--all").out
+    assert trust.decisions() == ()
+    assert cli("trust", "list").status == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("revoke",), ("revoke", "--all", "abcd"), ("revoke", "nowhere.gradstep"), ("revoke", "a"),
+     ("list", "abcd"), ("forget",), ()],
+)  # fmt: skip
+def test_bad_usage_revokes_nothing(cli: Cli, three: list[Path], arguments: tuple[str, ...]) -> None:
+    result = cli("trust", *arguments)
+    assert result.status == 2
+    assert result.err
+    assert len(trust.decisions()) == 3
+
+
+def test_damage_is_said_beside_every_answer_that_depends_on_it(cli: Cli, three: list[Path]) -> None:
+    trust.store().path.write_bytes(b"{")
+    said = cli("check", three[0])
+    [aside] = trust.store().damaged()
+    assert str(aside) in said.err
+    listed = cli("trust", "list")
+    assert f"set aside, as it was damaged: {aside}" in listed.out
+    assert listed.err == ""
