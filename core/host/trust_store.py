@@ -154,10 +154,10 @@ class TrustStore:
             ) from None
         if found.decisions:
             self._write(found.decisions)
-        kept = f" {len(found.decisions)} decisions still count." if found.decisions else ""
+        kept = f"; {len(found.decisions)} decisions still count" if found.decisions else ""
         return GradstepError(
-            f"the list of trusted code does not count: {found.damage}. It was set aside as "
-            f"{aside}.{kept}",
+            f"the list of trusted code does not count: {found.damage}; it was set aside as "
+            f"{aside}{kept}",
             kind="FileError",
             hint="what is not in it any more will be asked about again",
         )

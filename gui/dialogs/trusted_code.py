@@ -20,8 +20,8 @@ from gui.workspace import Workspace
 
 NONE = "There is none. The Python of the examples, as they came, always runs."
 SOME = (
-    "The Python of these documents runs without a question, as long as nothing but their looks and "
-    "their notes changes outside of this window."
+    "The Python of these documents runs without asking. If one is changed outside of Gradstep in "
+    "more than its looks and notes, you are asked again."
 )
 MAY = {Permission.FULL: "with your rights", Permission.CONFINED: "without network and files"}
 _DOCUMENT, _FUNCTIONS, _RUNS, _DECIDED, _USED = range(5)
@@ -89,7 +89,6 @@ class TrustedCodeDialog(Dialog):
         self.damage.setVisible(bool(told))
         self.model.show(trust.decisions())
         self.said.setText(SOME if self.model.decisions else NONE)
-        self.table.setVisible(bool(self.model.decisions))
         self._enable()
 
     def revoke(self, decisions: Sequence[Decision]) -> None:
