@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from html import unescape
 from itertools import count, takewhile
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QPoint, QPointF
@@ -33,11 +34,13 @@ from core.io.document import CodeItem, CodeKind, Document, View
 from core.io.expectation import Expectation
 from gui.canvas import tips
 from gui.canvas.hit import Hit, Port
-from gui.dialogs.unsaved import MessageBox
+from gui.dialogs.code_view import CodeView
 from gui.driver import Driver
 from gui.panels.labels import Text
 from gui.panels.marked_text import MarkedText
-from gui.plain import Label, plain, unmarked
+from gui.picture import picture
+from gui.plain import Label, MessageBox, plain, unmarked
+from gui.theme import DARK
 from tests.support.openings import Openings
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
@@ -221,4 +224,24 @@ def test_no_text_of_a_document_is_ever_rich_text(
         QToolTip.showText(QPoint(), text, window)
         QApplication.processEvents()
     QToolTip.hideText()
+    assert not openings.any()
+
+
+def test_code_is_shown_in_the_order_in_which_it_runs(qapp: QApplication) -> None:
+    """A comment that is turned around, and a line that ends where Python's does not."""
+    source = "if user != 'me\u202e\u2066# admins\u2069\u2066':\r\n    pass\u2028import os\rdone\n"
+    view = CodeView(DARK, source, "code")
+    assert view.toPlainText() == (
+        "if user != 'me\\u202e\\u2066# admins\\u2069\\u2066':\n    pass\\u2028import os\ndone\n"
+    )
+
+
+def test_a_picture_holds_names_as_text(openings: Openings, qapp: QApplication) -> None:
+    document = hostile()
+    bell = Operation("\x07]]><script>", "Placeholder", attrs={"dtype": DType.FLOAT32})
+    graph = Graph.of([*document.graph, bell])
+    drawing = ElementTree.fromstring(picture(document.with_(graph=graph), ".svg"))
+    kinds = {element.tag.rpartition("}")[2] for element in drawing.iter()}
+    assert "text" in kinds
+    assert kinds.isdisjoint({"script", "a", "image", "foreignObject", "img"})
     assert not openings.any()
