@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
-# Control characters but for tab and line end; marks, embeddings, overrides and isolates of
+# Control characters but for tab and line ends; marks, embeddings, overrides and isolates of
 # direction; separators of lines that are none here; what stands for no byte.
 _UNSEEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+    "|\r(?!\n)"
 )
 
 

@@ -30,10 +30,12 @@ def permission(document: Document) -> Permission:
         return Permission.REFUSED
     if program in {entry.program for entry in _bundled()}:
         return Permission.FULL
-    decision = store().read().find(program)
+    known = store().read()
+    decision = known.find(program)
     if decision is None:
         return Permission.REFUSED
-    _use(decision)
+    if not known.damage:  # which is to be said when it is mended
+        _use(decision)
     return decision.permission
 
 

@@ -59,8 +59,8 @@ class _File(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Contents:
-    """The decisions that count, the last used last; and why others that the file
-    may hold do not: "" where all is well."""
+    """The decisions that count, the last used last; and why others that the file may hold do not:
+    "" where all is well."""
 
     decisions: tuple[Decision, ...] = ()
     damage: str = ""

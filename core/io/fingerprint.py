@@ -9,10 +9,10 @@ from weakref import WeakKeyDictionary
 import msgspec
 
 from core.errors import GradstepError
-from core.io.document import Document, View
+from core.io.document import Document
 
 # What its Python never gets to see: how a document is looked at, stepped through and told of.
-_BESIDE = Document(view=View())
+_BESIDE = Document()
 _WORDS = ("view", "breakpoints", "title", "note", "claim", "truth", "group", "expectations")
 
 _known: WeakKeyDictionary[Document, str] = WeakKeyDictionary()

@@ -92,8 +92,9 @@ class NodeFacts(FactRows):
             link = Link(self._theme, f"^{name}", f"inspector.after.{name}", "text", code=True)
             link.clicked.connect(lambda _=False, name=name: commands.reveal(self._workspace, name))
             free = Link(self._theme, "✕", f"inspector.after.{name}.remove", "muted")
-            free.setToolTip(plain(self.tr("Do not wait for {}").format(name)))
-            free.setAccessibleName(free.toolTip())
+            words = self.tr("Do not wait for {}").format(name)
+            free.setToolTip(plain(words))
+            free.setAccessibleName(words)
             free.clicked.connect(
                 lambda _=False, name=name: commands.remove_control(self._workspace, op.name, name)
             )

@@ -15,10 +15,10 @@ from core.io.document import CodeItem, CodeKind, Document
 from tests.core.cli.conftest import Cli
 
 ROOT = Path(__file__).resolve().parents[3]
-RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+RAW = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|\r(?!\n)")
 BAD = "a\x1b[2J\x1b]0;title\x07\x9b31m\u202eb"
 PYFUNC = {"token": "f", "Tin": (DType.FLOAT64,), "Tout": (DType.FLOAT64,)}
-PRINTS = f"def f(x):\n    print({BAD!r} + '\\r\\n\\tdone')\n    return x\n"
+PRINTS = f"def f(x):\n    print({BAD!r} + '\\rover\\r\\n\\tdone')\n    return x\n"
 
 
 def hostile() -> Document:
@@ -51,7 +51,9 @@ def test_nothing_raw_reaches_the_terminal(cli: Cli, tmp_path: Path) -> None:
     for command, result in zip(commands, said, strict=True):
         assert not RAW.search(result.out + result.err), command
     assert any("\\u001b[2J" in result.out for result in said)  # and it was there to be shown
-    assert "\n\tdone" in said[1].out + said[1].err  # what the user's code prints keeps its lines
+    assert (
+        "\\u000dover\r\n\tdone" in said[1].out + said[1].err
+    )  # what the user's code prints keeps its lines
 
 
 def test_json_says_the_same_names(cli: Cli, tmp_path: Path) -> None:
