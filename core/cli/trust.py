@@ -10,8 +10,10 @@ import msgspec
 
 from core.cli.output import table, usage, warn
 from core.cli.ports import Answer, Application
+from core.errors import GradstepError
 from core.host import trust
 from core.host.trust_store import Decision
+from core.io.document import Document
 
 DIGITS = 12  # of a fingerprint, in a list
 _LEAST = 4  # digits that name a program
@@ -25,6 +27,15 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     if damage is not None:
         warn(damage)
     return _list(args) if args.what == "list" else _revoke(args)
+
+
+def pass_trust_on(before: Document, after: Document, path: Path) -> None:
+    """A command wrote `after` to a file: what the user decided about `before` goes on. That it does
+    not is no failure of the command."""
+    try:
+        trust.pass_on(before, after, str(path.absolute()))
+    except GradstepError as error:
+        warn(error)
 
 
 def _list(args: argparse.Namespace) -> Answer:

@@ -10,7 +10,9 @@ from core.host import trust
 from core.host.permission import Permission
 from core.io import store
 from core.io.document import CodeItem, CodeKind, Document
+from core.io.example_index import EXAMPLES
 from core.io.fingerprint import fingerprint
+from core.io.open import read
 from tests.core.cli.conftest import Cli
 
 
@@ -70,3 +72,26 @@ def test_damage_is_said_beside_every_answer_that_depends_on_it(cli: Cli, three: 
     listed = cli("trust", "list")
     assert f"set aside, as it was damaged: {aside}" in listed.out
     assert listed.err == ""
+
+
+@pytest.mark.parametrize("decided", [True, False])
+def test_what_a_command_writes_of_a_trusted_document_is_trusted(
+    cli: Cli, tmp_path: Path, decided: bool
+) -> None:
+    """Its new values and feeds are the user's own; what `--trust` lets run once is not trusted."""
+    document = read(EXAMPLES / "override_add.gradstep")
+    path, own = tmp_path / "mine.gradstep", {}
+    for name, item in document.code.items():
+        own[name] = CodeItem(name, item.kind, item.source + "# mine\n")
+    store.save(path, document := document.with_(code=own))
+    if decided:
+        trust.allow(document, Permission.FULL, str(path))
+    may = () if decided else ("--trust",)
+    written = tmp_path / "trained.gradstep", tmp_path / "expected.gradstep"
+    assert cli("train", path, "--steps", 2, "--out", written[0], *may).status == 0
+    fed = ("--value", "loss", "--feed", "labels=[0.5,0.5]")
+    result = cli("expect", path, *fed, "--out", written[1], *may)
+    assert result.status == 0, result.err
+    for out in written:
+        assert fingerprint(read(out)) != fingerprint(document)
+        assert trust.permission(read(out)).runs is decided
