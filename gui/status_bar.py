@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QStatusBar
 
 from core.host.permission import Permission
 from gui.counting import counted
+from gui.plain import Label, plain
 from gui.theme import SMALL, sans
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ class StatusBar(QStatusBar):
         return button
 
     def _label(self, name: str, strong: bool = False, right: bool = False) -> QLabel:
-        return self._add(QLabel(), name, strong, right)
+        return self._add(Label(), name, strong, right)
 
     def _add(self, label: QLabel, name: str, strong: bool = False, right: bool = False) -> QLabel:
         label.setObjectName(f"status.{name}")
@@ -162,7 +163,7 @@ class StatusBar(QStatusBar):
         return label
 
 
-class ElidedLabel(QLabel):
+class ElidedLabel(Label):
     """Gives way where there is no room for all of it: no remark may widen the window."""
 
     _whole = ""
@@ -191,7 +192,7 @@ class ElidedLabel(QLabel):
         room = self.contentsRect().width()
         text = QFontMetrics(self.font()).elidedText(self._whole, Qt.TextElideMode.ElideRight, room)
         super().setText(text)
-        self.setToolTip("" if text == self._whole else self._whole)
+        self.setToolTip(plain("" if text == self._whole else self._whole))
 
 
 def place_words(stop: Stopped, steps: int) -> str:

@@ -50,10 +50,10 @@ NOTHING = Inference(TensorTypes({}), {}, ())
 
 
 def _waiting(document: Document) -> dict[str, Waiting]:
-    fed = {TensorRef.parse(name) for name in document.feeds}
     try:
+        fed = {TensorRef.parse(name) for name in document.feeds}
         return waiting(with_placeholders(document).graph, fed)
-    except GradstepError:  # a cycle, which is said
+    except GradstepError:  # a cycle, or a feed of nothing, which is said
         return {}
 
 

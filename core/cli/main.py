@@ -16,6 +16,7 @@ from core.cli.arguments import Parser
 from core.cli.interrupt import interruptible
 from core.cli.output import USAGE, report, report_error
 from core.cli.ports import Answer, Application
+from core.cli.terminal import visible_output
 from core.cli.verbs import VERBS
 from core.errors import GradstepError
 
@@ -23,6 +24,11 @@ from core.errors import GradstepError
 def main(arguments: Sequence[str], app: Application) -> int:
     """Do what the arguments say; the exit status: 0, 1 (it failed) or 2 (bad usage)."""
     _write_what_can_be_written()
+    with visible_output():
+        return _main(arguments, app)
+
+
+def _main(arguments: Sequence[str], app: Application) -> int:
     try:
         with interruptible():
             status = _answer(arguments, app)

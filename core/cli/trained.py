@@ -8,13 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.cli.output import usage, warn
+from core.cli.output import usage
+from core.cli.trust import pass_trust_on
 from core.errors import GradstepError
 from core.graph.model import Constant
-from core.host import trust
 from core.io import store
 from core.io.document import Document
-from core.io.fingerprint import fingerprint
 from core.io.open import read
 
 _SUFFIX = ".gradstep"
@@ -31,16 +30,7 @@ class Saving:
         """All of it or nothing. Raises GradstepError (FileError)."""
         trained = self.document.with_(initial={**self.document.initial, **variables})
         store.save(self.path, trained)
-        self._pass_trust_on(trained)
-
-    def _pass_trust_on(self, trained: Document) -> None:
-        """Only its values are new, and they are the user's own."""
-        try:
-            may = trust.permission(self.document)
-            if may.runs:
-                trust.allow(trained, may, str(self.path.absolute()), fingerprint(self.document))
-        except GradstepError as error:
-            warn(error)
+        pass_trust_on(self.document, trained, self.path)
 
 
 def saving(args: argparse.Namespace) -> Saving | None:

@@ -10,11 +10,14 @@ import msgspec
 
 from core.cli.output import table, usage, warn
 from core.cli.ports import Answer, Application
+from core.errors import GradstepError
 from core.host import trust
 from core.host.trust_store import Decision
+from core.io.document import Document
 
 DIGITS = 12  # of a fingerprint, in a list
 _LEAST = 4  # digits that name a program
+NOTHING = "no document's Python may run, but that of the examples"
 _HEADER = ("program", "may", "decided", "used", "functions", "document")
 
 
@@ -26,6 +29,15 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     return _list(args) if args.what == "list" else _revoke(args)
 
 
+def pass_trust_on(before: Document, after: Document, path: Path) -> None:
+    """A command wrote `after` to a file: what the user decided about `before` goes on. That it does
+    not is no failure of the command."""
+    try:
+        trust.pass_on(before, after, str(path.absolute()))
+    except GradstepError as error:
+        warn(error)
+
+
 def _list(args: argparse.Namespace) -> Answer:
     if args.programs or args.all:
         raise usage("trust list takes no program", "write trust revoke PROGRAM")
@@ -34,9 +46,6 @@ def _list(args: argparse.Namespace) -> Answer:
     lines = [table([_row(d) for d in found], _HEADER) if found else NOTHING]
     lines += [f"set aside, as it was damaged: {path}" for path in aside]
     return Answer(data, "\n".join(lines))
-
-
-NOTHING = "no document's Python may run, but that of the examples"
 
 
 def _row(decision: Decision) -> tuple[str, ...]:

@@ -30,10 +30,12 @@ def permission(document: Document) -> Permission:
         return Permission.REFUSED
     if program in {entry.program for entry in _bundled()}:
         return Permission.FULL
-    decision = store().read().find(program)
+    known = store().read()
+    decision = known.find(program)
     if decision is None:
         return Permission.REFUSED
-    _use(decision)
+    if not known.damage:  # which is to be said when it is mended
+        _use(decision)
     return decision.permission
 
 
@@ -69,6 +71,14 @@ def allow(
             yield made
 
     store().change(changed)
+
+
+def pass_on(before: Document, after: Document, place: str) -> None:
+    """What was decided about `before` holds for `after`, which was made of it here, at the user's
+    word, and is in the file `place`. Raises GradstepError (FileError)."""
+    may = permission(before)
+    if may.runs and after.code and fingerprint(after) != fingerprint(before):
+        allow(after, may, place, fingerprint(before))
 
 
 def decisions() -> tuple[Decision, ...]:

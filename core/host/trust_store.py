@@ -59,8 +59,8 @@ class _File(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Contents:
-    """The decisions that count, the last used last; and why others that the file
-    may hold do not: "" where all is well."""
+    """The decisions that count, the last used last; and why others that the file may hold do not:
+    "" where all is well."""
 
     decisions: tuple[Decision, ...] = ()
     damage: str = ""
@@ -154,10 +154,10 @@ class TrustStore:
             ) from None
         if found.decisions:
             self._write(found.decisions)
-        kept = f" {len(found.decisions)} decisions still count." if found.decisions else ""
+        kept = f"; {len(found.decisions)} decisions still count" if found.decisions else ""
         return GradstepError(
-            f"the list of trusted code does not count: {found.damage}. It was set aside as "
-            f"{aside}.{kept}",
+            f"the list of trusted code does not count: {found.damage}; it was set aside as "
+            f"{aside}{kept}",
             kind="FileError",
             hint="what is not in it any more will be asked about again",
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtWidgets import QDialogButtonBox, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QDialogButtonBox, QPushButton, QWidget
 
 from core.host import sandbox
 from core.host.client import local_engine
@@ -12,6 +12,7 @@ from core.host.permission import Permission
 from gui import commands
 from gui.dialogs.code_view import CodeView
 from gui.dialogs.dialog import Dialog
+from gui.plain import Label
 from gui.theme import sans
 from gui.workspace import Workspace
 
@@ -41,7 +42,7 @@ class TrustDialog(Dialog):
             "muted",
         )
         for item in workspace.document.code.values():
-            self.column.addWidget(QLabel(f"{item.name} · {item.kind.value}"))
+            self.column.addWidget(Label(f"{item.name} · {item.kind.value}"))
             view = CodeView(workspace.theme, item.source, f"trust_dialog.{item.name}")
             view.setReadOnly(True)
             view.setMinimumHeight(96)
