@@ -25,7 +25,7 @@ def test_a_flood_comes_in_few_pieces_that_can_be_read() -> None:
         outlet.offer(Output(text=f"{number}\n"))
     outlet.flush()
     seconds = time.monotonic() - begun
-    assert len(events) <= seconds / INTERVAL + 3
+    assert len(events) <= 20 * seconds + 3
     assert all(len(event.text) <= MOST + 100 for event in events)
     assert events[0].text.startswith("0\n")
     assert events[-1].text.endswith("299999\n")
