@@ -53,6 +53,11 @@ class GradstepError(Exception):
         return _rebuild, (self.message, self.kind, self.node, self.index, self.hint)
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl+C: the user breaks off what is under way. A plain KeyboardInterrupt may come from the
+    user's code as well, which is an error like others there."""
+
+
 def unforeseen(what: str, error: BaseException, node: str | None = None) -> GradstepError:
     """The error that users see where Python raised what nobody foresaw: `what` could not be done,
     in our words. Python's own go to the log, once."""

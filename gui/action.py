@@ -179,9 +179,9 @@ def unit_selected(workspace: Workspace) -> bool:
     return bool(selected_unit(workspace))
 
 
-@needs("nothing of the document runs Python that waits for trust")
-def is_untrusted(workspace: Workspace) -> bool:
-    return not workspace.trusted
+@needs("the document has no Python")
+def has_python(workspace: Workspace) -> bool:
+    return bool(workspace.document.code)
 
 
 @needs(lambda workspace: NOTHING if workspace.stop is None else "the run is at its end")

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 from gui import icons
 from gui.action import Action
 from gui.actions import ACTIONS, BY_ID
+from gui.plain import plain, unmarked
 from gui.workspace import Workspace
 
 
@@ -57,12 +58,12 @@ class ActionSet(QObject):
         for row, action in self:
             need = row.enabled.obstacle(self.workspace)
             action.setEnabled(not need)
-            action.setToolTip(tool_tip(row, need))
+            action.setToolTip(plain(tool_tip(row, need)))
             if row.checked is not None:
                 action.setChecked(row.checked(self.workspace))
         stack = self.workspace.undo_stack
-        self["edit.undo"].setText(f"Undo {stack.undoText()}".strip())
-        self["edit.redo"].setText(f"Redo {stack.redoText()}".strip())
+        self["edit.undo"].setText(unmarked(f"Undo {stack.undoText()}".strip()))
+        self["edit.redo"].setText(unmarked(f"Redo {stack.redoText()}".strip()))
         self.refreshed.emit()
 
     def _made(self, row: Action, parent: QObject) -> QAction:
@@ -70,7 +71,7 @@ class ActionSet(QObject):
         action.setObjectName(row.id)
         action.setCheckable(row.checked is not None)
         action.setShortcuts([QKeySequence(key) for key in row.keys])
-        action.setStatusTip(row.tip)
+        action.setStatusTip(plain(row.tip))
         if row.canvas:  # which minds its keys itself; here they are only shown
             action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         action.triggered.connect(lambda: self._triggered(row))

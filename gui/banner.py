@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from gui import icons
+from gui.plain import Label
 from gui.theme import GRID, mix
 from gui.workspace import Workspace
 
@@ -20,8 +21,8 @@ class Banner(QWidget):
         super().__init__()
         self.setObjectName(name)
         self._workspace, self._tone, self._icon_name = workspace, tone, icon
-        self._icon = QLabel()
-        self.label = QLabel()
+        self._icon = Label()
+        self.label = Label()
         self.label.setObjectName(f"{name}.text")
         self.label.setWordWrap(True)
         self.label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

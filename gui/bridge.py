@@ -24,6 +24,7 @@ from core.host.messages import (
     Read,
     Why,
 )
+from core.host.permission import Permission
 from core.host.wire import Buffer
 
 BUSY_AFTER = 150  # milliseconds; shorter work does not show
@@ -118,6 +119,23 @@ class EngineBridge(QObject):
             self._client.send(message, buffers, answer)
         except GradstepError as error:
             self._bury(error)
+
+    @property
+    def confined(self) -> bool:
+        """Whether the process has no network and no files."""
+        return self._client.confined
+
+    def replace(self, confined: bool) -> None:
+        """A new process that knows nothing, with network and files or without."""
+        self._client.confined = confined
+        self._client.forget()
+        self.restart(_ignore)
+
+    def permit(self, permission: Permission, then: Answer) -> None:
+        """A new process in which the open document's Python may do that; as `restart`."""
+        self._client.confined = permission is Permission.CONFINED
+        self._client.permit(permission)
+        self.restart(then)
 
     def restart(self, then: Answer) -> None:
         """A new process, led to where the old one stood; `then` gets every reply on the way."""

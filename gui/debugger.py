@@ -27,6 +27,7 @@ from core.host.messages import (
     SessionList,
     Stopped,
 )
+from core.host.permission import Permission
 from core.host.wire import Buffer
 from core.io.document import Document
 from gui.bridge import EngineBridge
@@ -67,7 +68,7 @@ class Debugger(QObject):
         self.device = "cpu"
         self._bridge = bridge
         self._document: Document | None = None
-        self._trusted = False
+        self._permission = Permission.REFUSED
         self._shown: Document | None = None  # what the engine was last given
         self._slowest = 0.0
         self._tensors: list[str] = []  # of the program, in full names
@@ -80,10 +81,10 @@ class Debugger(QObject):
 
     # -- the document -----------------------------------------------------------------------
 
-    def show(self, document: Document | None, trusted: bool, soon: bool = True) -> None:
+    def show(self, document: Document | None, permission: Permission, soon: bool = True) -> None:
         """Give the engine a document. `soon`: wait for a pause in the user's edits, and keep the
         step; otherwise it is another document, and its session starts at once."""
-        self._document, self._trusted = document, trusted
+        self._document, self._permission = document, permission
         if document is None:
             self._forget()
         elif soon:
@@ -92,10 +93,20 @@ class Debugger(QObject):
             self._forget()
             self._settle.start(0)  # the views show it meanwhile
 
-    def retrust(self, trusted: bool) -> None:
+    def retrust(self, permission: Permission) -> None:
         """The user decided about the document's Python."""
-        self._trusted = trusted
-        self.reopen()
+        self._permission = permission
+        if self._suits() or self._shown is not self._document:
+            self.reopen()
+        else:  # the same document, in another process
+            self._bridge.permit(permission, self.take)
+            self.ask_devices()
+
+    def _suits(self) -> bool:
+        """Whether the engine has the rights that the document's Python is to have, and no more."""
+        if self._document is None or not self._document.code or not self._permission.runs:
+            return True
+        return self._bridge.confined == (self._permission is Permission.CONFINED)
 
     def use(self, device: str) -> None:
         """Run on another device from now on."""
@@ -133,9 +144,14 @@ class Debugger(QObject):
             return
         from core.io import store
 
+        if not self._suits():
+            self._bridge.replace(self._permission is Permission.CONFINED)
+            self.ask_devices()
+            keep_position = False
         self._shown = document
         request = Open(
-            trusted=self._trusted,
+            trusted=self._permission.runs,
+            confined=self._permission is Permission.CONFINED,
             device=self.device,
             keep_position=keep_position,
             recorded_limit=settings().recording_limit,

@@ -10,7 +10,6 @@ from PySide6.QtCore import QByteArray, QObject, QPoint, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QDockWidget,
-    QLabel,
     QMainWindow,
     QMenu,
     QTabBar,
@@ -19,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gui.plain import Label
 from gui.workspace import Workspace
 
 LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
@@ -75,7 +75,7 @@ class Dock(QDockWidget):
         self._workspace = workspace
         self._frame = _Frame(workspace, QSize(*SIZES[place.area]), LEAST[place.area])
         self.setWidget(self._frame)
-        self._title = QLabel(place.title)
+        self._title = Label(place.title)
         self._title.setContentsMargins(12, 6, 12, 6)
         self._nothing = QWidget()
         self.visibilityChanged.connect(self._fill)

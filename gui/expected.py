@@ -53,7 +53,7 @@ class Expected(QObject):
         document, trusted = self._workspace.document, self._workspace.trusted
         self._asked = document, trusted
         self._workspace.request(
-            CheckExpectations(trusted=trusted),
+            CheckExpectations(trusted=trusted, confined=self._workspace.confined),
             (store.to_bytes(document, readable=False),),
             lambda reply, buffers: self._take(reply, document),
         )

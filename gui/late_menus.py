@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QMenu
 from gui import commands
 from gui.docks import Docks
 from gui.menus import MenuBar
+from gui.plain import add_row, plain
 from gui.settings import settings
 from gui.status_bar import device_words, size_words
 from gui.workspace import Workspace
@@ -30,8 +31,8 @@ class LateMenus:
 
     def _list_recent(self, menu: QMenu) -> None:
         for path in settings().recent:
-            action = menu.addAction(path.name)
-            action.setToolTip(str(path))
+            action = add_row(menu, path.name)
+            action.setToolTip(plain(str(path)))
             action.triggered.connect(lambda _=False, path=path: self._open(path))
         _or_nothing(menu, "no files yet")
 
@@ -56,7 +57,7 @@ class LateMenus:
         for device in self._workspace.devices:
             row = self._device_row(menu, device.name, device.name == self._workspace.device)
             row.setEnabled(device.available)
-            row.setToolTip(device.text)
+            row.setToolTip(plain(device.text))
             row.triggered.connect(
                 lambda _=False, name=device.name: commands.use_device(self._workspace, name)
             )
@@ -67,7 +68,7 @@ class LateMenus:
             if device.name != self._workspace.device:
                 row = self._device_row(menu, device.name, device.name == settings().compare_with)
                 row.setEnabled(device.available)
-                row.setToolTip(device.source or device.text)
+                row.setToolTip(plain(device.source or device.text))
                 row.triggered.connect(lambda _=False, name=device.name: self._compare(name))
         _or_nothing(menu, "the engine has not answered yet")
 

@@ -20,6 +20,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from core.errors import GradstepError
+from core.graph.visible import visible
 from gui import icons, theme
 from gui.menus import MenuBar
 from gui.panels.opening import OpeningPage
@@ -260,7 +261,8 @@ class MainWindow(QMainWindow):
             self.menu.show_name("")
             return
         modified = workspace.is_changed
-        self.setWindowTitle(f"{workspace.name}[*] · Gradstep")
+        name = visible(workspace.name).replace("[*]", "[*][*]")  # which Qt takes for one
+        self.setWindowTitle(f"{name}[*] · Gradstep")
         self.setWindowModified(modified)
         self.menu.show_name(f"{workspace.name}{' •' if modified else ''}")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QMenu, QMenuBar
 
+from gui.plain import Label
 from gui.theme import BODY, mono, sans
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class MenuBar(QMenuBar):
         self.setCornerWidget(self.name, Qt.Corner.TopRightCorner)
 
     def _corner(self, name: str, corner: Qt.Corner, margins: tuple[int, int]) -> QLabel:
-        label = QLabel(self)
+        label = Label(parent=self)
         label.setObjectName(name)
         label.setContentsMargins(margins[0], 0, margins[1], 0)
         label.setMinimumHeight(HEIGHT)

@@ -6,13 +6,14 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QEnterEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton
 
+from gui.plain import Worded
 from gui.theme import GRID, SMALL, Theme, faded, sans
 from gui.workspace import Workspace
 
 HEIGHT = 24
 
 
-class Pill(QAbstractButton):
+class Pill(Worded, QAbstractButton):
     """tone: the theme colour's name while it is checked. filled: tint the inside as well."""
 
     def __init__(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -10,6 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from core.errors import GradstepError
 from core.io.document import Document
 from core.io.fed import with_placeholders
+from core.io.fingerprint import fingerprint
 from core.ops.infer import Inference, declared
 from gui.background import Background
 from gui.first_view import folded
@@ -43,6 +45,7 @@ class Reader(QObject):
 
         def work() -> tuple[Document, Inference]:
             document = folded(read(path))
+            _take_fingerprint(document)
             return document, inferred(document)
 
         def loaded(found: tuple[Document, Inference]) -> None:
@@ -64,6 +67,12 @@ class Reader(QObject):
         if self.name:
             self.name = ""
             self.changed.emit()
+
+
+def _take_fingerprint(document: Document) -> None:
+    """Here, where nobody waits for it: trust is asked by it."""
+    with suppress(GradstepError):
+        fingerprint(document)
 
 
 def inferred(document: Document) -> Inference:

@@ -8,7 +8,9 @@ from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QLabel, QPushButton, QStatusBar
 
+from core.host.permission import Permission
 from gui.counting import counted
+from gui.plain import Label, plain
 from gui.theme import SMALL, sans
 
 if TYPE_CHECKING:
@@ -26,6 +28,11 @@ REASONS = {
     "end": "Run finished",
 }
 ENGINE = {"starting": "Engine starts", "dead": "Engine stopped"}
+RIGHTS = {
+    Permission.REFUSED: "restricted: Python does not run",
+    Permission.CONFINED: "sandbox: Python has no network and no files",
+    Permission.FULL: "document trusted",
+}
 NO_GPU = "no GPU: what to do"
 MESSAGE_TIME = 6000  # milliseconds that a remark stays
 
@@ -123,7 +130,7 @@ class StatusBar(QStatusBar):
     def _trust(self) -> str:
         if not self._workspace.is_open or not self._workspace.document.code:
             return ""
-        return "document trusted" if self._workspace.trusted else "restricted: Python does not run"
+        return RIGHTS[self._workspace.permission]
 
     def _color(self, stopped: bool) -> None:
         if self.property("stopped") != stopped:
@@ -146,7 +153,7 @@ class StatusBar(QStatusBar):
         return button
 
     def _label(self, name: str, strong: bool = False, right: bool = False) -> QLabel:
-        return self._add(QLabel(), name, strong, right)
+        return self._add(Label(), name, strong, right)
 
     def _add(self, label: QLabel, name: str, strong: bool = False, right: bool = False) -> QLabel:
         label.setObjectName(f"status.{name}")
@@ -156,7 +163,7 @@ class StatusBar(QStatusBar):
         return label
 
 
-class ElidedLabel(QLabel):
+class ElidedLabel(Label):
     """Gives way where there is no room for all of it: no remark may widen the window."""
 
     _whole = ""
@@ -185,7 +192,7 @@ class ElidedLabel(QLabel):
         room = self.contentsRect().width()
         text = QFontMetrics(self.font()).elidedText(self._whole, Qt.TextElideMode.ElideRight, room)
         super().setText(text)
-        self.setToolTip("" if text == self._whole else self._whole)
+        self.setToolTip(plain("" if text == self._whole else self._whole))
 
 
 def place_words(stop: Stopped, steps: int) -> str:

@@ -13,6 +13,7 @@ from gui import commands
 from gui.action import shown_key
 from gui.action_set import ActionSet
 from gui.pill import Pill
+from gui.plain import plain
 from gui.settings import settings
 from gui.status_bar import device_words
 from gui.theme import GRID
@@ -100,7 +101,7 @@ class ToolBar(QToolBar):
 
     def _add_phase(self, phase: str) -> Pill:
         pill = Pill(self._workspace, phase, f"toolbar.{phase}", phase, filled=True)
-        pill.setToolTip(f"Run to the first step of the {phase} phase")
+        pill.setToolTip(plain(f"Run to the first step of the {phase} phase"))
         pill.clicked.connect(lambda: self._run_to_phase(phase))
         self.addWidget(pill)
         return pill
@@ -115,7 +116,7 @@ class ToolBar(QToolBar):
     def _add_compare(self) -> Pill:
         pill = Pill(self._workspace, "", "toolbar.compare")
         pill.setCheckable(False)
-        pill.setToolTip(f"{self._actions['devices.compare'].toolTip()}")
+        pill.setToolTip(plain(f"{self._actions['devices.compare'].toolTip()}"))
         pill.clicked.connect(self._actions["devices.compare"].trigger)
         self.addWidget(pill)
         return pill
@@ -168,7 +169,7 @@ class ToolBar(QToolBar):
         for pill, override in zip(self._overrides, overrides, strict=True):
             name = f"override: {override.target} → {override.gradient}"
             pill.setAccessibleName(name)
-            pill.setToolTip(f"{name}. Click to switch it off, or on again")
+            pill.setToolTip(plain(f"{name}. Click to switch it off, or on again"))
             pill.setChecked(override.enabled)
 
     def _add_override(self, index: int) -> Pill:

@@ -53,6 +53,7 @@ class Views:
             "optimizers": lambda _: self._optimizers(),
             "copy_values": lambda _: self._copy_values(),
             "trust": lambda _: self._trust(),
+            "trusted": lambda _: self._trusted(),
             "shortcuts": lambda _: self._shortcuts(),
             "doctor": lambda _: self._doctor(),
             "log": lambda _: self._log(),
@@ -142,6 +143,11 @@ class Views:
         from gui.dialogs.trust import TrustDialog
 
         return _opened(TrustDialog(self._workspace, self._window))
+
+    def _trusted(self) -> QDialog:
+        from gui.dialogs.trusted_code import TrustedCodeDialog
+
+        return _opened(TrustedCodeDialog(self._workspace, self._window))
 
     def _shortcuts(self) -> QDialog:
         from gui.dialogs.shortcuts import ShortcutsDialog

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,6 @@ from PySide6.QtGui import QUndoStack
 from core.errors import GradstepError
 from core.graph.changes import Changes, diff
 from core.graph.model import Edge, TensorRef
-from core.host import trust
 from core.host.messages import (
     Comparison,
     DeviceInfo,
@@ -22,6 +21,7 @@ from core.host.messages import (
     ProgramInfo,
     Stopped,
 )
+from core.host.permission import Permission
 from core.host.wire import Buffer
 from core.io.changed import has_work
 from core.io.document import Document
@@ -36,6 +36,7 @@ from gui.debugger import Debugger
 from gui.expected import Expected
 from gui.printed import Printed
 from gui.profiler import Profiler
+from gui.python_rights import PythonRights
 from gui.reader import Reader, inferred
 from gui.sessions import SessionModel
 from gui.soundness import Soundness
@@ -49,10 +50,10 @@ NOTHING = Inference(TensorTypes({}), {}, ())
 
 
 def _waiting(document: Document) -> dict[str, Waiting]:
-    fed = {TensorRef.parse(name) for name in document.feeds}
     try:
+        fed = {TensorRef.parse(name) for name in document.feeds}
         return waiting(with_placeholders(document).graph, fed)
-    except GradstepError:  # a cycle, which is said
+    except GradstepError:  # a cycle, or a feed of nothing, which is said
         return {}
 
 
@@ -79,7 +80,7 @@ class Workspace(QObject):
     shown:          the graph that is looked at: the document's, and what is in its loops.
     inference:      static types of `shown`, and problems of `document.graph`.
     selection:      names of the selected operations; selected_edge: the selected wire, or None.
-    trusted:        whether the document's Python may run (True when it has none).
+    permission:     what the document's Python may do (all when it has none).
     printed:        what its Python printed.
     profiler:       what was measured of it, and how that is looked at.
     expected:       what it expects of its runs, and what came.
@@ -121,7 +122,7 @@ class Workspace(QObject):
         self.inference = NOTHING
         self.selection: tuple[str, ...] = ()
         self.selected_edge: Edge | None = None
-        self.trusted = True
+        self.permission = Permission.FULL
         self.theme = theme
         self.undo_stack = QUndoStack(self)
         self.bridge = EngineBridge(argv, self)
@@ -133,6 +134,7 @@ class Workspace(QObject):
         self.soundness = Soundness(self)
         self.whys = Whys(self)
         self.reader = Reader(self)
+        self._rights = PythonRights(self.complain)
         self._waits: tuple[object, dict[str, Waiting]] | None = None
         self._round = 0  # edits are merged only within one round; see `edit`
         self._forward_signals()
@@ -215,8 +217,7 @@ class Workspace(QObject):
         are one step, until the user selects, saves or runs something."""
         if document is self.document:
             return
-        if document.code_hash != self.document.code_hash:
-            self._trust_own_code(document)
+        self._rights.edit(self.document, document)
         key = merge_key and f"{merge_key}#{self._round}"
         self.undo_stack.push(Edit(label, self.document, document, self._show, key))
 
@@ -282,18 +283,34 @@ class Workspace(QObject):
         self._round += 1
         self.path, self.name = path, path.name
         self.give_up_changes()
+        self._rights.save(self.document, path)
         self.file_changed.emit()
 
     def give_up_changes(self) -> None:
         """From here on the document as it is now counts as saved."""
         self.on_disk, self.is_changed = self.document, False
 
-    def trust(self) -> None:
-        """The user trusts the document's Python as it is now."""
-        trust.trust(self.document)
-        self.trusted = True
-        self.file_changed.emit()
-        self.debugger.retrust(True)
+    @property
+    def trusted(self) -> bool:
+        """Whether the document's Python may run."""
+        return self.permission.runs
+
+    @property
+    def confined(self) -> bool:
+        """Whether it runs without network and files only."""
+        return self.permission is Permission.CONFINED
+
+    def trust(self, permission: Permission = Permission.FULL) -> None:
+        """The user decided what the document's Python, as it is now, may do. Raises
+        GradstepError."""
+        place = str(self.path) if self.path is not None else self.name
+        self._rights.decide(self.document, permission, place)
+        self._reconsider()
+
+    def forget_trust(self, programs: Collection[str]) -> None:
+        """The user revoked decisions, by fingerprint; perhaps one about this document."""
+        self._rights.forget(programs)
+        self._reconsider()
 
     # -- how it is looked at --------------------------------------------------------------------
 
@@ -342,9 +359,10 @@ class Workspace(QObject):
         self.document, self.path, self.is_open = document, path, is_open
         self.is_changed = is_open and self._has_work()
         self._read_graph(inference)
-        self.trusted = trust.is_trusted(document)
+        self._rights.open(document)
+        self.permission = self._rights.permission(document)
         self.selection, self.selected_edge = (), None
-        self.debugger.show(document if is_open else None, self.trusted, soon=False)
+        self.debugger.show(document if is_open else None, self.permission, soon=False)
         self.document_changed.emit(Changes(added=came, removed=gone))
         self.selection_changed.emit()
         self.file_changed.emit()
@@ -356,11 +374,11 @@ class Workspace(QObject):
         before, self.document = self.document, document
         if with_placeholders(document).graph is not with_placeholders(before).graph:
             self._read_graph(inferred(document))
-        if document.code_hash != before.code_hash:
-            self.trusted = trust.is_trusted(document)
+        if document.code is not before.code:
+            self.permission = self._rights.permission(document)
             self.file_changed.emit()
         self._drop_selection_of_removed()
-        self.debugger.show(document, self.trusted)
+        self.debugger.show(document, self.permission)
         was_changed, self.is_changed = self.is_changed, self._has_work()
         self.document_changed.emit(diff(before.graph, document.graph))
         if was_changed != self.is_changed:
@@ -379,13 +397,12 @@ class Workspace(QObject):
             edge = None
         self.select((name for name in self.selection if name in graph), edge)
 
-    def _trust_own_code(self, document: Document) -> None:
-        """Code that the user adds here to code that is trusted is the user's own."""
-        if self.trusted:
-            try:
-                trust.trust(document)
-            except GradstepError as error:
-                self.complain(error)
+    def _reconsider(self) -> None:
+        """Somebody decided about Python; the engine hears of it if this document's is meant."""
+        before, self.permission = self.permission, self._rights.permission(self.document)
+        if self.permission is not before:
+            self.file_changed.emit()
+            self.debugger.retrust(self.permission)
 
     def _forward_signals(self) -> None:
         for name in ("program_changed", "stopped", "values_changed", "table_changed", "compared",

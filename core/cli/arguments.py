@@ -22,8 +22,16 @@ class Parser(argparse.ArgumentParser):
 def document(parser: argparse.ArgumentParser) -> None:
     """The document, whether its Python may run, and what Python it lacks."""
     parser.add_argument("file", metavar="FILE", help=".gradstep, .pb or .pbtxt")
-    parser.add_argument(
-        "--trust", action="store_true", help="let the document's own Python run, this time"
+    may = parser.add_mutually_exclusive_group()
+    may.add_argument(
+        "--trust",
+        action="store_true",
+        help="let the document's own Python run, this time, with your rights",
+    )
+    may.add_argument(
+        "--sandbox",
+        action="store_true",
+        help="let it run, this time, without network and files but those that are named here",
     )
     code(parser)
 

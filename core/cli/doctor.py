@@ -16,8 +16,10 @@ from core.cli.ports import Answer, Application
 from core.engine.kernels.library import LIBRARIES
 from core.engine.kernels.registry import ALTERNATIVES
 from core.errors import GradstepError
+from core.host import sandbox
 from core.host.devices import DeviceServices
 from core.host.machine import Finding, as_text
+from core.host.sandbox import bubblewrap, landlock, seccomp
 
 _PACKAGES = ("numpy", "msgspec", "networkx", "protobuf", "PySide6-Essentials", "pyqtgraph")
 # In a process of its own: a Qt that cannot be loaded must not take the doctor down.
@@ -29,14 +31,16 @@ _QT = (
 _QT_FIX = "run ./dev setup: it installs the system libraries that Qt needs"
 _SETUP, _KERNELS = ["./dev setup"], ["./dev setup --kernels"]
 _FONTS = "fonts-dejavu-core"
+SANDBOX = "sandbox"
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
     """All findings. A GPU, display or optional library that is missing is no failure: exit status 1
     is for what keeps Gradstep from working."""
     findings = [_python(), *_packages(), *_qt(), _display()]
+    findings += [_sandbox(), _end()]
     optional = [*_devices(app.devices()), *_kernels()]
-    needed = [f for f in findings if f.name != "display"]
+    needed = [f for f in findings if f.name not in ("display", SANDBOX)]
     every = [*findings, *optional]
     data = {"checks": msgspec.to_builtins(every)}
     return Answer(data, as_text(every), 0 if all(f.ok for f in needed) else 1)
@@ -79,6 +83,33 @@ def _display() -> Finding:
     text = found or ("the desktop" if shown else "none")
     fix = "./dev run plays the tutorial on a virtual one"
     return Finding("display", shown, text, fix, ["./dev run"])
+
+
+def _sandbox() -> Finding:
+    """What keeps a document's Python from network and files."""
+    has = {
+        f"Landlock, version {landlock.abi()}": bool(landlock.abi()),
+        "seccomp": not seccomp.why_not(),
+        "bubblewrap": not bubblewrap.why_not(),
+    }
+    text = "; ".join(name for name, there in has.items() if there) or "none"
+    if reason := sandbox.why_not():
+        text = reason
+    elif not has["bubblewrap"]:
+        text += f" (bubblewrap: {bubblewrap.why_not()})"
+    fix = 'install bubblewrap: without it nothing runs "without network and files"'
+    commands = ["sudo apt-get install bubblewrap"] if sys.platform == "linux" else []
+    return Finding(SANDBOX, not reason, text, fix if commands else "", commands)
+
+
+def _end() -> Finding:
+    """Whether anything can outlive the window."""
+    words = {
+        "linux": "with the window, and all that it started (PR_SET_PDEATHSIG, subreaper)",
+        "win32": "with the window, and all that it started (job object)",
+    }
+    text = words.get(sys.platform, "with the window, and its process group")
+    return Finding("engine's end", True, text)
 
 
 def _kernels() -> Iterator[Finding]:

@@ -12,6 +12,6 @@ def execute(args: argparse.Namespace, app: Application) -> int:
     """Serve until standard input ends; the exit status."""
     if not args.stdio:
         raise usage("the engine speaks over --stdio only", "write gradstep engine --stdio")
-    from core.host.worker import main
+    from core.host.process import run_engine
 
-    return main(app.devices())
+    return run_engine(app.devices, args.sandbox)

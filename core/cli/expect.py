@@ -11,6 +11,7 @@ from core.cli.feeding import fed
 from core.cli.loading import as_it_stands
 from core.cli.output import tensor_object, usage
 from core.cli.ports import Answer, Application
+from core.cli.trust import pass_trust_on
 from core.graph.model import Constant, TensorRef
 from core.host.expectation_verdict import shown
 from core.host.expecting import expected, with_expected
@@ -34,6 +35,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     found = expected(loaded.document, loaded.functions, opener, what, args.run - 1, when)
     document = with_expected(loaded.document, found, args.text)
     store.save(out, document)
+    pass_trust_on(loaded.document, document, Path(out))
     data = {"written": out, "expectations": [_object(e) for e in found]}
     return Answer(data, "\n".join([*map(_said, found), f"wrote {out}"]))
 

@@ -12,13 +12,16 @@ import numpy as np
 from core.cli.asking import as_asked
 from core.cli.code_file import code_from
 from core.cli.feeding import fed, with_feeds
+from core.cli.output import warn
 from core.engine.backend import Backend
 from core.engine.feeds import feed_arrays
 from core.engine.session import Session
 from core.errors import GradstepError
 from core.graph.model import Graph, TensorRef
+from core.host.permission import Permission
 from core.host.roles import in_role
-from core.host.trust import is_trusted
+from core.host.sandbox import is_confined
+from core.host.trust import permission, set_aside_damage
 from core.host.user_code import Function, functions_of
 from core.io.document import CodeKind, Document
 from core.io.fed import with_placeholders
@@ -50,6 +53,7 @@ def load(args: argparse.Namespace) -> Loaded:
     """The document of `args.file` with its feeds, init, and gradient request as the arguments
     say. Raises GradstepError."""
     document = read(args.file)
+    may = _permission(document, args)
     arrays = fed(document.graph, args)
     if arrays:
         document = with_placeholders(document.with_(feeds=with_feeds(document, arrays)))
@@ -57,12 +61,13 @@ def load(args: argparse.Namespace) -> Loaded:
         document = document.with_(init=document.graph[args.init].name)
     if hasattr(args, "of"):
         document = as_asked(document, args)
-    return _with_functions(document, args)
+    return _with_functions(document, args, may)
 
 
 def as_it_stands(args: argparse.Namespace) -> Loaded:
     """The document of `args.file`, whatever else the arguments say. Raises GradstepError."""
-    return _with_functions(read(args.file), args)
+    document = read(args.file)
+    return _with_functions(document, args, _permission(document, args))
 
 
 def start(
@@ -81,27 +86,42 @@ def start(
     return session
 
 
-def _with_functions(document: Document, args: argparse.Namespace) -> Loaded:
+def _permission(document: Document, args: argparse.Namespace) -> Permission:
+    """What the Python of the document, as its file has it, may do: as the arguments say, or as was
+    decided."""
+    if args.trust or not document.code:
+        return Permission.FULL
+    if getattr(args, "sandbox", False):
+        return Permission.CONFINED
+    damage = set_aside_damage()
+    if damage is not None:
+        warn(damage)
+    return permission(document)
+
+
+def _with_functions(document: Document, args: argparse.Namespace, may: Permission) -> Loaded:
     """The document with the code of `args.code`, which may run, and its own, if that may."""
     given = code_from(document, args.code) if args.code else {}
     own = {name: item for name, item in document.code.items() if name not in given}
-    trusted = not own or args.trust or is_trusted(document)
+    trusted = not own or may is Permission.FULL or (may.runs and is_confined())
     functions, errors = functions_of([*given.values(), *(own.values() if trusted else ())], True)
     if errors:
         raise errors[0]
     if not trusted:
-        functions |= {name: _refusal(own, args.file) for name in own}
+        functions |= {name: _refusal(own, args.file, may) for name in own}
     return Loaded(document.with_(code={**own, **given}), functions)
 
 
-def _refusal(code: Iterable[str], file: str) -> Function:
+def _refusal(code: Iterable[str], file: str, may: Permission) -> Function:
     """What stands for functions that have not been trusted: it only raises."""
+    names = ", ".join(sorted(code))
+    why = "is trusted without network and files only" if may.runs else "is not trusted"
 
     def refuse(*args: Any, **kwargs: Any) -> Any:
         raise GradstepError(
-            f"the document's Python ({', '.join(sorted(code))}) is not trusted, so it does not run",
+            f"the document's Python ({names}) {why}, so it does not run",
             kind="UntrustedCodeError",
-            hint=f"read it with `gradstep convert {file} -`, then pass --trust",
+            hint=f"pass --sandbox; or read it with `gradstep convert {file} -`, then pass --trust",
         )
 
     return refuse

@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from core.cli.arguments import Parser
+from core.cli.interrupt import interruptible
 from core.cli.output import USAGE, report, report_error
 from core.cli.ports import Answer, Application
+from core.cli.terminal import visible_output
 from core.cli.verbs import VERBS
 from core.errors import GradstepError
 
@@ -22,8 +24,14 @@ from core.errors import GradstepError
 def main(arguments: Sequence[str], app: Application) -> int:
     """Do what the arguments say; the exit status: 0, 1 (it failed) or 2 (bad usage)."""
     _write_what_can_be_written()
+    with visible_output():
+        return _main(arguments, app)
+
+
+def _main(arguments: Sequence[str], app: Application) -> int:
     try:
-        status = _answer(arguments, app)
+        with interruptible():
+            status = _answer(arguments, app)
         if sys.stdout is not None:
             sys.stdout.flush()
         return status
@@ -69,6 +77,10 @@ def _execute(name: str, arguments: Sequence[str], app: Application) -> int:
     verb.configure(parser)
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     args = parser.parse_args(list(arguments))
+    if getattr(args, "sandbox", False) and name != "engine":
+        from core.cli.sandboxed import confine_command
+
+        confine_command(name, args)
     module: Any = importlib.import_module(f"core.cli.{name}")
     answer: Answer | int = module.execute(args, app)
     return answer if isinstance(answer, int) else report(answer, args.json)

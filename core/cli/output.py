@@ -41,6 +41,11 @@ def report_error(error: GradstepError, as_json: bool) -> int:
     return 2 if error.kind == USAGE else 1
 
 
+def warn(error: GradstepError) -> None:
+    """Say something beside the answer."""
+    print(f"gradstep: {error_text(error)}", file=sys.stderr)
+
+
 def _print_json(data: Any) -> None:
     """One line; with escapes where the terminal has no Unicode."""
     plain = "utf" not in (getattr(sys.stdout, "encoding", None) or "utf-8").lower()

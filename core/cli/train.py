@@ -161,6 +161,7 @@ def _where_to_look(args: argparse.Namespace, done: int) -> str:
     """How the debugger shows the step after `done`."""
     words = ["gradstep", "debug", args.out or args.file]
     words += ["--trust"] if args.trust else []
+    words += ["--sandbox"] if args.sandbox else []
     words += ["--feed", *args.feed] if args.feed else []
     words += ["--allow-nan"] if args.allow_nan else []
     words += ["--init", args.init] if args.init else []

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.cli.output import usage
+from core.cli.trust import pass_trust_on
 from core.errors import GradstepError
 from core.graph.model import Constant
 from core.io import store
@@ -27,8 +28,9 @@ class Saving:
 
     def write(self, variables: Mapping[str, Constant]) -> None:
         """All of it or nothing. Raises GradstepError (FileError)."""
-        initial = {**self.document.initial, **variables}
-        store.save(self.path, self.document.with_(initial=initial))
+        trained = self.document.with_(initial={**self.document.initial, **variables})
+        store.save(self.path, trained)
+        pass_trust_on(self.document, trained, self.path)
 
 
 def saving(args: argparse.Namespace) -> Saving | None:

@@ -178,6 +178,16 @@ def _convert(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("out", metavar="OUT", help=f"{', '.join(WRITTEN)}, or - for the screen")
 
 
+def _trust(parser: argparse.ArgumentParser) -> None:
+    """Documents whose Python may run, as you decided in the window: list them, or revoke that."""
+    parser.add_argument("what", choices=("list", "revoke"))
+    parser.add_argument(
+        "programs", metavar="PROGRAM", nargs="*",
+        help="whose trust to revoke: the beginning of its number as listed, or its file",
+    )  # fmt: skip
+    parser.add_argument("--all", action="store_true", help="revoke all")
+
+
 def _shot(parser: argparse.ArgumentParser) -> None:
     """A picture of the window on a document, stopped after some steps."""
     parser.add_argument(
@@ -220,6 +230,9 @@ def _doctor(parser: argparse.ArgumentParser) -> None:
 def _engine(parser: argparse.ArgumentParser) -> None:
     """The engine process: requests on standard input, answers on standard output."""
     parser.add_argument("--stdio", action="store_true", help="talk over standard input and output")
+    parser.add_argument(
+        "--sandbox", action="store_true", help="without network and files (see gradstep doctor)"
+    )
 
 
 VERBS: Mapping[str, Verb] = {
@@ -233,6 +246,7 @@ VERBS: Mapping[str, Verb] = {
     "profile": Verb("time and bytes of each operation, and what passes do", _profile),
     "train": Verb("make many updates fast, for TensorBoard if asked", _train),
     "convert": Verb("write a document in another format", _convert),
+    "trust": Verb("list the documents whose Python may run, or revoke that", _trust),
     "shot": Verb("the window, as a picture", _shot),
     "tour": Verb("play the tutorial through the window", _tour),
     "doctor": Verb("what this machine has, and what to do", _doctor),

@@ -139,6 +139,7 @@ class Threads:
         if name == Command.RESTART:
             self._history.clear()
             self._restart()
+            self._remember("", self.current)
             return self.stop
         if name == Command.CONTINUE and len(self._members) > 1:
             self._continue_all()

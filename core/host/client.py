@@ -13,6 +13,8 @@ from core.host.connection import Callback, Connection
 from core.host.failures import error_of
 from core.host.journal import Journal
 from core.host.messages import Failed, Message
+from core.host.permission import Permission
+from core.host.process import CONFINED
 from core.host.wire import Buffer
 
 Answer = tuple[Message, tuple[Buffer, ...]]
@@ -45,6 +47,7 @@ class EngineClient:
         on_death: Callable[[GradstepError], None] = _ignore,
     ) -> None:
         self.argv = list(argv or local_engine())
+        self.confined = False  # without network and files, from the next start on
         self._on_event, self._on_death = on_event, on_death
         self._lock = threading.Lock()
         self._connection: Connection | None = None
@@ -67,7 +70,8 @@ class EngineClient:
     def start(self) -> None:
         """Start the process. Raises GradstepError (EngineDied) when it cannot be started."""
         with self._lock:  # a process that ends at once is told only after it is known
-            self._connection = Connection(self.argv, self._on_event, self._ended)
+            argv = [*self.argv, CONFINED] if self.confined else self.argv
+            self._connection = Connection(argv, self._on_event, self._ended)
 
     def send(
         self, message: Message, buffers: Sequence[Buffer] = (), reply_to: Callback = _ignore
@@ -106,6 +110,16 @@ class EngineClient:
         """End the process at once, whatever it does; pending requests fail with EngineDied."""
         if self._connection is not None:
             self._connection.kill()
+
+    def forget(self) -> None:
+        """What was asked so far is not to be asked again of the next process."""
+        with self._lock:
+            self._journal = Journal()
+
+    def permit(self, permission: Permission) -> None:
+        """The user decided anew about the Python of the document that was opened last."""
+        with self._lock:
+            self._journal = self._journal.permitted(permission)
 
     def restart(self, reply_to: Callback = _ignore) -> int:
         """Replace the process, and lead the new one to where the old one stood.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import collections
 import itertools
 import logging
 import queue
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import IO
@@ -16,14 +16,19 @@ from typing import IO
 from core.errors import GradstepError
 from core.host import wire
 from core.host.failures import info_of
+from core.host.last_lines import LastLines
 from core.host.messages import Failed, Message
+from core.host.outlet import INTERVAL, Outlet
+from core.host.process_tree import ProcessTree
 from core.host.wire import Buffer, Packet
 
 Callback = Callable[[Message, tuple[Buffer, ...]], None]
 
 _log = logging.getLogger(__name__)
 _DRAIN = 1.0  # seconds for answers still in the pipe after the process has ended
-_LAST_LINES = 40  # of standard error, kept to say why it ended
+_MOST = 1 << 18  # characters of printed text at once, from an engine that does not hold back
+_BURST = 100  # events after which we take a rest: who sends more than ours would has to wait
+_CHUNK = 1 << 16  # bytes of standard error that are looked at together
 
 
 class Connection:
@@ -39,15 +44,18 @@ class Connection:
         on_event: Callable[[Message], None],
         on_end: Callable[[Connection, GradstepError], None],
     ) -> None:
-        self._on_event, self._on_end = on_event, on_end
+        self._on_end = on_end
         self._lock = threading.Lock()
         self._numbers = itertools.count(wire.EVENT + 1)
         self._pending: dict[int, Callback] = {}
         self._outbox: queue.SimpleQueue[tuple[Message, Sequence[Buffer], int]] = queue.SimpleQueue()
         self._end: GradstepError | None = None
         self._broken = ""
-        self.last_lines: collections.deque[str] = collections.deque(maxlen=_LAST_LINES)
+        self._events = 0
+        self._outlet = Outlet(lambda event: _call(on_event, event), _MOST)
+        self._last = LastLines()
         self._process = _spawn(argv)
+        self._tree = ProcessTree(self._process)
         self._reader = self._thread(self._read)
         self._thread(self._write)
         self._errors = self._thread(self._listen)
@@ -60,6 +68,11 @@ class Connection:
     @property
     def pid(self) -> int:
         return self._process.pid
+
+    @property
+    def last_lines(self) -> list[str]:
+        """The end of what it wrote on its standard error."""
+        return self._last.lines
 
     def send(self, message: Message, buffers: Sequence[Buffer], reply_to: Callback) -> None:
         """Queue a request. `reply_to` is called once: with the reply, or with Failed
@@ -74,8 +87,9 @@ class Connection:
             reply_to(Failed(error=info_of(end)), ())
 
     def kill(self) -> None:
-        """End the process at once; pending requests fail a moment later."""
-        self._process.kill()
+        """End the process and all that it started at once; pending requests fail a moment
+        later."""
+        self._tree.end()
 
     def join(self) -> None:
         """Wait until the process has ended and every pending request has been told."""
@@ -99,17 +113,16 @@ class Connection:
                     self._deliver(packet)
             except GradstepError as error:
                 self._broken = error.message
-        self._process.kill()  # it can no longer be understood
+        self.kill()  # it can no longer be understood
 
     def _listen(self) -> None:
         with _pipe(self._process.stderr) as stream:
-            for line in stream:
-                text = line.decode(errors="replace").rstrip()
-                self.last_lines.append(text)
-                _log.info("engine: %s", text)
+            while data := stream.read1(_CHUNK):  # type: ignore[attr-defined]
+                self._last.add(data)
 
     def _watch(self) -> None:
         status = self._process.wait()
+        self._tree.sweep()
         # A process that the user's code left behind may hold the pipes open: do not wait for it.
         self._reader.join(_DRAIN)
         self._errors.join(_DRAIN)
@@ -117,6 +130,7 @@ class Connection:
         with self._lock:
             self._end = error
             pending, self._pending = self._pending, {}
+        self._outlet.flush()
         for reply_to in pending.values():
             _call(reply_to, Failed(error=info_of(error)), ())
         self._outbox.put((Failed(error=info_of(error)), (), wire.EVENT))  # wakes the writer
@@ -124,8 +138,12 @@ class Connection:
 
     def _deliver(self, packet: Packet) -> None:
         if packet.request == wire.EVENT:
-            _call(self._on_event, packet.message)
+            self._outlet.offer(packet.message)
+            self._events += 1
+            if self._events % _BURST == 0:
+                time.sleep(INTERVAL)
             return
+        self._outlet.flush()  # what was said before the reply comes before it
         with self._lock:
             reply_to = self._pending.pop(packet.request, None)
         if reply_to is not None:
@@ -140,7 +158,9 @@ class Connection:
 def _spawn(argv: Sequence[str]) -> subprocess.Popen[bytes]:
     pipe = subprocess.PIPE
     try:
-        return subprocess.Popen(list(argv), stdin=pipe, stdout=pipe, stderr=pipe)
+        return subprocess.Popen(
+            list(argv), stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
+        )
     except OSError as error:
         raise GradstepError(
             f"the engine could not be started: {argv[0]}: {error.strerror}",

@@ -39,9 +39,10 @@ class GradientTable(Message, frozen=True, kw_only=True):
 
 class CheckExpectations(Message, frozen=True, kw_only=True):
     """Run the document in raw buffer 0 from its start, beside the one that is open, and hold its
-    expectations against that. Replied to with Expectations. trusted: as in Open."""
+    expectations against that. Replied to with Expectations. trusted, confined: as in Open."""
 
     trusted: bool = False
+    confined: bool = False
 
 
 class Expectations(Message, frozen=True, kw_only=True):
@@ -57,6 +58,7 @@ class Expect(Message, frozen=True, kw_only=True):
     what: list[str]
     run: int = 0
     trusted: bool = False
+    confined: bool = False
 
 
 class Expected(Message, frozen=True, kw_only=True):

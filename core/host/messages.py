@@ -107,14 +107,18 @@ class Done(Message, frozen=True, kw_only=True):
 class Open(Message, frozen=True, kw_only=True):
     """Load the document in raw buffer 0 (a .gradstep file's bytes). Replied to with Opened.
 
-    trusted: whether its Python may run. keep_position: after an edit, replay to the old step.
-    recorded_limit: bytes of recorded runs to keep.
+    trusted: whether its Python may run; confined: only without network and files, so that an
+    engine that has them refuses. keep_position: after an edit, replay to the old step.
+    recorded_limit: bytes of recorded runs to keep. way: commands, with their targets, to be given
+    before breakpoints are set, as far as they can be: they lead to where another engine stood.
     """
 
     trusted: bool = False
+    confined: bool = False
     device: str = "cpu"
     keep_position: bool = False
     recorded_limit: int = 2 << 30
+    way: list[tuple[str, str]] = []
 
 
 class Opened(Message, frozen=True, kw_only=True):

@@ -24,6 +24,7 @@ from core.graph.problems import Problem
 from core.graph.repeats import blocks_around
 from core.graph.scopes import parents
 from core.host import messages as m
+from core.host import sandbox
 from core.host.checking import gradient_tables, table_of_node
 from core.host.derive import compiled, derive, of_kind
 from core.host.devices import DeviceServices
@@ -128,7 +129,7 @@ class EngineService:
     def _open(self, request: m.Open, buffers: Sequence[Buffer]) -> Answer:
         document = _sent(buffers)
         backend = self._devices.open_backend(request.device)
-        functions, problems = compiled(document, request.trusted, say)
+        functions, problems = _compiled(document, request)
         edited = None if self._loaded is None else self._loaded.threads.program
         program = derive(document, functions, previous=edited)
         program = without_unfinished(program)
@@ -140,6 +141,7 @@ class EngineService:
         self._loaded = Loaded(sessions, make, of_kind(document, functions, CodeKind.GRADIENT))
         if before is not None:
             go_back_to_all(sessions, before.sessions)
+        threads.repeat([("" if name == "thread" else name, target) for name, target in request.way])
         info = program_info(threads.session)
         try:
             sessions.set_breakpoints(document.breakpoints)
@@ -197,13 +199,13 @@ class EngineService:
         self, request: m.CheckExpectations, buffers: Sequence[Buffer]
     ) -> Answer:
         document = _sent(buffers)
-        functions, _ = compiled(document, request.trusted, say)
+        functions, _ = _compiled(document, request)
         opener, before = self._devices.open_backend, self._check_interrupted
         return m.Expectations(checked=check_expectations(document, functions, opener, before)), ()
 
     def _expect(self, request: m.Expect, buffers: Sequence[Buffer]) -> Answer:
         document = _sent(buffers)
-        functions, _ = compiled(document, request.trusted, say)
+        functions, _ = _compiled(document, request)
         opener = self._devices.open_backend
         found = expected(document, functions, opener, request.what, request.run)
         return m.Expected(count=len(found)), (store.to_bytes(with_expected(document, found)),)
@@ -330,6 +332,20 @@ def _sent(buffers: Sequence[Buffer]) -> Document:
     if not buffers:
         raise GradstepError("no document was sent", kind="ProtocolError")
     return store.from_bytes(bytes(buffers[0]))
+
+
+def _compiled(
+    document: Document, request: m.Open | m.CheckExpectations | m.Expect
+) -> tuple[Mapping[str, Function], list[Problem]]:
+    """Its Python, as far as it may run here."""
+    if request.trusted and request.confined and not sandbox.is_confined():
+        raise GradstepError(
+            "this document's Python is to run without network and files, and this engine has them"
+            + (f": {reason}" if (reason := sandbox.why_not()) else ""),
+            kind="UnavailableError",
+            hint="gradstep doctor says what the machine lacks",
+        )
+    return compiled(document, request.trusted, say)
 
 
 def _breakpoint(spec: m.BreakpointSpec) -> Breakpoint:

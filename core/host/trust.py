@@ -1,71 +1,138 @@
-"""Whose Python may run: the user's decisions, remembered by the hash of the code."""
+"""Whose Python may run: the user's decisions, each about one program, remembered and revocable."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 import msgspec
 
 from core.errors import GradstepError
-from core.io.atomic import replace_file
+from core.host.permission import Permission
+from core.host.trust_store import Decision, TrustStore, now
 from core.io.document import Document
-from core.io.example_index import EXAMPLES, load
+from core.io.example_index import EXAMPLES, Entry, load
+from core.io.fingerprint import fingerprint
+
+_DAY = len("2026-01-01")  # of a time: the use of a decision is written down once a day
 
 
-class _Remembered(msgspec.Struct, frozen=True):
-    """The file: SHA-256 of every piece of code that the user said yes to."""
+def permission(document: Document) -> Permission:
+    """What the document's Python may do: all where it has none or came with the program as it is,
+    else what the user said of exactly this program before. See core.io.fingerprint."""
+    if not document.code:
+        return Permission.FULL
+    try:
+        program = fingerprint(document)
+    except GradstepError:  # of what no file can hold nothing can be remembered
+        return Permission.REFUSED
+    if program in {entry.program for entry in _bundled()}:
+        return Permission.FULL
+    known = store().read()
+    decision = known.find(program)
+    if decision is None:
+        return Permission.REFUSED
+    if not known.damage:  # which is to be said when it is mended
+        _use(decision)
+    return decision.permission
 
-    trusted: list[str] = []
+
+def allow(
+    document: Document, permission: Permission, place: str = "", instead_of: str = ""
+) -> None:
+    """Remember what the document's Python, called as it is now, may do; that it is refused, by
+    forgetting what was said.
+
+    place: the document's file, or what stands for one. instead_of: fingerprint of what this
+    document was before the user's own edits; a decision about that at the same place goes.
+    Raises GradstepError (FileError) when that cannot be written down.
+    """
+    program = fingerprint(document)
+    if not program:
+        return
+    made = Decision(
+        fingerprint=program,
+        permission=permission,
+        functions=tuple(sorted(document.code)),
+        title=_writable(document.title),
+        place=_writable(place),
+        decided=now(),
+        used=now(),
+    )
+
+    def changed(decisions: tuple[Decision, ...]) -> Iterable[Decision]:
+        for old in decisions:
+            replaced = old.fingerprint == instead_of and old.place == made.place
+            if not (replaced or old.fingerprint == program):
+                yield old
+        if permission.runs:
+            yield made
+
+    store().change(changed)
 
 
-def is_trusted(document: Document) -> bool:
-    """Whether the document's Python may run: it has none, it came with the program, or the user
-    trusted exactly this code before."""
-    digest = document.code_hash
-    return not digest or digest in _remembered() or digest in _bundled()
+def pass_on(before: Document, after: Document, place: str) -> None:
+    """What was decided about `before` holds for `after`, which was made of it here, at the user's
+    word, and is in the file `place`. Raises GradstepError (FileError)."""
+    may = permission(before)
+    if may.runs and after.code and fingerprint(after) != fingerprint(before):
+        allow(after, may, place, fingerprint(before))
+
+
+def decisions() -> tuple[Decision, ...]:
+    """All that count, the last used first."""
+    return tuple(sorted(store().read().decisions, key=lambda d: d.used, reverse=True))
+
+
+def revoke(programs: Iterable[str]) -> None:
+    """Forget what was said of programs, by fingerprint. Raises GradstepError (FileError)."""
+    gone = frozenset(programs)
+    store().change(lambda kept: (d for d in kept if d.fingerprint not in gone))
+
+
+def set_aside_damage() -> GradstepError | None:
+    """Where the list of decisions is damaged: move it out of the way, and say so, for the user to
+    be told. To be asked before `permission`, which only says that nothing is trusted then."""
+    try:
+        return store().set_aside()
+    except GradstepError as error:
+        return error
 
 
 def came_with_program(document: Document) -> bool:
-    """Whether the document's Python is that of one of the examples."""
-    return document.code_hash in _bundled()
+    """Whether the document's functions are those of one of the examples, whatever calls them: how
+    long they take is known. That says nothing of whether they may run."""
+    return document.code_hash in {entry.code for entry in _bundled()}
 
 
-def trust(document: Document) -> None:
-    """Remember that the document's Python, as it is now, may run. Raises GradstepError
-    (FileError) when that cannot be written down."""
-    hashes = _remembered() | ({document.code_hash} - {""})
-    path = store_path()
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise GradstepError(
-            f"the decision to trust this document could not be saved: {error.strerror}",
-            kind="FileError",
-            hint=f"make {path.parent} writable",
-        ) from error
-    replace_file(path, msgspec.json.encode(_Remembered(sorted(hashes))))
-
-
-def store_path() -> Path:
-    """The user's file of trusted hashes; follows XDG_DATA_HOME."""
+def store() -> TrustStore:
+    """In the user's own folder, which follows XDG_DATA_HOME."""
     import platformdirs
 
-    return platformdirs.user_data_path("gradstep", appauthor=False) / "trusted.json"
+    return TrustStore(Path(platformdirs.user_data_path("gradstep", appauthor=False)))
 
 
-def _remembered() -> frozenset[str]:
-    """What the file says; a missing or damaged one trusts nothing."""
-    try:
-        return frozenset(msgspec.json.decode(store_path().read_bytes(), type=_Remembered).trusted)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
-        return frozenset()
+def _writable(text: str) -> str:
+    """With escapes for what UTF-8 has no bytes for, as in names of files."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _use(decision: Decision) -> None:
+    """Note that a decision is of use still: those of no use go first. Not worth any wait."""
+    today = now()
+    if decision.used[:_DAY] == today[:_DAY]:
+        return
+    used = msgspec.structs.replace(decision, used=today)
+    with suppress(GradstepError):
+        store().change(lambda every: (used if d == decision else d for d in every), patience=0)
 
 
 @cache
-def _bundled() -> frozenset[str]:
-    """Hashes of the code in the examples that came with the program; none if they were lost."""
+def _bundled() -> tuple[Entry, ...]:
+    """The examples that came with the program and have Python; none if they were lost."""
     try:
-        return frozenset(entry.code for entry in load(EXAMPLES))
+        return tuple(entry for entry in load(EXAMPLES) if entry.code)
     except GradstepError:
-        return frozenset()
+        return ()

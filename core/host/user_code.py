@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import errno
 import functools
 import io
 import linecache
@@ -11,12 +12,15 @@ from collections.abc import Callable, Iterable
 from contextlib import redirect_stdout
 from typing import Any
 
-from core.errors import GradstepError
+from core.errors import GradstepError, Interrupted
+from core.host.sandbox import is_confined
 from core.io.code_source import meant
 from core.io.document import CodeItem, CodeKind
 from core.ops.output import Print, say
 
 Function = Callable[..., Any]
+
+_LONGEST = 4096  # characters that are printed without an end of line before they are passed on
 
 
 def functions_of(
@@ -84,9 +88,9 @@ def _guarded(item: CodeItem, output: Print, function: Function, *args: Any, **kw
     try:
         with redirect_stdout(printed):
             return function(*args, **kwargs)
-    except GradstepError:
+    except (GradstepError, Interrupted):
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:  # KeyboardInterrupt and SystemExit, too: they are the code's own
         raise _raised(item, error) from error
     finally:
         printed.flush()
@@ -94,7 +98,21 @@ def _guarded(item: CodeItem, output: Print, function: Function, *args: Any, **kw
 
 def _raised(item: CodeItem, error: BaseException) -> GradstepError:
     what = " ".join(f"{type(error).__name__}: {error}".split())
+    if isinstance(error, OSError) and is_confined():
+        return _refused(item, error, what)
     return _code_error(item, what.removesuffix(":"), _line_in(item, error))
+
+
+def _refused(item: CodeItem, error: OSError, what: str) -> GradstepError:
+    """What failed where there are no network and no files: probably therefore."""
+    by_sandbox = error.errno in (errno.EPERM, errno.EACCES, errno.EROFS)
+    why = "the sandbox refused it" if by_sandbox else "it runs in a sandbox"
+    return GradstepError(
+        f"{_place(item, _line_in(item, error))}: {what}; {why}, without network and files",
+        kind="SandboxError",
+        hint="if it is to have them, and you trust it with them, choose Review and trust…, or "
+        "pass --trust",
+    )
 
 
 def _line_in(item: CodeItem, error: BaseException) -> int | None:
@@ -110,9 +128,12 @@ def _file(item: CodeItem) -> str:
 
 
 def _code_error(item: CodeItem, what: str, line: int | None = None) -> GradstepError:
-    place = f"'{item.name}', line {line}" if line else f"'{item.name}'"
     hint = _WITHOUT if _TENSORFLOW in what else _SIGNATURE[item.kind]
-    return GradstepError(f"{place}: {what}", kind="CodeError", hint=hint)
+    return GradstepError(f"{_place(item, line)}: {what}", kind="CodeError", hint=hint)
+
+
+def _place(item: CodeItem, line: int | None) -> str:
+    return f"'{item.name}', line {line}" if line else f"'{item.name}'"
 
 
 _TENSORFLOW = "No module named 'tensorflow"
@@ -135,7 +156,7 @@ def _refusal(error: GradstepError) -> Function:
 
 
 class _Printed(io.TextIOBase):
-    """A text stream that passes on whole lines, and the rest when flushed."""
+    """A text stream that passes on whole lines, long ones in pieces, and the rest when flushed."""
 
     def __init__(self, output: Print) -> None:
         self._output = output
@@ -148,6 +169,8 @@ class _Printed(io.TextIOBase):
         lines, newline, self._line = (self._line + text).rpartition("\n")
         if newline:
             self._output(lines + newline)
+        if len(self._line) > _LONGEST:
+            self.flush()
         return len(text)
 
     def flush(self) -> None:

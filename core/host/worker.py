@@ -21,9 +21,9 @@ from core.host import wire
 from core.host.devices import CpuOnly, DeviceServices
 from core.host.failures import info_of, unexpected
 from core.host.messages import Control, Event, Failed, Message
+from core.host.outlet import Outlet
 from core.host.service import EngineService
-
-GRACE = 2.0  # seconds that work in progress gets to end after the window is gone
+from core.host.supervisor import GRACE
 
 _log = logging.getLogger(__name__)
 
@@ -47,7 +47,8 @@ class Worker:
         self._writing = threading.Lock()
         self._waiting: queue.SimpleQueue[wire.Packet | None] = queue.SimpleQueue()
         self._finished = threading.Event()
-        self._service = EngineService(devices, emit=self._emit)
+        self._outlet = Outlet(self._emit)
+        self._service = EngineService(devices, emit=self._outlet.offer)
 
     def serve(self) -> None:
         """Answer requests until their stream ends or nobody reads the answers."""
@@ -79,8 +80,11 @@ class Worker:
             reply, buffers = self._service.handle(packet.message, packet.buffers)
         except GradstepError as error:
             reply = Failed(error=info_of(error))
-        except Exception as error:
+        except BrokenPipeError:
+            raise
+        except BaseException as error:  # what user code raises does not end the engine
             reply = Failed(error=unexpected(error))
+        self._outlet.flush()
         self._send(reply, buffers, packet.request)
 
     def _emit(self, event: Event) -> None:
@@ -102,7 +106,3 @@ def _take_over_stdio() -> tuple[BinaryIO, BinaryIO]:
     os.dup2(2, 1)
     sys.stdin = open(0, closefd=False)  # noqa: SIM115 - it lives as long as the process
     return requests, answers
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -18,6 +18,7 @@ from core.graph.model import Constant
 from core.graph.unread import Unread
 from core.io import npy, schema, tensor_json
 
+DIGITS = 16  # of a tensor's hash, in the name of its file
 INLINE = 64  # elements; larger tensors get a file of their own
 
 
@@ -47,8 +48,11 @@ class TensorFiles:
             if again.tobytes() == array.tobytes():  # NaNs with a payload go to a file
                 return schema.TensorRecord(dtype=dtype, shape=shape, data=data)
         data = npy.to_bytes(array)
-        name = f"tensors/{hashlib.sha256(data).hexdigest()[:16]}.npy"
-        self.members[name] = data
+        digest = hashlib.sha256(data).hexdigest()
+        name = f"tensors/{digest[:DIGITS]}.npy"
+        if self.members.setdefault(name, data) != data:  # somebody made them begin alike
+            name = f"tensors/{digest}.npy"
+            self.members[name] = data
         return schema.TensorRecord(dtype=dtype, shape=shape, file=name)
 
 

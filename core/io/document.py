@@ -121,7 +121,8 @@ class Document:
 
     @property
     def code_hash(self) -> str:
-        """SHA-256 (hex) of all custom Python; "" without any. Trust is remembered by it."""
+        """SHA-256 (hex) of all custom Python; "" without any. Trust is about more than that: see
+        core.io.fingerprint."""
         if not self.code:
             return ""
         digest = hashlib.sha256()

@@ -24,8 +24,9 @@ _MARKED = re.compile(r"(\*\*|\*|`)(?=\S)(.+?)(?<=\S)\1")
 
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """name: the file's, without its ending; sentence: the first of its note; disputed: whether a
-    popular claim is held against the truth; code: the hash of its Python, if it has any; words: all
-    that it can be found by, small letters."""
+    popular claim is held against the truth; code: the hash of its Python, if it has any; program:
+    of that and of what calls it (core.io.fingerprint); words: all that it can be found by, small
+    letters."""
 
     name: str
     title: str
@@ -33,11 +34,14 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     group: str
     disputed: bool = False
     code: str = ""
+    program: str = ""
     words: str = ""
 
 
 def entry_of(name: str, document: Document) -> Entry:
     """The entry of the document in the file `name`.gradstep."""
+    from core.io.fingerprint import fingerprint
+
     return Entry(
         name=name,
         title=plain(document.title),
@@ -45,6 +49,7 @@ def entry_of(name: str, document: Document) -> Entry:
         group=document.group,
         disputed=bool(document.truth),
         code=document.code_hash,
+        program=fingerprint(document),
         words=" ".join(sorted(_words(document))),
     )
 

@@ -20,6 +20,7 @@ from gui.canvas.arrays import WIDTH, Point
 from gui.canvas.gestures import press_box
 from gui.canvas.hit import Hit, Port, port_point
 from gui.canvas.placement import free_place
+from gui.plain import plain, unmarked
 
 if TYPE_CHECKING:
     from gui.canvas.view import GraphView
@@ -259,11 +260,11 @@ def _heading(text: str) -> Item:
 
 
 def _action(view: GraphView, menu: QMenu, item: Item) -> QAction:
-    action = QAction(item.title, menu)
+    action = QAction(unmarked(item.title), menu)
     action.setObjectName(item.id)
     action.setEnabled(item.run is not None and not item.need)
     tip = [item.tip, *([f"Not now: {item.need}"] if item.need else [])]
-    action.setToolTip("\n".join(filter(None, tip)) or item.title)
+    action.setToolTip(plain("\n".join(filter(None, tip)) or item.title))
     if item.icon:
         action.setIcon(icons.icon(item.icon, view.workspace.theme))
     if item.key:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QStaticText
 
+from core.graph.visible import visible
 from gui import theme
 
 KEPT = 8_192
@@ -60,7 +61,7 @@ class Labels:
 
     def _shape(self, text: str, key: str, width: float, elide: Elide) -> QStaticText:
         metrics = self._metrics[key]
-        cut = metrics.elidedText(text, elide, width)
+        cut = metrics.elidedText(visible(text), elide, width)
         shaped = QStaticText(cut)
         shaped.setTextFormat(Qt.TextFormat.PlainText)
         shaped.setPerformanceHint(QStaticText.PerformanceHint.AggressiveCaching)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QRectF, Qt
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from gui import commands
 from gui.canvas.arrays import TITLE
 from gui.panels.name_field import NameField
+from gui.plain import Label
 from gui.selected import selected_unit
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class NameEditor(QWidget):
         self.setObjectName("canvas.rename")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.field = NameField(view.workspace, id, "canvas.rename.name")
-        self.reason = QLabel(objectName="canvas.rename.reason", wordWrap=True)
+        self.reason = Label(objectName="canvas.rename.reason", wordWrap=True)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)

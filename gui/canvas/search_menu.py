@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QVBoxLayout, QWidget
 
 from gui.canvas.entry_list import Entry, EntryList
 from gui.canvas.fuzzy import Searched, ranked
+from gui.plain import Label, plain
 
 WIDTH, MARGIN = 400, 8  # pixels
 _LIST_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
@@ -17,7 +18,7 @@ _FOLD_KEYS = (Qt.Key.Key_Left, Qt.Key.Key_Right)  # the list's while there is no
 _LINES = 5  # of a description; of few ops it is longer
 
 
-class Description(QLabel):
+class Description(Label):
     """As many lines of a text as there is room for; all of it is the tool tip then."""
 
     def __init__(self) -> None:
@@ -31,7 +32,7 @@ class Description(QLabel):
         while self._height(shown) > self.height() and " " in shown:
             shown = shown.removesuffix("…").rpartition(" ")[0] + "…"
         self.setText(shown)
-        self.setToolTip(text if shown != text else "")
+        self.setToolTip(plain(text if shown != text else ""))
 
     def _height(self, text: str) -> int:
         room = QRect(0, 0, WIDTH - 2 * MARGIN - 2, 10_000)

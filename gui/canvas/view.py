@@ -16,7 +16,7 @@ from PySide6.QtGui import (
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView, QToolTip
+from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView
 
 from core.graph.model import Edge
 from core.layout.boxes import GRID
@@ -49,6 +49,7 @@ from gui.canvas.search_menu import Entry, SearchMenu
 from gui.canvas.stage import Stage
 from gui.canvas.typed import TypedWord
 from gui.counting import counted
+from gui.plain import show_tip
 from gui.workspace import Workspace
 
 
@@ -311,7 +312,7 @@ class GraphView(QGraphicsView):
     def viewportEvent(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
             text = tips.text(self.stage, self.hit(self.mapToScene(event.pos())))
-            QToolTip.showText(event.globalPos(), text, self.viewport())
+            show_tip(event.globalPos(), text, self.viewport())
             return True
         if event.type() in (QEvent.Type.Enter, QEvent.Type.Leave):
             self.pointed.emit(event.type() is QEvent.Type.Enter)

@@ -24,6 +24,7 @@ from gui.canvas.compatible import Wiring
 from gui.canvas.detail import Detail
 from gui.canvas.hit import Port
 from gui.canvas.naming import input_name
+from gui.plain import show_tip
 from gui.theme import Theme, faded
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class DrawWire:
         end = point if self._target is None or refused else self._point(self._target)
         self._draw(end, refused)
         where = view.viewport().mapToGlobal(pixel)
-        QToolTip.showText(where, self._told(error), view.viewport())
+        show_tip(where, self._told(error), view.viewport())
 
     def release(self, pixel: QPoint, modifiers: Qt.KeyboardModifier) -> None:
         self.move(pixel, modifiers)

@@ -25,6 +25,7 @@ def expect_run(workspace: Workspace) -> None:
         what=[] if stop.reason == FAILED else _asked(workspace),
         run=stop.run,
         trusted=workspace.trusted,
+        confined=workspace.confined,
     )
 
     def arrived(reply: Message, buffers: tuple[Buffer, ...]) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from core.autodiff.request import Override, OverrideKind
 from core.graph.model import Edge
+from core.host.permission import Permission
+from core.host.trust import revoke
 from core.io import edits
 from core.io.document import CodeItem, Document, Optimizer
 from gui.commands.saying import says_why
@@ -112,6 +114,13 @@ def override_by_code(workspace: Workspace, item: CodeItem, override: Override) -
 
 
 @says_why
-def trust(workspace: Workspace) -> None:
-    """Let the document's Python run; remembered for exactly this code."""
-    workspace.trust()
+def trust(workspace: Workspace, permission: Permission) -> None:
+    """Decide what the document's Python may do; remembered."""
+    workspace.trust(permission)
+
+
+def revoke_trust(workspace: Workspace, programs: Collection[str]) -> None:
+    """Forget decisions about Python, by fingerprint; the open document's may be among them. Raises
+    GradstepError."""
+    revoke(programs)
+    workspace.forget_trust(programs)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QDialogButtonBox, QLabel, QWidget
+from PySide6.QtWidgets import QDialogButtonBox, QWidget
 
 from gui import icons
 from gui.dialogs.dialog import Dialog
+from gui.plain import Label
 from gui.theme import sans
 from gui.workspace import Workspace
 
@@ -28,7 +29,7 @@ def version() -> str:
 class AboutDialog(Dialog):
     def __init__(self, workspace: Workspace, version: str, parent: QWidget | None = None) -> None:
         super().__init__(workspace, "about_dialog", "About Gradstep", parent)
-        picture = QLabel()
+        picture = Label()
         picture.setPixmap(icons.application_icon().pixmap(64, 64))
         self.column.addWidget(picture)
         self.add_text(f"Gradstep {version}").setFont(sans(strong=True))

@@ -17,6 +17,7 @@ from core.layers.expansion import Expansion, expand
 from gui import commands
 from gui.dialogs.dialog import Dialog, words
 from gui.dialogs.setting_fields import SettingField, field_of, title_of
+from gui.plain import plain
 from gui.workspace import Workspace
 
 OWN = "none: its own weights"
@@ -76,7 +77,7 @@ class BlockDialog(Dialog):
         networks = _networks(self.workspace)
         for name, setting in self._block.settings.items():
             field = self.fields[name] = field_of(name, setting, networks, self._try)
-            form.addRow(title_of(name), field.widget)
+            form.addRow(plain(title_of(name)), field.widget)
         if self.reuse is not None:
             form.addRow("Share weights with", self.reuse)
         form.addRow("", self.updates)

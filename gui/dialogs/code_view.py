@@ -18,16 +18,19 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 
+from core.graph.visible import visible
 from gui.theme import Theme, mono
 
 INDENT = "    "
+_NEWLINE = re.compile("\r\n?")
 
 
 class CodeView(QPlainTextEdit):
-    """An editor for a function of a few lines."""
+    """An editor for a function of a few lines. What would hide or reorder its text is written out:
+    what is read here is what runs."""
 
     def __init__(self, theme: Theme, source: str, name: str) -> None:
-        super().__init__(source)
+        super().__init__(visible(_NEWLINE.sub("\n", source)))
         self.setObjectName(name)
         self.setAccessibleName("Python code")
         self.setFont(mono())

@@ -7,6 +7,7 @@ from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from core.errors import GradstepError
+from gui.plain import Label, plain
 from gui.theme import GRID
 from gui.workspace import Workspace
 
@@ -27,14 +28,14 @@ class Dialog(QDialog):
         self.column.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
         self.column.setSpacing(GRID)
         self._quick = False  # whether Ctrl+Enter applies
-        self._wrong = QLabel()
+        self._wrong = Label()
         self._wrong.setObjectName(f"{name}.wrong")
         self._wrong.setWordWrap(True)
         self._wrong.hide()
 
     def add_text(self, text: str, tone: str = "text") -> QLabel:
         """A paragraph in a theme colour."""
-        label = QLabel(text)
+        label = Label(text)
         label.setWordWrap(True)
         self._color(label, tone)
         self.column.addWidget(label)
@@ -55,7 +56,7 @@ class Dialog(QDialog):
         (no if careful else yes).setDefault(True)
         self._quick = not careful
         if self._quick:
-            yes.setToolTip(QKeySequence("Ctrl+Return").toString(NATIVE))
+            yes.setToolTip(plain(QKeySequence("Ctrl+Return").toString(NATIVE)))
         box.accepted.connect(self.finish)
         box.rejected.connect(self.reject)
         self.column.addWidget(box)

@@ -11,7 +11,6 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QDialogButtonBox,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QPushButton,
     QSizePolicy,
@@ -26,6 +25,7 @@ from gui.dialogs.about import version
 from gui.dialogs.dialog import Dialog, words
 from gui.panels.labels import Wrapped
 from gui.panels.scrolling import scrolled
+from gui.plain import Label
 from gui.theme import GRID, mono, sans
 from gui.workspace import Workspace
 
@@ -111,7 +111,7 @@ class DoctorDialog(Dialog):
     def _add_section(self, title: str, findings: Sequence[Finding]) -> None:
         if not findings:
             return
-        heading = QLabel(title)
+        heading = Label(title)
         heading.setFont(sans(strong=True))
         self._rows.addWidget(heading)
         for names, finding in _merged(findings):

@@ -9,7 +9,6 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, 
 from PySide6.QtGui import QKeyEvent, QPainter, QPalette
 from PySide6.QtWidgets import (
     QDialog,
-    QLabel,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
@@ -20,7 +19,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from core.graph.visible import visible
 from gui.canvas.fuzzy import Searched, ranked
+from gui.plain import Label, plain
 from gui.theme import GRID, SMALL, Theme, mono, sans
 
 ROW, ROWS = 28, 11  # pixels, and how many are seen at once
@@ -76,7 +77,7 @@ class Finder(QDialog):
         self.list.setItemDelegate(_Row(theme, self))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.itemClicked.connect(lambda item: self._choose(item))
-        self.nothing = QLabel("Nothing fits. Try fewer letters.")
+        self.nothing = Label("Nothing fits. Try fewer letters.")
         self.nothing.setObjectName(f"{name}.nothing")
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.nothing.setContentsMargins(GRID, GRID // 2, GRID, 0)
@@ -121,7 +122,7 @@ class Finder(QDialog):
         for entry in found:
             item = QListWidgetItem(entry.text, self.list)
             item.setData(Qt.ItemDataRole.UserRole, entry)
-            item.setToolTip(entry.tip)
+            item.setToolTip(plain(entry.tip))
         self.list.setCurrentRow(0)
         self.list.setVisible(bool(found))
         self.nothing.setVisible(not found)
@@ -163,7 +164,7 @@ class _Row(QStyledItemDelegate):
         middle = Qt.AlignmentFlag.AlignVCenter
         painter.setFont(sans())
         painter.setPen(self._theme.text if entry.enabled else self._theme.faint)
-        painter.drawText(box, middle | Qt.AlignmentFlag.AlignLeft, entry.text)
+        painter.drawText(box, middle | Qt.AlignmentFlag.AlignLeft, visible(entry.text))
         painter.setFont(mono(SMALL + 1))
         painter.setPen(self._theme.muted if entry.enabled else self._theme.faint)
-        painter.drawText(box, middle | Qt.AlignmentFlag.AlignRight, entry.detail)
+        painter.drawText(box, middle | Qt.AlignmentFlag.AlignRight, visible(entry.detail))

@@ -13,6 +13,7 @@ from core.io.document import Optimizer
 from core.train.optimizers import OPTIMIZERS, complete, is_flag
 from gui.dialogs.dialog import words
 from gui.dialogs.request import names_in
+from gui.plain import plain
 from gui.theme import mono
 
 _TIPS = {
@@ -44,8 +45,8 @@ class OptimizerForm(QWidget):
         words = {"of": "Minimizes", "wrt": "by changing", "scales": "Gradients times"}
         for name, title in {**words, "name": "Called"}.items():
             self.fields[name] = self._field(name, title, names.get(name, ""))
-            self.fields[name].setToolTip(_TIPS[name])
-            self.form.addRow(title, self.fields[name])
+            self.fields[name].setToolTip(plain(_TIPS[name]))
+            self.form.addRow(plain(title), self.fields[name])
         self.enabled = QCheckBox("Runs execute it")
         self.enabled.setObjectName("optimizer.enabled")
         self.enabled.toggled.connect(self._edited)

@@ -12,6 +12,7 @@ from core.io import edits
 from core.ops.variable import is_trainable
 from gui import commands
 from gui.dialogs.dialog import Dialog
+from gui.plain import plain
 from gui.workspace import Workspace
 
 ONES = "-"  # in place of a name, as on the command line
@@ -30,7 +31,7 @@ class RequestDialog(Dialog):
         self.grad_ys = self._field("grad_ys", "Start with", starts)
         self.grad_ys.setPlaceholderText("ones")
         self.grad_ys.setToolTip(
-            f"grad_ys: the gradient that arrives at each tensor, in its shape; {ONES} for ones"
+            plain(f"grad_ys: the gradient that comes to each tensor, in its shape; {ONES} for ones")
         )
         self.zero = self._box(
             "unconnected_zero", "Zeros where there is no gradient", request.unconnected_zero

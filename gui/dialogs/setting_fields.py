@@ -9,6 +9,7 @@ from typing import Any
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QWidget
 
 from core.layers.settings import Setting
+from gui.plain import plain
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ def field_of(
     field = _made(name, setting, offered, changed)
     field.widget.setObjectName(f"block_dialog.{name}")
     field.widget.setAccessibleName(title_of(name))
-    field.widget.setToolTip(f"{setting.doc}: {setting.wanted}")
+    field.widget.setToolTip(plain(f"{setting.doc}: {setting.wanted}"))
     return field
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QScrollArea, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QScrollArea, QWidget
 
 from gui.action import Action, shown_key
 from gui.actions import ACTIONS
 from gui.dialogs.dialog import Dialog
 from gui.menus import MENUS
+from gui.plain import Label, plain
 from gui.theme import GRID, mono, sans
 from gui.workspace import Workspace
 
@@ -44,7 +45,7 @@ class ShortcutsDialog(Dialog):
         actions = [a for a in ACTIONS if a.menu == menu and a.keys]
         if not actions:
             return
-        heading = QLabel(menu)
+        heading = Label(menu)
         heading.setFont(sans(strong=True))
         heading.setContentsMargins(0, GRID, 0, 0)
         column.addWidget(heading, column.rowCount(), 0, 1, 2)
@@ -52,9 +53,9 @@ class ShortcutsDialog(Dialog):
             self._line(action, column)
 
     def _line(self, action: Action, column: QGridLayout) -> None:
-        title = QLabel(action.title.rstrip("…"))
-        title.setToolTip(action.tip)
-        keys = QLabel("   ".join(shown_key(key) for key in action.keys))
+        title = Label(action.title.rstrip("…"))
+        title.setToolTip(plain(action.tip))
+        keys = Label("   ".join(shown_key(key) for key in action.keys))
         keys.setFont(mono())
         keys.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._color(keys, "muted")

@@ -1,38 +1,90 @@
-"""The document's Python, to be read before it may run."""
+"""The document's Python, to be read before it may run, and what it may do."""
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QLabel, QWidget
+from functools import partial
 
+from PySide6.QtWidgets import QDialogButtonBox, QPushButton, QWidget
+
+from core.host import sandbox
+from core.host.client import local_engine
+from core.host.permission import Permission
 from gui import commands
 from gui.dialogs.code_view import CodeView
 from gui.dialogs.dialog import Dialog
+from gui.plain import Label
 from gui.theme import sans
 from gui.workspace import Workspace
 
+CONFINED = "Run it without network and files"
+FULL = "Run it with your rights"
+REFUSED = "Do not run it"
+NOW = {
+    Permission.REFUSED: "Until you decide, the document can be viewed and edited, but nodes that "
+    "need this code do not run.",
+    Permission.CONFINED: "Now it runs without network and files.",
+    Permission.FULL: "Now it runs with your rights.",
+}
+
 
 class TrustDialog(Dialog):
-    """Shows every function; 'Trust' is remembered for exactly this code."""
+    """Shows every function; the answer is remembered for exactly this program."""
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(workspace, "trust_dialog", "Trust this document?", parent)
+        super().__init__(workspace, "trust_dialog", "What may this document's Python do?", parent)
+        self._missing = _missing(workspace)
         heading = self.add_text("This document contains Python.")
         heading.setFont(sans(strong=True))
         self.add_text(
-            "Once trusted, it runs in the engine process with your rights: it can read and write "
-            "your files. Read it first. Until then the document can be viewed and edited, but "
-            "nodes that need this code do not run.",
+            "Without network and files it can compute and print: it reads and writes no file of "
+            "yours, reaches no other machine and starts no program. With your rights it can do "
+            f"whatever you can: read it first. {NOW[workspace.permission]}",
             "muted",
         )
         for item in workspace.document.code.values():
-            self.column.addWidget(QLabel(f"{item.name} · {item.kind.value}"))
+            self.column.addWidget(Label(f"{item.name} · {item.kind.value}"))
             view = CodeView(workspace.theme, item.source, f"trust_dialog.{item.name}")
             view.setReadOnly(True)
             view.setMinimumHeight(96)
             self.column.addWidget(view, 1)
-        self.add_buttons("Trust", "Keep restricted", careful=True)
-        self.resize(640, 520)
+        if self._missing:
+            self.add_text(f"Here it cannot run without network and files: {self._missing}.")
+        self._add_answers()
+        self.resize(720, 520)
 
     def apply(self) -> str:
-        commands.trust(self.workspace)
+        commands.trust(self.workspace, Permission.CONFINED)
         return ""
+
+    def _add_answers(self) -> None:
+        runs = self.workspace.permission.runs
+        confined = self.add_buttons(
+            CONFINED, "Cancel" if runs else "Keep restricted", careful=bool(self._missing)
+        )
+        confined.setEnabled(not self._missing)
+        if not self._missing:
+            confined.setFocus()
+        box = confined.parent()
+        assert isinstance(box, QDialogButtonBox)
+        self._add_answer(box, FULL, "full", Permission.FULL)
+        if runs:
+            self._add_answer(box, REFUSED, "refuse", Permission.REFUSED)
+
+    def _add_answer(
+        self, box: QDialogButtonBox, text: str, name: str, permission: Permission
+    ) -> None:
+        button: QPushButton = box.addButton(text, QDialogButtonBox.ButtonRole.ActionRole)
+        button.setObjectName(f"trust_dialog.{name}")
+        button.setAccessibleName(text)
+        button.setAutoDefault(False)
+        button.clicked.connect(partial(self._answer, permission))
+
+    def _answer(self, permission: Permission, *_: object) -> None:
+        commands.trust(self.workspace, permission)
+        self.accept()
+
+
+def _missing(workspace: Workspace) -> str:
+    """What this machine lacks for a sandbox; an engine elsewhere says it itself."""
+    is_local = list(workspace.bridge.command) == local_engine()
+    return sandbox.why_not() if is_local else ""

@@ -7,6 +7,8 @@ from enum import Enum
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QMessageBox, QWidget
 
+from gui.plain import MessageBox
+
 
 class Answer(Enum):
     SAVE = "save"
@@ -16,11 +18,9 @@ class Answer(Enum):
 
 def ask(window: QWidget, name: str) -> Answer:
     """Save, discard, or stay where we are (also on Escape)."""
-    box = QMessageBox(window)
+    lost = "Without saving, the edits since the last save are lost."
+    box = MessageBox(window, "Unsaved changes", f"{name} has unsaved changes.", lost)
     box.setObjectName("unsaved")
-    box.setWindowTitle("Unsaved changes")
-    box.setText(f"{name} has unsaved changes.")
-    box.setInformativeText("Without saving, the edits since the last save are lost.")
     button = QMessageBox.StandardButton
     box.setStandardButtons(button.Save | button.Discard | button.Cancel)
     for each in box.buttons():

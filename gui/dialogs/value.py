@@ -6,13 +6,14 @@ import ast
 from typing import Any
 
 import numpy as np
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QWidget
 
 from core.graph.dtypes import DType, Shape, TensorType
 from core.graph.model import Constant, Operation
 from gui import commands
 from gui.dialogs.code_view import CodeView
 from gui.dialogs.dialog import Dialog
+from gui.plain import Label
 from gui.theme import mono
 from gui.workspace import Workspace
 
@@ -34,7 +35,7 @@ class ValueDialog(Dialog):
         self.text = CodeView(workspace.theme, shown, "value_dialog.text")
         self.text.setAccessibleName(f"{words} {op.name}")
         self.column.addWidget(self.text, 1)
-        self._fits = QLabel()
+        self._fits = Label()
         self._fits.setObjectName("value_dialog.fits")
         self.column.addWidget(self._fits)
         self._apply = self.add_buttons("Apply")

@@ -16,6 +16,7 @@ from gui.panels.cells import Cell, CellModel, Index
 from gui.panels.labels import Wrapped
 from gui.panels.panel import Panel, add_and_delete
 from gui.panels.tables import FlatTable
+from gui.plain import add_row
 from gui.theme import GRID
 from gui.workspace import Workspace
 
@@ -161,7 +162,8 @@ class BreakpointsPanel(Panel):
             text = f"{_WHAT[item.kind]} {item.target}"
             if item.condition:
                 text += f", when {item.condition}"
-            menu.addAction(text, lambda new=item: self.model.add(new))
+            row = add_row(menu, text)
+            row.triggered.connect(lambda _=False, new=item: self.model.add(new))
         self.delete.setEnabled(bool(self.model.count()))
 
     def _suggestions(self) -> list[Breakpoint]:

@@ -8,6 +8,9 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
+from core.graph.visible import visible
+from gui.plain import plain
+
 Index = QModelIndex | QPersistentModelIndex
 CellRole = Qt.ItemDataRole.UserRole + 1
 
@@ -32,9 +35,9 @@ class Cell:
 
 
 ROLES: dict[int, Callable[[Cell], Any]] = {  # what a cell answers to Qt
-    Qt.ItemDataRole.DisplayRole: lambda cell: cell.text,
+    Qt.ItemDataRole.DisplayRole: lambda cell: visible(cell.text),
     Qt.ItemDataRole.EditRole: lambda cell: cell.text,
-    Qt.ItemDataRole.ToolTipRole: lambda cell: cell.tip or cell.text or None,
+    Qt.ItemDataRole.ToolTipRole: lambda cell: plain(cell.tip or cell.text) or None,
     Qt.ItemDataRole.AccessibleTextRole: lambda cell: cell.text or cell.tip,
     CellRole: lambda cell: cell,
 }

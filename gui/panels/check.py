@@ -8,17 +8,19 @@ from PySide6.QtWidgets import QCheckBox, QSizePolicy
 
 from gui.panels import painting
 from gui.panels.labels import ThemeSource
+from gui.plain import Worded
 from gui.theme import sans
 
 _BOX = 22  # the box and the gap after it
 
 
-class Check(QCheckBox):
+class Check(Worded, QCheckBox):
     """Underlined with the focus, as links are."""
 
     def __init__(self, theme: ThemeSource, text: str, name: str, font: QFont | None = None) -> None:
-        super().__init__(text)
+        super().__init__()
         self._theme = theme
+        self.setText(text)
         self.setObjectName(name)
         self.setAccessibleName(text or name.rpartition(".")[2])
         self.setFont(font or sans())

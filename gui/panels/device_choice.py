@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QMenu, QPushButton
 
 from core.host.messages import DeviceInfo
 from gui.panels.diff_model import device_label
+from gui.plain import plain
 
 _GROUPS = (("gpu", "measured here"), ("cpu", "this processor"), ("emulated", "emulated by rule"))
 ACTION = "device_diff.device."
@@ -56,7 +57,7 @@ class DeviceChoice(QPushButton):
         action.setCheckable(True)
         action.setEnabled(device.available)
         action.setChecked(device.name in self.chosen)
-        action.setToolTip(device.source or device.text)
+        action.setToolTip(plain(device.source or device.text))
         action.toggled.connect(lambda on, name=device.name: self._toggle(name, on))
 
     def _toggle(self, name: str, on: bool) -> None:

@@ -109,7 +109,7 @@ class ErrorCard(QWidget):
         if node in graph and graph[node].type == "Placeholder":
             text = self.tr("Feed {}…").format(node)
             links.append((text, "inspector.error.feed", partial(self._feed, node)))
-        if error.type == "UntrustedCodeError":
+        if error.type in ("UntrustedCodeError", "SandboxError"):
             text = self.tr("Review and trust…")
             links.append((text, "inspector.error.trust", self._review))
         for asked in missing_code(self._workspace.document, [node] if node else ()):

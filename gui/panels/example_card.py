@@ -22,6 +22,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 from core.io.example_index import EXAMPLES, Entry
 from gui.panels.claim import MARK, paint_mark
 from gui.panels.labels import ThemeSource
+from gui.plain import Worded, plain
 from gui.theme import BODY, GRID, SMALL, Theme, faded, mix, mono, sans
 
 PICTURE = QSize(272, 152)
@@ -57,7 +58,7 @@ class Card(QAbstractButton):
         self.setText(entry.title)
         self.setObjectName(f"welcome.example.{entry.name}")
         self.setAccessibleName(f"{entry.title}. {entry.sentence}")
-        self.setToolTip(entry.sentence)
+        self.setToolTip(plain(entry.sentence))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
@@ -151,7 +152,7 @@ class Card(QAbstractButton):
         painter.drawText(pill.adjusted(MARK + GRID, 0, 0, 0), _MIDDLE, DISPUTED)
 
 
-class RecentFile(QAbstractButton):
+class RecentFile(Worded, QAbstractButton):
     """A file's name; the folder it is in is its tool tip."""
 
     def __init__(self, theme: ThemeSource, path: Path) -> None:
@@ -160,7 +161,7 @@ class RecentFile(QAbstractButton):
         self.setText(path.name)
         self.setObjectName(f"welcome.recent.{path.name}")
         self.setAccessibleName(f"Open {path.name}")
-        self.setToolTip(str(path))
+        self.setToolTip(plain(str(path)))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setFixedHeight(3 * GRID + 4)
@@ -181,7 +182,7 @@ class RecentFile(QAbstractButton):
         painter.setPen(theme.text)
         room = self.rect().adjusted(GRID, 0, -GRID, 0)
         name = QFontMetrics(painter.font()).elidedText(
-            self._path.name, Qt.TextElideMode.ElideMiddle, room.width()
+            self.text(), Qt.TextElideMode.ElideMiddle, room.width()
         )
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, name)
 

@@ -15,6 +15,7 @@ from gui import commands
 from gui.panels.claim import MARK, paint_mark
 from gui.panels.labels import Link, SectionHeader, ThemeSource, Wrapped
 from gui.panels.marked_text import IsName, MarkedText
+from gui.plain import plain
 from gui.theme import GRID
 from gui.workspace import Workspace
 
@@ -123,7 +124,7 @@ class Row(QWidget):
         self.sign.show_state(None if checked is None else checked.ok)
         came = "" if checked is None else f" → {_shortened(checked.came)}"
         self.came.setText(self._looked_at + came)
-        self.came.setToolTip("" if checked is None or checked.came in came else checked.came)
+        self.came.setToolTip(plain("" if checked is None or checked.came in came else checked.came))
         state = {None: "not checked", True: "holds", False: "does not hold"}[checked and checked.ok]
         self.setAccessibleName(f"{self.text.accessibleName()} ({state})")
 

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 
 from gui.panels.flow_layout import FlowLayout
 from gui.panels.labels import Text, ThemeSource, Wrapped
+from gui.plain import plain
 from gui.theme import GRID, sans
 
 _CAPTION = (80, 144)  # pixels; a longer caption is cut
@@ -48,7 +49,7 @@ class FactRows(QWidget):
             content.setContentsMargins(0, 2, 0, 2)  # as the caption has it
         label = Text(self._theme, "muted", sans())
         label.set_text(caption)
-        label.setToolTip(tip)
+        label.setToolTip(plain(tip))
         self._captions.append(label)
         row = self._grid.rowCount()
         label.setFixedHeight(max(label.sizeHint().height(), _first_line(content)))

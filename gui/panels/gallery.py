@@ -8,11 +8,12 @@ from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QScrollArea, QVBoxLayout, QWidget
 
 from core.io.example_index import Entry
 from gui.panels.example_card import PICTURE, Card
 from gui.panels.labels import ThemeSource
+from gui.plain import Label
 from gui.theme import GRID, sans
 
 GAP = 2 * GRID
@@ -47,7 +48,7 @@ class Gallery(QScrollArea):
         self._column = QVBoxLayout(page)
         self._column.setContentsMargins(0, 0, GRID, 4 * GRID)
         self._column.setSpacing(3 * GRID)
-        self._nothing = QLabel()
+        self._nothing = Label()
         self._nothing.setObjectName("muted")
         self._nothing.hide()
         self._column.addWidget(self._nothing)
@@ -158,7 +159,7 @@ class Group(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID + 4)
-        heading = QLabel(name)
+        heading = Label(name)
         heading.setFont(sans(strong=True))
         column.addWidget(heading)
         self._grid = QGridLayout()

@@ -7,6 +7,7 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
 
 from core.graph.model import Operation
+from core.host.permission import Permission
 from core.io.asked_code import missing_code
 from core.io.document import CodeItem
 from gui.dialogs.code_view import CodeView
@@ -71,7 +72,12 @@ class GradientCode(QWidget):
 
     def _show(self, item: CodeItem) -> None:
         trusted = self._workspace.trusted
-        remark = self.tr("trusted ✓") if trusted else self.tr("restricted: does not run")
+        words = {
+            Permission.REFUSED: self.tr("restricted: does not run"),
+            Permission.CONFINED: self.tr("runs without network and files"),
+            Permission.FULL: self.tr("trusted ✓"),
+        }
+        remark = words[self._workspace.permission]
         title = self.tr("Gradient function")
         self.header.set_texts(title, remark, "muted" if trusted else "problem")
         self._body.addWidget(CodePreview(self._workspace.theme, item.source))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 from PySide6.QtWidgets import QMenu
 
@@ -14,6 +13,7 @@ from core.io.asked_code import missing_code
 from core.io.document import CodeKind, Document
 from core.ops.table import all_ops
 from gui import commands
+from gui.plain import add_row, plain, unmarked
 from gui.workspace import Workspace
 
 
@@ -39,7 +39,8 @@ def fill_gradient_menu(menu: QMenu, workspace: Workspace, op: Operation) -> None
         menu.addAction("Replace with Python function…", lambda: _ask(workspace, "pyfunc", op.name))
     for asked in missing_code(workspace.document, [op.name]):
         if asked.name == name:
-            menu.addAction(f"Write {name}…", partial(workspace.view_requested.emit, "code", name))
+            row = add_row(menu, f"Write {name}…")
+            row.triggered.connect(lambda: workspace.view_requested.emit("code", name))
     menu.addAction("New gradient function…", lambda: _ask(workspace, "gradient", op.name))
     menu.addSeparator()
     menu.addAction("Check this gradient", lambda: commands.check_node(workspace, op.name))
@@ -59,7 +60,7 @@ def _fill(menu: QMenu, workspace: Workspace, place: Override, current: str) -> N
 
 
 def _add(menu: QMenu, workspace: Workspace, place: Override, name: str, on: bool) -> None:
-    action = menu.addAction(name)
+    action = add_row(menu, name)
     action.setCheckable(True)
     action.setChecked(on)
     override = Override(name, place.target, place.kind)
@@ -72,7 +73,9 @@ def _add_wider(menu: QMenu, workspace: Workspace, op: Operation) -> None:
     places = [(f"every {op.type}", OverrideKind.TYPE, op.type)]
     places += [(f"all in {scope}/", OverrideKind.SCOPE, scope) for scope in parents(op.name)]
     for title, kind, target in places:
-        _fill(wider.addMenu(title), workspace, Override("", target, kind), "")
+        one = wider.addMenu(unmarked(title))
+        one.menuAction().setToolTip(plain(title))
+        _fill(one, workspace, Override("", target, kind), "")
     _add_switches(wider, workspace, op)
 
 
@@ -80,7 +83,8 @@ def _add_switches(menu: QMenu, workspace: Workspace, op: Operation) -> None:
     """A check mark for each override that is there and concerns `op`."""
     for index, override in enumerate(workspace.document.request.overrides):
         if override.matches(op):
-            action = menu.addAction(f"{override.kind.value} {override.target}: {override.gradient}")
+            what = f"{override.kind.value} {override.target}: {override.gradient}"
+            action = add_row(menu, what)
             action.setCheckable(True)
             action.setChecked(override.enabled)
             action.triggered.connect(

@@ -13,6 +13,7 @@ from gui.panels.gradient_values import GradientValues, gradient_values
 from gui.panels.labels import Link, Wrapped
 from gui.panels.panel import Panel
 from gui.panels.tables import FlatTable
+from gui.plain import plain
 from gui.theme import GRID
 from gui.workspace import Workspace
 
@@ -99,7 +100,7 @@ class GradientsPanel(Panel):
                 widget.deleteLater()
         for node in doubtful:
             link = Link(lambda: self.theme, self._remark(node), f"gradients.node.{node.node}")
-            link.setToolTip(node.text)
+            link.setToolTip(plain(node.text))
             link.clicked.connect(
                 lambda _=False, name=node.node: commands.reveal(self.workspace, name)
             )

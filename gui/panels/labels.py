@@ -7,9 +7,11 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QEnterEvent, QFont, QFontMetrics, QPainter, QPaintEvent
-from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QWidget
 
+from core.graph.visible import visible
 from gui.panels import painting
+from gui.plain import Label, Worded, plain
 from gui.theme import BODY, GRID, Theme, mono, sans
 
 ThemeSource = Callable[[], Theme]
@@ -31,8 +33,8 @@ class Text(QWidget):
         return self._text
 
     def set_text(self, text: str, tone: str = "") -> None:
-        self._text, self._tone = text, tone or self._tone
-        self.setAccessibleName(text)
+        self._text, self._tone = visible(text), tone or self._tone
+        self.setAccessibleName(self._text)
         self.updateGeometry()
         self.update()
 
@@ -45,7 +47,7 @@ class Text(QWidget):
 
     def enterEvent(self, event: QEnterEvent) -> None:
         whole = QFontMetrics(self.font()).horizontalAdvance(self._text) <= self.width()
-        self.setToolTip("" if whole else self._text)
+        self.setToolTip(plain("" if whole else self._text))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -56,7 +58,7 @@ class Text(QWidget):
         painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter, text)
 
 
-class Link(QAbstractButton):
+class Link(Worded, QAbstractButton):
     """Words that do something: coloured text, underlined under the pointer and with the focus."""
 
     def __init__(
@@ -110,7 +112,7 @@ class SectionHeader(QWidget):
         self.remark.set_text(remark, tone)
 
 
-class Wrapped(QLabel):
+class Wrapped(Label):
     """A paragraph in a theme colour that wraps and may be selected."""
 
     def __init__(

@@ -21,6 +21,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QLabel
 
+from core.graph.visible import visible
 from gui.panels import painting
 from gui.panels.labels import BREAK, ThemeSource
 from gui.theme import BODY, GRID, Theme, mix, mono, sans
@@ -62,6 +63,7 @@ class MarkedText(QLabel):
 
     def say(self, marked: str) -> None:
         """Show this Markdown."""
+        marked = visible(marked)
         self._marked = _OPENING.sub(f"({BREAK}", marked) if self._narrow else marked
         if self._heading:
             self._marked = f"# {self._marked}"

@@ -15,6 +15,7 @@ from gui.panels.fact_rows import FactRows, column_of, flow_of, line_of
 from gui.panels.gradient_menu import fill_gradient_menu, gradient_in_force
 from gui.panels.labels import Link, Text, Wrapped
 from gui.panels.name_field import NameField
+from gui.plain import plain
 from gui.theme import mono
 from gui.workspace import Workspace
 
@@ -91,8 +92,9 @@ class NodeFacts(FactRows):
             link = Link(self._theme, f"^{name}", f"inspector.after.{name}", "text", code=True)
             link.clicked.connect(lambda _=False, name=name: commands.reveal(self._workspace, name))
             free = Link(self._theme, "✕", f"inspector.after.{name}.remove", "muted")
-            free.setToolTip(self.tr("Do not wait for {}").format(name))
-            free.setAccessibleName(free.toolTip())
+            words = self.tr("Do not wait for {}").format(name)
+            free.setToolTip(plain(words))
+            free.setAccessibleName(words)
             free.clicked.connect(
                 lambda _=False, name=name: commands.remove_control(self._workspace, op.name, name)
             )
@@ -134,5 +136,5 @@ class NodeFacts(FactRows):
     def _formula(self, definition: OpDef) -> QWidget:
         text = Wrapped(self._theme, "inspector.formula", code=True)
         text.setText(definition.formula)
-        text.setToolTip(definition.doc)
+        text.setToolTip(plain(definition.doc))
         return text

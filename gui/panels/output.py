@@ -38,9 +38,12 @@ class OutputPanel(Panel):
         self.show_content()
         bar = self.text.verticalScrollBar()
         follows = bar.value() == bar.maximum()
-        cursor = QTextCursor(self.text.document())
-        cursor.movePosition(QTextCursor.MoveOperation.End)
-        cursor.insertText(text)
+        if text.count("\n") >= MOST:  # nothing of what is there will stay
+            self.text.setPlainText(_end_of(text))
+        else:
+            cursor = QTextCursor(self.text.document())
+            cursor.movePosition(QTextCursor.MoveOperation.End)
+            cursor.insertText(text)
         if follows:
             bar.setValue(bar.maximum())
 
@@ -52,3 +55,8 @@ class OutputPanel(Panel):
                 "gradient function, once the document is trusted."
             )
         )
+
+
+def _end_of(text: str) -> str:
+    """The last lines, as many as are kept."""
+    return "\n".join(text.rsplit("\n", MOST - 1)[1:])

@@ -12,6 +12,7 @@ from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QObject, QRe
 from PySide6.QtGui import QFont, QFontMetrics, QMouseEvent, QPainter, QShowEvent
 from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewItem
 
+from core.graph.visible import visible
 from gui import commands
 from gui.panels import painting
 from gui.panels.cells import Index
@@ -83,7 +84,7 @@ class ProblemDelegate(QStyledItemDelegate):
         for text, font, tone, rect in self._lines(index, option.rect.width()):
             painter.setFont(font)
             painter.setPen(painting.tone(theme, tone))
-            painter.drawText(rect.translated(option.rect.x(), top), _WRAP, text)
+            painter.drawText(rect.translated(option.rect.x(), top), _WRAP, visible(text))
             top += rect.height()
         painter.restore()
 
@@ -110,7 +111,7 @@ class ProblemDelegate(QStyledItemDelegate):
         found = []
         for text, font, tone in parts:
             if text:
-                rect = QFontMetrics(font).boundingRect(room, _WRAP, text)
+                rect = QFontMetrics(font).boundingRect(room, _WRAP, visible(text))
                 found.append((text, font, tone, QRect(_LEFT, 0, room.width(), rect.height() + 1)))
         return found
 

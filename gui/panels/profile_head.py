@@ -21,6 +21,7 @@ from gui.actions import BY_ID
 from gui.numbers import byte_size, duration
 from gui.panels.labels import Text
 from gui.pill import Pill
+from gui.plain import plain
 from gui.profiler import BYTES, FAST, RECORDED, TIME, Measured
 from gui.theme import GRID
 from gui.toolbar import device_words
@@ -110,7 +111,7 @@ class ProfileHead(QWidget):
         group = QButtonGroup(self)
         for number, (value, text) in enumerate(words.items()):
             pill = Pill(self._workspace, text, f"profile.{name}.{value}")
-            pill.setToolTip(tips.get(value, ""))
+            pill.setToolTip(plain(tips.get(value, "")))
             group.addButton(pill, number)
             row.addWidget(pill)
         return group
@@ -123,7 +124,7 @@ class ProfileHead(QWidget):
         self.measure.setText(self.tr("Cancel") if profiler.busy else self.tr("Measure"))
         self.measure.setAccessibleName(self.measure.text())
         row = BY_ID["run.pause" if profiler.busy else "run.measure"]
-        self.measure.setToolTip(f"{row.tip}  ({shown_key(row.keys[0])})")
+        self.measure.setToolTip(plain(f"{row.tip}  ({shown_key(row.keys[0])})"))
         self.measure.setEnabled(profiler.busy or space.program is not None)
         self.summary.set_text(*self._summary())
 

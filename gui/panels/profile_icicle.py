@@ -16,13 +16,15 @@ from PySide6.QtGui import (
     QPen,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from core.graph.visible import visible
 from gui.costs import Cost, total
 from gui.numbers import byte_size, duration
 from gui.panels import painting
 from gui.panels.labels import ThemeSource
 from gui.panels.profile_tiles import Tile, lay_out, path_to
+from gui.plain import show_tip
 from gui.theme import GRID, SMALL, mix, sans
 
 ROW = 24
@@ -159,7 +161,9 @@ class Icicle(QWidget):
         if room.width() < _READABLE:
             return
         painter.setPen(self._theme().muted if tile.cost is None else painting.ink_on(color))
-        text = metrics.elidedText(self._label(tile), Qt.TextElideMode.ElideRight, int(room.width()))
+        text = metrics.elidedText(
+            visible(self._label(tile)), Qt.TextElideMode.ElideRight, int(room.width())
+        )
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, text)
 
     def _label(self, tile: Tile) -> str:
@@ -190,7 +194,7 @@ class Icicle(QWidget):
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
             tile = self.tile_at(event.pos())
-            QToolTip.showText(event.globalPos(), self.describe(tile) if tile else "", self)
+            show_tip(event.globalPos(), self.describe(tile) if tile else "", self)
             return True
         return super().event(event)
 

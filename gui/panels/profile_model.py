@@ -10,6 +10,7 @@ from PySide6.QtCore import QAbstractItemModel, QModelIndex, Qt
 from gui.costs import NAMED, Cost
 from gui.numbers import byte_size, duration, time_unit
 from gui.panels.cells import ROLES, Cell, Index
+from gui.plain import plain
 
 NAME, TYPE, PHASE, SECONDS, SHARE, CALLS, MADE, KERNEL = range(8)
 TITLES = ("operation", "type", "phase", "time", "%", "calls", "bytes made", "kernel")
@@ -160,10 +161,10 @@ class CostModel(QAbstractItemModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return f"{TITLES[section]} {self._unit}" if section == SECONDS else TITLES[section]
         if role == Qt.ItemDataRole.ToolTipRole:
-            return self._header_tip(section)
+            return plain(self._header_tip(section)) or None
         return None
 
-    def _header_tip(self, section: int) -> str | None:
+    def _header_tip(self, section: int) -> str:
         whole = self.tr("all time measured") if self.by == "time" else self.tr("all bytes made")
         return {
             SECONDS: self.tr("median of the runs, without what looking at the clock costs"),
@@ -171,7 +172,7 @@ class CostModel(QAbstractItemModel):
             CALLS: self.tr("bound calls a run; 0 looks at another's memory"),
             MADE: self.tr("bytes of the results, a run"),
             KERNEL: self.tr("what computes it, if not NumPy"),
-        }.get(section)
+        }.get(section, "")
 
     # -- cells -----------------------------------------------------------------------------------
 

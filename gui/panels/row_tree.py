@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from PySide6.QtCore import QAbstractItemModel, QMimeData, QModelIndex, QPersistentModelIndex, Qt
 
+from gui.plain import plain
+
 Index = QModelIndex | QPersistentModelIndex
 
 RowRole = Qt.ItemDataRole.UserRole
@@ -144,7 +146,7 @@ class RowTreeModel(QAbstractItemModel):
         if role == RowRole:
             return row
         if role == Qt.ItemDataRole.ToolTipRole:
-            return row.problem or row.tip or None
+            return plain(row.problem or row.tip) or None
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return f"{row.label} {row.detail} {row.problem}".strip()
         return None

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
     QTreeView,
 )
 
+from core.graph.visible import visible
 from gui.panels import painting
 from gui.panels.labels import ThemeSource
 from gui.panels.row_tree import Index, Row, RowRole, RowTreeModel
@@ -59,7 +60,9 @@ class RowDelegate(QStyledItemDelegate):
         painter.setFont(font)
         strong = (row.heading and row.open) or option.state & QStyle.StateFlag.State_Selected
         painter.setPen(theme.text if strong else theme.muted)
-        label = QFontMetrics(font).elidedText(row.label, Qt.TextElideMode.ElideMiddle, room.width())
+        label = QFontMetrics(font).elidedText(
+            visible(row.label), Qt.TextElideMode.ElideMiddle, room.width()
+        )
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, label)
         painter.restore()
 
@@ -85,7 +88,7 @@ class RowDelegate(QStyledItemDelegate):
         width = max(room.width() - label - _GAP - 2, least)  # 2: glyphs that stand out
         if width < _READABLE:
             return
-        text = metrics.elidedText(row.detail, Qt.TextElideMode.ElideRight, width)
+        text = metrics.elidedText(visible(row.detail), Qt.TextElideMode.ElideRight, width)
         painter.setFont(font)
         painter.setPen(painting.tone(theme, row.tone))
         right = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSpinBox, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSpinBox, QWidget
 
 from gui.panels.slicing import Slice
+from gui.plain import Label, plain
 from gui.theme import GRID, mono
 
 
@@ -54,7 +55,7 @@ class Slicer(QWidget):
         box = QSpinBox()
         box.setObjectName(f"tensor.axis.{axis}")
         box.setAccessibleName(self.tr("Index on axis {}").format(axis))
-        box.setToolTip(self.tr("axis {}, of size {}").format(axis, size))
+        box.setToolTip(plain(self.tr("axis {}, of size {}").format(axis, size)))
         box.setFont(mono(12))
         box.setRange(0, max(size - 1, 0))
         box.setKeyboardTracking(False)
@@ -62,7 +63,7 @@ class Slicer(QWidget):
         return box
 
     def _word(self, text: str) -> None:
-        label = QLabel(text)
+        label = Label(text)
         label.setFont(mono(12))
         self._row.addWidget(label)
 

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QTableView,
 )
 
+from core.graph.visible import visible
 from gui.panels import painting
 from gui.panels.cells import Cell, CellRole, Index
 from gui.panels.flat_header import MARGIN, FlatHeader
@@ -146,7 +147,7 @@ def paint_text(painter: QPainter, room: QRect, cell: Cell, theme: Theme) -> None
     painter.setFont(font)
     painter.setPen(painting.tone(theme, cell.tone))
     elide = Qt.TextElideMode.ElideMiddle if cell.name else Qt.TextElideMode.ElideRight
-    text = QFontMetrics(font).elidedText(cell.text, elide, room.width())
+    text = QFontMetrics(font).elidedText(visible(cell.text), elide, room.width())
     side = Qt.AlignmentFlag.AlignRight if cell.right else Qt.AlignmentFlag.AlignLeft
     painter.drawText(room, side | Qt.AlignmentFlag.AlignVCenter, text)
 

@@ -14,6 +14,7 @@ from gui.panels.cells import Cell, CellModel
 from gui.panels.labels import Wrapped
 from gui.panels.panel import Panel, add_and_delete
 from gui.panels.tables import FlatTable
+from gui.plain import add_row
 from gui.theme import GRID
 from gui.workspace import Workspace
 
@@ -114,7 +115,8 @@ class ThreadsPanel(Panel):
         menu = self.add.menu()
         menu.clear()
         for thread in offered:
-            menu.addAction(thread.name, lambda new=thread: self._set((*document.threads, new)))
+            row = add_row(menu, thread.name)
+            row.triggered.connect(lambda _=False, new=thread: self._set((*document.threads, new)))
         self.add.setEnabled(bool(offered))
         self.refresh()
         if document.threads or offered:

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QEvent, QRect, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gui import numbers
 from gui.canvas import heat
 from gui.panels import painting
 from gui.panels.labels import ThemeSource
+from gui.plain import show_tip
 from gui.theme import SMALL, mono
 
 _HEIGHT = 24
@@ -153,7 +154,7 @@ class HeatTiles(QWidget):
             for column, value in enumerate(values):
                 if self._tile(row, column, fit.width).contains(event.pos()):
                     where = ", ".join(map(str, self._index(row, column)))
-                    QToolTip.showText(event.globalPos(), f"[{where}] = {value}", self)
+                    show_tip(event.globalPos(), f"[{where}] = {value}", self)
         return True
 
 

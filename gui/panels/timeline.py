@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QFontMetrics, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel
+from PySide6.QtWidgets import QHBoxLayout
 
 from core.graph.scopes import parents
 from core.host.messages import ProgramInfo, Stopped
@@ -18,6 +18,7 @@ from gui.panels.run_bars import RunBars
 from gui.panels.tables import FlatTable
 from gui.panels.timeline_model import OPERATION, TEXT, VALUE, TimelineModel
 from gui.panels.timeline_rows import GroupRows, Rows, StepRows
+from gui.plain import Label
 from gui.theme import GRID, SMALL, mono, sans
 from gui.workspace import Workspace
 
@@ -39,7 +40,7 @@ class TimelinePanel(Panel):
         self.table.setAccessibleName(self.tr("Steps"))
         text = self.tr("every operation")
         self.every = Check(lambda: workspace.theme, text, "timeline.every", sans(SMALL))
-        self.loop = QLabel(objectName="timeline.loop", visible=False)
+        self.loop = Label(objectName="timeline.loop", visible=False)
         self.loop.setContentsMargins(12, 0, 12, 0)
         self.unfold = Link(lambda: workspace.theme, self.tr("Open its box"), "timeline.unfold")
         self.unfold.hide()

@@ -11,7 +11,6 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QPushButton,
     QScrollArea,
@@ -27,6 +26,7 @@ from gui.panels.example_card import RecentFile
 from gui.panels.gallery import COLUMNS, Gallery
 from gui.panels.group_list import GroupList
 from gui.panels.labels import ThemeSource
+from gui.plain import Label, plain
 from gui.settings import settings
 from gui.theme import BODY, GRID, sans
 
@@ -86,7 +86,7 @@ class WelcomePage(QWidget):
     def explain_buttons(self, actions: ActionSet) -> None:
         """Have the buttons say what their actions do, and by which keys."""
         for id, button in self._buttons.items():
-            button.setToolTip(actions[id].toolTip())
+            button.setToolTip(plain(actions[id].toolTip()))
 
     # -- parts --------------------------------------------------------------------------------
 
@@ -111,13 +111,13 @@ class WelcomePage(QWidget):
     def _head(self) -> QHBoxLayout:
         row = QHBoxLayout()
         row.setSpacing(GRID)
-        picture = QLabel()
+        picture = Label()
         picture.setPixmap(icons.application_icon().pixmap(QSize(40, 40), self.devicePixelRatioF()))
         words = QVBoxLayout()
         words.setSpacing(2)
-        name = QLabel("Gradstep")
+        name = Label("Gradstep")
         name.setFont(sans(BODY, strong=True))
-        claim = QLabel(CLAIM)
+        claim = Label(CLAIM)
         claim.setObjectName("muted")
         claim.setMinimumWidth(1)  # the window may be narrower than the sentence
         words.addWidget(name)
@@ -153,7 +153,7 @@ class WelcomePage(QWidget):
         column.addWidget(self.search)
         column.addWidget(self.groups)
         column.addSpacing(2 * GRID)
-        recent = QLabel("Recent")
+        recent = Label("Recent")
         recent.setFont(sans(strong=True))
         recent.setContentsMargins(GRID, 0, 0, 0)
         column.addWidget(recent)
@@ -195,7 +195,7 @@ class WelcomePage(QWidget):
             file.clicked.connect(lambda _=False, path=path: self.opened.emit(path))
             self._recent.addWidget(file)
         if not files:
-            nothing = QLabel(NO_FILES)
+            nothing = Label(NO_FILES)
             nothing.setObjectName("muted")
             nothing.setWordWrap(True)
             nothing.setContentsMargins(GRID, GRID // 2, 0, 0)

@@ -31,9 +31,12 @@ STEPS = 12  # for each repeat
 class Ticks:
     """The longest time between two ticks while the `with` lasts."""
 
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+
     def __enter__(self) -> Ticks:
         self.longest = 0.0
-        self._last = time.monotonic()
+        self._last = self._clock()
         self._timer = QTimer(interval=0)
         self._timer.timeout.connect(self._tick)
         self._timer.start()
@@ -43,7 +46,7 @@ class Ticks:
         self._timer.stop()
 
     def _tick(self) -> None:
-        now = time.monotonic()
+        now = self._clock()
         self.longest = max(self.longest, now - self._last)
         self._last = now
 

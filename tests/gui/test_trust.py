@@ -6,11 +6,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QPlainTextEdit
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton
 
+from core.host import sandbox
+from core.host.permission import Permission
 from core.io import edits, store
+from core.io.document import CodeKind
 from gui.dialogs.trust import TrustDialog
 from gui.driver import Driver
+
+needs_sandbox = pytest.mark.skipif(bool(sandbox.why_not()), reason=sandbox.why_not())
 
 
 @pytest.fixture
@@ -56,8 +63,8 @@ def test_keeping_it_restricted_runs_nothing(driver: Driver, foreign: Path) -> No
 
 def test_trusting_it_runs_it_and_is_remembered(driver: Driver, foreign: Path) -> None:
     driver.open(foreign)
-    shown(driver).finish()
-    driver.settle()
+    shown(driver)
+    driver.click("trust_dialog.full")
     assert not driver.window.banners.restricted.isVisible()
     assert driver.window.status.trust.text() == "document trusted"
     driver.key("F5")
@@ -66,6 +73,73 @@ def test_trusting_it_runs_it_and_is_remembered(driver: Driver, foreign: Path) ->
     driver.window.files.close()
     driver.open(foreign)
     assert driver.workspace.trusted
+
+
+READS = 'def forward(c, k, d):\n    return open("/etc/passwd").read()\n'
+
+
+@needs_sandbox
+def test_without_network_and_files_is_what_enter_means(driver: Driver, foreign: Path) -> None:
+    driver.open(foreign)
+    shown(driver)
+    QTest.keyClick(driver.window.findChild(TrustDialog), Qt.Key.Key_Return)
+    driver.settle()
+    assert driver.workspace.permission is Permission.CONFINED
+    assert driver.workspace.bridge.confined
+    assert "sandbox" in driver.window.status.trust.text()
+    driver.key("F5")
+    assert driver.workspace.stop is not None
+    assert driver.workspace.stop.reason == "end"
+    driver.window.files.close()
+    driver.open(foreign)  # it is remembered
+    driver.key("F5")
+    assert driver.workspace.permission is Permission.CONFINED
+    assert driver.workspace.stop.reason == "end"
+
+
+@needs_sandbox
+def test_refused_then_allowed_at_the_same_step(driver: Driver, examples: Path) -> None:
+    """The node says who refused it; the other answer runs it, in another process, from there."""
+    document = store.load(examples / "override_add.gradstep")
+    item = next(i for i in document.code.values() if i.kind is CodeKind.PYFUNC)
+    driver.workspace.open_document(edits.set_code(document, replace(item, source=READS)))
+    driver.workspace.trust(Permission.CONFINED)
+    driver.settle()
+    driver.key("F5")
+    stop, pid = driver.workspace.stop, driver.workspace.bridge.pid
+    assert stop is not None
+    assert stop.error is not None
+    assert (stop.error.type, stop.error.node) == ("SandboxError", "e")
+    driver.workspace.select(["e"])
+    driver.click("inspector.error.trust")
+    driver.click("trust_dialog.full")
+    assert driver.workspace.bridge.pid != pid
+    assert not driver.workspace.bridge.confined
+    again = driver.workspace.stop
+    assert (again.run, again.step) == (stop.run, stop.step)
+    assert again.error is not None
+    assert again.error.type != "SandboxError"  # it read a text, which is no tensor
+    driver.workspace.view_requested.emit("trust", "")
+    driver.settle()
+    driver.click("trust_dialog.refuse")
+    driver.key("F5")
+    assert driver.workspace.stop.error.type == "UntrustedCodeError"
+    driver.open(examples / "override_add.gradstep")
+    driver.key("F5")
+    assert driver.workspace.stop.reason == "end"
+
+
+def test_a_machine_without_a_sandbox_says_so(
+    driver: Driver, foreign: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.host.sandbox.why_not", lambda: "the kernel has no Landlock")
+    driver.open(foreign)
+    dialog = shown(driver)
+    button = dialog.findChild(QPushButton, "trust_dialog.apply")
+    assert not button.isEnabled()
+    assert any("no Landlock" in label.text() for label in dialog.findChildren(QLabel))
+    QTest.keyClick(dialog, Qt.Key.Key_Return)
+    assert driver.workspace.permission is Permission.REFUSED
 
 
 def test_one_changed_character_is_asked_about_again(driver: Driver, foreign: Path) -> None:

@@ -55,10 +55,16 @@ class ForkedEngine:
         assert self.returncode is not None
         return self.returncode
 
+    def terminate(self) -> None:
+        self._signal(signal.SIGTERM)
+
     def kill(self) -> None:
+        self._signal(signal.SIGKILL)
+
+    def _signal(self, number: int) -> None:
         if self.poll() is None:
             with contextlib.suppress(ProcessLookupError):  # the server has just seen it end
-                os.kill(self.pid, signal.SIGKILL)
+                os.kill(self.pid, number)
 
     def _reap(self) -> None:
         with self._lock:
@@ -106,7 +112,7 @@ def _pipes() -> tuple[tuple[int, int, int], tuple[int, int, int]]:
 
 def _serve(channel: socket.socket) -> None:
     _load()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the tests; their end ends it
     watched = selectors.DefaultSelector()
     watched.register(channel, selectors.EVENT_READ)
     while True:
@@ -151,19 +157,19 @@ def _tell_end(handle: int, child: int, pipe: int) -> None:
 
 
 def _become_engine(pipes: Sequence[int], environment: dict[str, str], folder: str) -> NoReturn:
-    from core.host import worker
+    from core.host.process import run_engine
     from main import Gradstep
 
     status = 70
     try:
+        os.setsid()
         for number, pipe in enumerate(pipes[:3]):
             os.dup2(pipe, number)
         os.closerange(3, _MOST)
         os.chdir(folder)
         os.environ.clear()
         os.environ.update(environment)
-        sys.argv = ["main.py", "engine", "--stdio"]
-        status = worker.main(Gradstep().devices())
+        status = run_engine(Gradstep().devices)
     finally:
         sys.stderr.flush()
         os._exit(status)

@@ -21,7 +21,7 @@ from core.io.document import CodeItem, CodeKind, Document, Optimizer
 from core.ops.builder import GraphBuilder
 
 EXAMPLES = Path(__file__).parents[3] / "assets" / "examples"
-ENGINE = [sys.executable, "-m", "core.host.worker"]
+ENGINE = [sys.executable, "-m", "core.host.process"]
 
 
 @pytest.fixture

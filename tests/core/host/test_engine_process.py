@@ -162,6 +162,22 @@ def test_a_function_that_ends_the_process(
     assert control(client, "pause").step == here.step
 
 
+@pytest.mark.parametrize("error", ["KeyboardInterrupt", "GeneratorExit", "SystemExit"])
+def test_no_exception_ends_the_process(client: EngineClient, pyfunc: Callable, error: str) -> None:
+    """In the function, and where its result is turned into a tensor."""
+    opened(client, pyfunc(f"def f(w):\n    raise {error}\n"))
+    failure = control(client, "continue_").error
+    assert failure is not None
+    assert (failure.type, failure.node) == ("CodeError", "y")
+    assert error in failure.message
+    later = f"class Odd:\n    def __array__(self, *a, **k):\n        raise {error}\n"
+    opened(client, pyfunc(f"{later}def f(w):\n    return Odd()\n"))
+    replies: queue.Queue[m.Message] = queue.Queue()
+    client.send(m.Control(command="continue_"), reply_to=lambda reply, _: replies.put(reply))
+    assert not isinstance(replies.get(timeout=SLOW), m.Done)
+    assert client.alive
+
+
 def test_a_segmentation_fault_leaves_its_traceback(client: EngineClient, pyfunc: Callable) -> None:
     source = "import os, signal\ndef f(w):\n    os.kill(os.getpid(), signal.SIGSEGV)\n"
     opened(client, pyfunc(source))
@@ -243,7 +259,7 @@ def test_a_program_that_is_no_engine() -> None:
 
 
 def engine(**pipes: int) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "core.host.worker"]
+    command = [sys.executable, "-m", "core.host.process"]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **pipes)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import GradstepError
+from core.errors import GradstepError, Interrupted
 from core.host.user_code import compile_item, functions_of
 from core.io.document import CodeItem, CodeKind
 
@@ -72,6 +72,9 @@ def test_broken_code_is_an_error_at_its_line(source: str, said: str) -> None:
         ("def f(x, y):\n    return x", "TypeError"),
         ("def f(x):\n    assert x > 5", "line 2: AssertionError"),
         ("def f(x):\n    raise SystemExit", "line 2: SystemExit"),
+        ("def f(x):\n    raise KeyboardInterrupt", "line 2: KeyboardInterrupt"),
+        ("def f(x):\n    raise GeneratorExit('gone')", "line 2: GeneratorExit: gone"),
+        ("class Odd(BaseException): pass\ndef f(x):\n    raise Odd(3)", "line 3: Odd: 3"),
         ("def f(x):\n    return f(x)", "RecursionError"),
     ],
 )
@@ -83,6 +86,20 @@ def test_an_exception_names_its_line(source: str, said: str) -> None:
     assert said in failure.value.message
     assert "\n" not in failure.value.message
     assert failure.value.hint
+
+
+def test_ctrl_c_is_no_error_of_the_code() -> None:
+    source = "from core.errors import Interrupted\ndef f(x):\n    raise Interrupted"
+    with pytest.raises(Interrupted):
+        compile_item(pyfunc(source), trusted=True)(1.0)
+
+
+def test_a_line_without_an_end_is_passed_on_in_pieces() -> None:
+    printed: list[str] = []
+    source = "def f(x):\n    for i in range(100_000): print('0123456789', end='')\n"
+    compile_item(pyfunc(source), trusted=True, output=printed.append)(1)
+    assert "".join(printed) == "0123456789" * 100_000
+    assert max(map(len, printed)) < 10_000
 
 
 def test_untrusted_code_is_not_even_compiled(tmp_path: Path) -> None:

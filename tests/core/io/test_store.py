@@ -11,7 +11,7 @@ from hypothesis import given
 
 from core.errors import GradstepError
 from core.graph.model import Constant, Graph, Operation
-from core.io import store
+from core.io import attributes, store
 from core.io.document import CodeItem, CodeKind, Document, View
 from tests.core.io.documents import documents, parts
 
@@ -40,6 +40,14 @@ def test_large_tensors_are_files_and_kept_once() -> None:
     assert names[0] == "mimetype"
     assert sum(name.startswith("tensors/") for name in names) == 1
     assert store.from_bytes(store.to_bytes(document)).initial["w"] == big
+
+
+def test_two_tensors_whose_hashes_begin_alike_stay_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Anybody can make such a pair in minutes; one would stand for the other, unnoticed."""
+    monkeypatch.setattr(attributes, "DIGITS", 0)
+    feeds = {f"x{i}": Constant(np.arange(100.0) + i) for i in range(3)}
+    again = store.from_bytes(store.to_bytes(Document(feeds=feeds)))
+    assert again.feeds == feeds
 
 
 def test_code_is_readable_in_the_file() -> None:

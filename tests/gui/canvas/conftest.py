@@ -27,6 +27,7 @@ class EngineHere(QObject):
     state_changed = Signal(str)
     event = Signal(object)
     died = Signal(object)
+    confined = False
 
     def __init__(self, argv: object = None, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -23,6 +23,7 @@ class LocalBridge(QObject):
     state_changed = Signal(str)
     event = Signal(object)
     died = Signal(object)
+    confined = False
 
     def __init__(self, argv: object = None, parent: QObject | None = None) -> None:
         super().__init__(parent)

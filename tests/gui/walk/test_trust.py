@@ -53,7 +53,7 @@ def test_nothing_runs_until_it_is_trusted(trace, user, examples, tmp_path) -> No
     assert not trace.exists()
 
     user.click("inspector.error.trust")
-    user.click("trust_dialog.apply")
+    user.click("trust_dialog.full")
     assert not user.sees("banner.restricted.text")
     assert user.text("status.trust") == "document trusted"
     user.key("F5")

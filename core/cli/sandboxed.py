@@ -1,0 +1,55 @@
+"""A command whose document's Python runs without network and files, but those that it names."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator
+
+from core.cli.output import usage
+from core.errors import GradstepError
+from core.host import sandbox
+
+
+def confine_command(verb: str, args: argparse.Namespace) -> None:
+    """Confine this process, for good: it can read the files that the arguments name, and write into
+    --logdir. To be called before anything heavy is imported. Raises GradstepError where the command
+    would write elsewhere, or nothing can be confined here."""
+    if verb == "expect" or getattr(args, "out", None):
+        raise usage(
+            "--sandbox lets nothing be written but --logdir",
+            "leave --out away, or read the document's Python and pass --trust",
+        )
+    sandbox.ensure_clean()
+    write = [*_made(getattr(args, "logdir", None))]
+    sandbox.confine(_profile(args), _read(args), write)
+
+
+def _profile(args: argparse.Namespace) -> sandbox.Profile:
+    devices = (getattr(args, "device", ""), getattr(args, "against", ""))
+    on_gpu = any(name.startswith("gpu") for name in devices)
+    return sandbox.Profile.GPU if on_gpu else sandbox.Profile.ENGINE
+
+
+def _read(args: argparse.Namespace) -> Iterator[str]:
+    yield args.file
+    for name in ("code", "script"):
+        yield getattr(args, name, None) or ""
+    for feed in getattr(args, "feed", ()):
+        _, _, value = feed.partition("=")
+        if value.startswith("@"):
+            path, _, key = value[1:].rpartition(":")
+            yield from (value[1:], path if key else "")
+
+
+def _made(folder: str | None) -> Iterator[str]:
+    """The folder, which has to be there."""
+    if folder is None:
+        return
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise GradstepError(
+            f"cannot write {folder}: {error.strerror}", kind="FileError", hint="write elsewhere"
+        ) from None
+    yield folder

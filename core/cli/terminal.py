@@ -1,0 +1,45 @@
+"""What commands write, as a terminal may be given it: no text of a document commands the terminal,
+or reorders what stands beside it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+from core.graph.visible import visible
+
+
+@contextmanager
+def visible_output() -> Iterator[None]:
+    """Inside, all text that goes to standard output or error is visible; see core.graph.visible.
+    The escapes mean the same in JSON. Bytes are written as they are."""
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = map(_visible, before)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
+
+
+def _visible(stream: TextIO) -> Any:
+    return stream if stream is None else _Visible(stream)  # a program without a terminal has none
+
+
+class _Visible:
+    """A text stream, but for what it writes."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        self._stream.write(visible(text))
+        return len(text)
+
+    def writelines(self, lines: Any) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)

@@ -1,0 +1,35 @@
+"""How a process becomes the engine: what has to be done before anything heavy is imported."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from core.host import sandbox
+from core.host.supervisor import supervise
+
+if TYPE_CHECKING:
+    from core.host.devices import DeviceServices
+
+CONFINED = "--sandbox"  # asks an engine to confine itself
+
+
+def run_engine(devices: Callable[[], DeviceServices] | None = None, confined: bool = False) -> int:
+    """Serve whoever started this process until its requests end; the exit status. `devices` is
+    called in the process that runs the user's code, and by default knows the processor alone.
+    confined: without network and files; see core.host.sandbox. Where that cannot be, the engine
+    answers, and refuses what is to run so."""
+    if confined and sandbox.why_not():
+        confined = False
+    if not (confined and sandbox.is_inside()):
+        supervise(sandbox.enter() if confined else None)
+    if confined:
+        sandbox.close_door()
+    from core.host.worker import main
+
+    return main(devices() if devices is not None else None)
+
+
+if __name__ == "__main__":
+    sys.exit(run_engine(confined=CONFINED in sys.argv[1:]))

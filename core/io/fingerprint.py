@@ -1,0 +1,65 @@
+"""What trust in a document's Python is about: its functions, and the program that calls them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from weakref import WeakKeyDictionary
+
+import msgspec
+
+from core.errors import GradstepError
+from core.io.document import Document
+from core.io.expectation import Expectation, ExpectationKind, Variation, variations
+
+# What its Python never gets to see: how a document is looked at, stepped through and told of.
+_BESIDE = Document()
+_WORDS = ("view", "breakpoints", "title", "note", "claim", "truth", "group")
+
+_known: WeakKeyDictionary[Document, str] = WeakKeyDictionary()
+
+
+def fingerprint(document: Document) -> str:
+    """SHA-256 (hex) of a document's Python and of all that decides with what it is called: graph,
+    feeds, initial values, gradients asked for, optimizers, threads, what a run computes, and what
+    expectations change of that. "" without Python. Documents that are the same but for places,
+    breakpoints, words and what is expected have the same one.
+
+    It costs as much as writing the document; the second time nothing. Raises GradstepError
+    (FileError) for a document that no file can hold.
+    """
+    if not document.code:
+        return ""
+    if document not in _known:
+        _known[document] = _digest(document)
+    return _known[document]
+
+
+def _digest(document: Document) -> str:
+    from core.io.records import take_apart
+
+    bare = {name: getattr(_BESIDE, name) for name in _WORDS}
+    written = take_apart(document.with_(**bare, expectations=tuple(_varied(document))))
+    written.document.version = 0  # another version writes the same program
+    try:
+        record = msgspec.json.encode(written.document, order="deterministic")
+    except UnicodeEncodeError as error:
+        raise GradstepError(f"a name cannot be saved as text: {error}", kind="FileError") from None
+    members = (part for name in sorted(written.members) for part in (name, written.members[name]))
+    return _sha256([record, *members])
+
+
+def _varied(document: Document) -> Iterator[Expectation]:
+    """Of what is expected, only what is fed and asked while that is checked."""
+    for when in variations(document.expectations):
+        if when != Variation():
+            yield Expectation("", "", ExpectationKind.FAILS, when=when)
+
+
+def _sha256(parts: Iterable[bytes | str]) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.encode() if isinstance(part, str) else part
+        digest.update(b"%d:" % len(data))
+        digest.update(data)
+    return digest.hexdigest()

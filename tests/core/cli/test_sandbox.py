@@ -1,0 +1,86 @@
+"""`--sandbox`: the document's Python runs, and reaches nothing but what the command names."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.host import sandbox
+from core.host.sandbox import landlock
+from core.io import edits, store
+from core.io.document import CodeKind
+
+ROOT = Path(__file__).parents[3]
+SOURCE = """
+import os
+def forward(c, k, d):
+    for path in ({file!r}, {feed!r}, {other!r}):
+        try:
+            print("read", os.path.basename(path), len(open(path, "rb").read()) > 0)
+        except OSError as error:
+            print("refused", os.path.basename(path))
+    print("token", "MY_TOKEN" in os.environ)
+    return c + k
+"""
+
+pytestmark = pytest.mark.skipif(
+    bool(sandbox.why_not()) or not landlock.abi(), reason="the kernel has no Landlock"
+)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A document that tries to read itself, a file that is fed, and another."""
+    np_save(tmp_path / "fed.npy")
+    (tmp_path / "other").write_text("mine")
+    paths = {name: str(tmp_path / name) for name in ("d.gradstep", "fed.npy", "other")}
+    document = store.load(ROOT / "assets" / "examples" / "override_add.gradstep")
+    item = next(i for i in document.code.values() if i.kind is CodeKind.PYFUNC)
+    source = SOURCE.format(file=paths["d.gradstep"], feed=paths["fed.npy"], other=paths["other"])
+    store.save(tmp_path / "d.gradstep", edits.set_code(document, replace(item, source=source)))
+    return tmp_path / "d.gradstep"
+
+
+def np_save(path: Path) -> None:
+    import numpy as np
+
+    np.save(path, np.array([1.0, 2.0], np.float32))
+
+
+def gradstep(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(ROOT / "main.py"), *arguments],
+        env={**os.environ, "MY_TOKEN": "GR4D"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def test_it_reads_what_is_named_and_nothing_else(file: Path) -> None:
+    fed = f"data=@{file.parent / 'fed.npy'}"
+    done = gradstep("run", str(file), "--fetch", "loss", "--feed", fed, "--sandbox")
+    assert done.returncode == 0, done.stderr
+    assert "0.66369414" in done.stdout
+    assert done.stderr.splitlines()[:4] == [
+        "read d.gradstep True", "read fed.npy True", "refused other", "token False"
+    ]  # fmt: skip
+
+
+def test_event_logs_are_written_and_documents_are_not(file: Path, tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    done = gradstep("train", str(file), "--steps", "2", "--logdir", str(logs), "--sandbox")
+    assert done.returncode == 0, done.stderr
+    assert [*logs.iterdir()]
+    done = gradstep("train", str(file), "--out", str(tmp_path / "o.gradstep"), "--sandbox")
+    assert done.returncode == 2
+    assert "--sandbox lets nothing be written but --logdir" in done.stderr
+    assert not (tmp_path / "o.gradstep").exists()
+
+
+def test_doctor_says_what_there_is() -> None:
+    done = gradstep("doctor")
+    assert f"Landlock, version {landlock.abi()}" in done.stdout
+    assert "PR_SET_PDEATHSIG" in done.stdout

@@ -1,0 +1,73 @@
+"""Whatever the engine says, and however much: the window goes on answering."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from core.host.messages import Output
+from core.io import edits
+from core.io.document import CodeItem, CodeKind
+from core.io.open import read
+from gui.driver import Driver
+from gui.panels.output import OutputPanel
+from tests.bench.reacting import Ticks
+
+LONGEST = 0.1  # seconds in which the event loop may stand still
+FLOODS = {
+    "lines": "for i in range(300_000): print(i)",
+    "one line": "for i in range(30_000): print('0123456789', end='')",
+    "descriptor": "import os\n    for i in range(100): os.write(1, b'x' * 3_000_000)",
+    # as no engine of ours would: straight into the stream of answers
+    "forged": (
+        "import gc, io; from core.host import wire\n"
+        "    from core.host.messages import Output, Progress\n"
+        "    out = next(o for o in gc.get_objects() if isinstance(o, io.BufferedWriter)"
+        " and o.fileno() > 2)\n"
+        "    for i in range(3_000):\n"
+        "        wire.write(out, Output(text='forged ' * 9 + '\\n'))\n"
+        "        wire.write(out, Progress(text='p', done=i, total=3_000))"
+    ),
+}
+
+
+def printing(driver: Driver, body: str, examples: Path) -> None:
+    """The window on a document whose Python does that, stopped before it."""
+    document = read(examples / "override_add.gradstep")
+    source = f"def forward(c, k, d):\n    {body}\n    return c + k\n"
+    item = CodeItem("custom_add", CodeKind.PYFUNC, source)
+    driver.workspace.open_document(edits.set_code(document, item))
+    driver.workspace.trust()
+    driver.settle()
+    driver.workspace.control("run_to", "e")
+    driver.settle()
+
+
+def longest_gap(driver: Driver) -> float:
+    with Ticks(time.process_time) as ticks:  # of all threads here; other processes do not count
+        driver.workspace.control("continue_")
+        driver.settle()
+    assert driver.workspace.stop is not None
+    assert driver.workspace.stop.error is None
+    return ticks.longest
+
+
+def test_no_flood_stops_the_window(driver: Driver, examples: Path) -> None:
+    driver.window.docks.by_id["output"].show()
+    for name, body in FLOODS.items():
+        printing(driver, body, examples)
+        assert longest_gap(driver) < LONGEST, name
+    panel = driver.window.docks.by_id["output"].panel
+    assert isinstance(panel, OutputPanel)
+    assert "forged" in panel.text.toPlainText()
+
+
+@pytest.mark.parametrize("text", ["x" * 100_000, "0123456789\n" * 10_000])
+def test_what_was_printed_is_kept_in_bounded_memory(driver: Driver, text: str) -> None:
+    printed = driver.workspace.printed
+    for _ in range(50):
+        driver.workspace.bridge.event.emit(Output(text=text))
+    assert sum(map(len, printed.pieces)) <= 1 << 20
+    assert text.endswith(printed.pieces[-1])

@@ -1,0 +1,62 @@
+"""An engine that was killed comes back to where it stood: some kills, many walks without one."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from core.host import messages as m
+from core.host.devices import CpuOnly
+from core.host.journal import Journal
+from core.host.service import EngineService
+from tests.kill.engine import Found, Walk, run
+
+
+class InProcess:
+    """What a client does, around an engine that is no process: a restart makes another one."""
+
+    alive = False
+
+    def __init__(self) -> None:
+        self._journal, self._service = Journal(), EngineService(CpuOnly())
+
+    def send(self, message: m.Message, buffers: Any = (), reply_to: Any = None) -> None:
+        reply, received = self._service.handle(message, buffers)
+        self._journal = self._journal.after(message, buffers, reply)
+        reply_to(reply, received)
+
+    def restart(self, reply_to: Any) -> int:
+        self._service = EngineService(CpuOnly())
+        requests = self._journal.replay()
+        for message, buffers in requests:
+            reply_to(*self._service.handle(message, buffers))
+        return len(requests)
+
+
+class Replay(Walk):
+    """A walk at whose end nobody is killed."""
+
+    def _die(self) -> None:
+        pass
+
+    def _measure(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_the_journal_leads_back(part: int) -> None:
+    """Edits after copies between sessions, restarts of these, threads with breakpoints, …"""
+    found = Found()
+    for number in range(20 * part, 20 * part + 20):
+        name = f"journal {number}"
+        Replay(InProcess(), random.Random(name), found, name).go()  # type: ignore[arg-type]
+    assert (found.lost, found.internal_errors) == (0, 0), found.notes
+
+
+def test_killed_engines_come_back() -> None:
+    found = run(4, seed=5)
+    assert found["cases"] == 4
+    assert (found["lost"], found["internal_errors"], found["hangs"]) == (0, 0, 0), found["notes"]
+    assert found["stall_ms"] < 1000
