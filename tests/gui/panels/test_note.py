@@ -30,6 +30,7 @@ def panel(bench: Any, qtbot: Any, show: Callable[..., Any]) -> Any:
         ),
     )
     bench.space.open_document(document)
+    bench.space.trust()  # the example as it came is checked with other values than these, too
     made = show(NotePanel(bench.space))
     qtbot.waitUntil(lambda: bench.space.expected.checked is not None)
     return made
