@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from core.cli.arguments import budget
 from core.cli.asking import request_of
 from core.cli.code_file import code_from
 from core.cli.feeding import fed, with_feeds
@@ -49,7 +50,7 @@ class Loaded:
 def load(args: argparse.Namespace) -> Loaded:
     """The document of `args.file` with its feeds, init, and gradient request as the arguments
     say. Raises GradstepError."""
-    document = read(args.file)
+    document = read(args.file, budget(args))
     arrays = fed(document.graph, args)
     if arrays:
         document = with_placeholders(document.with_(feeds=with_feeds(document, arrays)))
@@ -62,7 +63,7 @@ def load(args: argparse.Namespace) -> Loaded:
 
 def as_it_stands(args: argparse.Namespace) -> Loaded:
     """The document of `args.file`, whatever else the arguments say. Raises GradstepError."""
-    return _with_functions(read(args.file), args)
+    return _with_functions(read(args.file, budget(args)), args)
 
 
 def start(
