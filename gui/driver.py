@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from core.errors import GradstepError
 from core.io.atomic import replace_file
+from core.io.budget import DEFAULT
 from gui.main_window import MainWindow
 
 PATIENCE = 60.0  # seconds; for a machine that is busy with other things
@@ -34,11 +35,12 @@ class Driver:
         self.window.activateWindow()
         self.wait(self.window.isActiveWindow, "the window to become active")
 
-    def open(self, path: Path) -> None:
-        """Open a file, and wait until it is shown and the engine has taken it."""
+    def open(self, path: Path, memory: int = DEFAULT) -> None:
+        """Open a file, and wait until it is shown and the engine has taken it. memory: bytes that
+        reading it may take."""
         opened: list[bool] = []
         self.workspace.document_opened.connect(lambda: opened.append(True))
-        self.window.files.open(path)
+        self.window.files.open(path, limit=memory)
         self.wait(lambda: bool(opened), f"{path.name} to open")
         self.settle()
 

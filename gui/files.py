@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from core.errors import GradstepError
+from core.io.budget import DEFAULT, OverBudgetError, enough_for
 from core.io.document import Document
 from core.io.example_index import EXAMPLES
 from gui.autosave import Recovered
+from gui.background import Background
 from gui.dialogs import unsaved
 from gui.dialogs.file_choice import ask_open, ask_save, remember_folder
+from gui.dialogs.large_file import LargeFileDialog
 from gui.settings import settings
-from gui.workspace import Workspace
+from gui.workspace import Failed, Workspace
 
 FILTER = "Graphs (*.gradstep *.pb *.pbtxt);;All files (*)"
+
+Reading = Callable[[Failed, int], None]  # who hears of a failure; bytes that it may take
 
 _EXPORTS = (
     "Pictures (*.png *.svg);;TensorFlow GraphDef (*.pb *.pbtxt);;Python (*.py);;Graphviz (*.dot)"
@@ -30,6 +36,7 @@ class Files(QObject):
     def __init__(self, workspace: Workspace, window: QWidget) -> None:
         super().__init__(window)
         self._workspace, self._window = workspace, window
+        self._background = Background(self)
 
     def new(self) -> bool:
         """An empty document."""
@@ -38,8 +45,14 @@ class Files(QObject):
         self._workspace.open_document(Document())
         return True
 
-    def open(self, path: Path | None = None, then: Callable[[], None] = lambda: None) -> bool:
-        """Show a file, asking which one if need be."""
+    def open(
+        self,
+        path: Path | None = None,
+        then: Callable[[], None] = lambda: None,
+        limit: int = DEFAULT,
+    ) -> bool:
+        """Show a file, asking which one if need be. limit: bytes of memory that it may take until
+        the user is asked."""
         if not self.may_leave():
             return False
         if path is None:
@@ -56,7 +69,11 @@ class Files(QObject):
                 remember_folder("open", chosen)
             then()
 
-        self._workspace.open_path(chosen, opened)
+        self._within_memory(
+            chosen.name,
+            lambda failed, limit: self._workspace.open_path(chosen, opened, failed, limit),
+            limit,
+        )
         return True
 
     def recover(self, found: Recovered, keep: Callable[[], bool]) -> bool:
@@ -69,7 +86,12 @@ class Files(QObject):
             if keep():
                 found.discard()
 
-        self._workspace.recover(found.copy, found.path, found.name, opened)
+        self._within_memory(
+            found.name,
+            lambda failed, limit: self._workspace.recover(
+                found.copy, found.path, found.name, opened, failed, limit
+            ),
+        )
         return True
 
     def save(self) -> bool:
@@ -87,7 +109,8 @@ class Files(QObject):
         return self._write(path if own else path.with_name(f"{path.name}.gradstep"))
 
     def export(self, picture: Callable[[str], bytes]) -> bool:
-        """Write the graph in another format, or as a picture: `picture(suffix)` is its file."""
+        """Write the graph in another format, or as a picture: `picture(suffix)` is its file. Other
+        formats are written beside the main thread; whether it began."""
         from core.io import atomic, export
 
         start = Path(self._workspace.name).with_suffix(".png")
@@ -96,15 +119,25 @@ class Files(QObject):
             return False
         suffix = path.suffix.lower()
         try:
-            pixels = suffix in (".png", ".svg")
-            document = self._workspace.document
-            data = picture(suffix) if pixels else export.to_bytes(document, suffix)
-            atomic.replace_file(path, data)
+            if suffix in (".png", ".svg"):
+                atomic.replace_file(path, picture(suffix))
+                self._exported(path)
+                return True
+            export.check_format(suffix)
         except GradstepError as error:
             self._workspace.complain(error)
             return False
-        self._workspace.message.emit("info", f"Exported to {path}")
+        document = self._workspace.document
+        self._workspace.message.emit("info", f"Exporting to {path}")
+        self._background.run(
+            partial(export.write, path, document),
+            lambda _: self._exported(path),
+            self._workspace.complain,
+        )
         return True
+
+    def _exported(self, path: Path) -> None:
+        self._workspace.message.emit("info", f"Exported to {path}")
 
     def close(self) -> bool:
         """Show the start page."""
@@ -122,6 +155,18 @@ class Files(QObject):
         if answer is unsaved.Answer.SAVE:
             return self.save()
         return answer is unsaved.Answer.DISCARD
+
+    def _within_memory(self, name: str, read: Reading, limit: int = DEFAULT) -> None:
+        """Read a file, and ask before it takes more memory than files do."""
+
+        def failed(error: GradstepError) -> None:
+            if not isinstance(error, OverBudgetError):
+                self._workspace.complain(error)
+                return
+            more = partial(self._within_memory, name, read, enough_for(error))
+            LargeFileDialog(self._workspace, name, error, more, self._window).open()
+
+        read(failed, limit)
 
     def _write(self, path: Path) -> bool:
         from core.io import store

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from core.errors import GradstepError
 from core.host.failures import error_of
+from core.io.budget import DEFAULT, Budget
 from gui import commands
 from gui.app import application, new_window
 from gui.driver import Driver
@@ -29,6 +30,7 @@ def shot(
     compare: Sequence[str] = (),
     profile: str | None = None,
     colour: str | None = None,
+    memory: int = DEFAULT,
     engine: Sequence[str] | None = None,
 ) -> None:
     """Write a PNG of the window.
@@ -39,7 +41,7 @@ def shot(
     logical pixel; it can be chosen once per process. select: operations. show: panels to bring to
     the front, by their ids. compare: devices to compare with. profile: runs to measure,
     "recorded" or "fast"; colour: what to tint the nodes by, "time" or "bytes" (of recorded runs
-    if nothing is said). Raises GradstepError.
+    if nothing is said). memory: bytes that reading the file may take. Raises GradstepError.
     """
     os.environ.setdefault("QT_SCALE_FACTOR", f"{scale:g}")
     application(windowless=True)
@@ -50,7 +52,7 @@ def shot(
     driver.workspace.message.connect(lambda level, text: failures.append(text))
     try:
         if document is not None:
-            _open(driver, Path(document), failures)
+            _open(driver, Path(document), memory, failures)
             _go_to(driver, step, inside)
             _compare(driver, compare, failures)
             _profile(driver, profile, colour)
@@ -63,11 +65,11 @@ def shot(
         window.discard()
 
 
-def _open(driver: Driver, path: Path, failures: list[str]) -> None:
+def _open(driver: Driver, path: Path, memory: int, failures: list[str]) -> None:
     from core.io.open import read
 
-    read(path)  # its error is the command's
-    driver.open(path)
+    read(path, Budget(memory))  # its error is the command's
+    driver.open(path, memory)
     if driver.workspace.program is None:
         raise GradstepError(failures[-1] if failures else "the engine did not take the document")
 

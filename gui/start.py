@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
 from core.errors import GradstepError
+from core.io.example_index import is_bundled
 from gui.background import Background
 from gui.main_window import MainWindow
 
+if TYPE_CHECKING:
+    from core.host.file_reader import FileReader
+
 # What the window's parts import, so that the start page is painted before and answers meanwhile. A
 # name that is missing here is imported all the same, with what needs it.
+READER = "core.host.file_reader"
 BESIDE = (  # by a thread: nothing of Qt's is in it
     "numpy",
+    READER,
     "core.host.client",
     "core.io.store",
     "core.io.blocks",
@@ -63,6 +71,7 @@ class Start(QObject):
         self._window, self._engine, self._document = window, engine, document
         self._background = Background(self)
         self._left = deque(HERE)
+        self._process: FileReader | None = None
 
     def begin(self) -> None:
         if self._document is None:
@@ -72,9 +81,13 @@ class Start(QObject):
             self._load()
 
     def _load(self) -> None:
-        self._background.run(_import_beside, self._go_on, self._fail)
+        self._background.run(partial(_import_beside, self._document), self._begin, self._fail)
 
-    def _go_on(self, _: object = None) -> None:
+    def _begin(self, process: FileReader | None) -> None:
+        self._process = process
+        self._go_on()
+
+    def _go_on(self) -> None:
         try:
             if self._left:
                 import_module(self._left.popleft())
@@ -87,13 +100,19 @@ class Start(QObject):
     def _finish(self) -> None:
         window = self._window
         furnish(window, self._engine)
-        self._background.run(_import_ahead, lambda _: window.prepare(), self._fail)
+        if self._process is not None:
+            window.workspace.reader.take(self._process)
+        self._background.run(_import_ahead, self._prepare, self._fail)
         QTimer.singleShot(RECOVERY, window, window.offer_recovery)
         if self._document is not None:
             window.workspace.document_opened.connect(self._show)
             window.workspace.message.connect(self._show)
             QTimer.singleShot(PATIENCE, self, self._show)
             window.files.open(self._document)
+
+    def _prepare(self, _: object) -> None:
+        self._window.prepare()
+        self._window.workspace.reader.be_ready()
 
     def _show(self, *_: object) -> None:
         if self._document is not None:
@@ -105,9 +124,14 @@ class Start(QObject):
         QApplication.exit(1)
 
 
-def _import_beside() -> None:
+def _import_beside(document: Path | None) -> FileReader | None:
+    """The process that will read the document, if it takes one: it starts meanwhile."""
+    process = None
     for name in BESIDE:
-        import_module(name)
+        module = import_module(name)
+        if name == READER and document is not None and not is_bundled(document):
+            process = module.FileReader()
+    return process
 
 
 def _import_ahead() -> None:

@@ -23,6 +23,7 @@ from core.host.messages import (
 )
 from core.host.permission import Permission
 from core.host.wire import Buffer
+from core.io.budget import DEFAULT
 from core.io.changed import has_work
 from core.io.document import Document
 from core.io.example_index import EXAMPLES
@@ -46,6 +47,7 @@ from gui.values import TensorValue
 from gui.whys import Whys
 
 UNTITLED = "untitled.gradstep"
+Failed = Callable[[GradstepError], None]
 NOTHING = Inference(TensorTypes({}), {}, ())
 
 
@@ -238,26 +240,40 @@ class Workspace(QObject):
             last.fleeting = True
             self.undo_stack.undo()
 
-    def open_path(self, path: Path, then: Callable[[], None] = _ignore) -> None:
-        """Read a file of any supported format beside the main thread, then show it."""
+    def open_path(
+        self,
+        path: Path,
+        then: Callable[[], None] = _ignore,
+        failed: Failed | None = None,
+        limit: int = DEFAULT,
+    ) -> None:
+        """Read a file of any supported format beside the main thread, then show it. failed: gets
+        what went wrong; None for a message. limit: bytes of memory that it may take."""
         own = path.suffix == ".gradstep" and EXAMPLES not in path.parents
 
         def loaded(document: Document, inference: Inference) -> None:
             self.open_document(document, path if own else None, inference, path.name)
             then()
 
-        self.reader.read(path, loaded, self.complain)
+        self.reader.read(path, loaded, failed or self.complain, limit)
 
     def recover(
-        self, copy: Path, path: Path | None, name: str, then: Callable[[], None] = _ignore
+        self,
+        copy: Path,
+        path: Path | None,
+        name: str,
+        then: Callable[[], None] = _ignore,
+        failed: Failed | None = None,
+        limit: int = DEFAULT,
     ) -> None:
-        """Show the document in `copy` as unsaved work on `path`, or on no file yet, as `name`."""
+        """Show the document in `copy` as unsaved work on `path`, or on no file yet, as `name`;
+        otherwise as `open_path`."""
 
         def loaded(document: Document, inference: Inference) -> None:
             self.open_document(document, path, inference, name, recovered=True)
             then()
 
-        self.reader.read(copy, loaded, self.complain)
+        self.reader.read(copy, loaded, failed or self.complain, limit)
 
     def open_document(
         self,
@@ -341,7 +357,8 @@ class Workspace(QObject):
         self.debugger.ask_devices()
 
     def close(self) -> None:
-        """End the engine; the workspace is of no use afterwards."""
+        """End the engine, and what reads files; the workspace is of no use afterwards."""
+        self.reader.close()
         self.bridge.close()
 
     # -- inside ---------------------------------------------------------------------------------

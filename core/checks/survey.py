@@ -23,6 +23,7 @@ from core.engine.groups import owner
 from core.engine.plan import Plan
 from core.graph.dtypes import DType
 from core.graph.model import Operation, TensorRef
+from core.graph.splat import element_of, is_splat
 
 _AT_ONCE = 64  # values between two looks at the clock
 _KEPT = 8  # runs of which it is remembered what was found
@@ -183,10 +184,12 @@ class _Look:
         """False where an element is not finite, and where the squares are too large to be added
         up."""
         if type(held) is np.ndarray:
+            held = element_of(held) if is_splat(held) else held
             return math.isfinite(abs(np.vdot(held, held)))
         return held is None or bool(self._again.array((held * 0 == 0).all()))
 
     def _kind(self, held: Any) -> str:
         """ "nan" or "inf" where an element is, else ""."""
         x = self._again.array(held)
+        x = element_of(x) if is_splat(x) else x
         return "nan" if np.isnan(x).any() else "inf" if np.isinf(x).any() else ""

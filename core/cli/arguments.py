@@ -7,8 +7,11 @@ import re
 from typing import Any, NoReturn
 
 from core.cli.output import usage
+from core.io.budget import DEFAULT, Budget, in_words
 
 _LARGEST = 8192  # pixels a side of a picture
+_SIZE = re.compile(r"(\d{1,12}(?:\.\d{1,3})?) *([kKmMgGtT]?)(?:i?[bB])?")
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _INSIDE = re.compile(r"\d+:\d+(/\d+:\d+)*")
 
 
@@ -33,7 +36,24 @@ def document(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="let it run, this time, without network and files but those that are named here",
     )
+    memory(parser)
     code(parser)
+
+
+def memory(parser: argparse.ArgumentParser) -> None:
+    """How much memory reading may take; `budget` says it to a reader."""
+    parser.add_argument(
+        "--memory",
+        metavar="SIZE",
+        type=_bytes,
+        default=DEFAULT,
+        help=f"memory that reading a file may take ({in_words(DEFAULT)}): 4GiB, 512MiB",
+    )
+
+
+def budget(args: argparse.Namespace) -> Budget:
+    """What `memory` was given, for one file."""
+    return Budget(args.memory)
 
 
 def code(parser: argparse.ArgumentParser) -> None:
@@ -156,6 +176,15 @@ def positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"'{text}' is not a positive whole number")
     return int(text)
+
+
+def _bytes(text: str) -> int:
+    """`"4GiB"`, `"512M"` or a number of bytes."""
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a size: write 4GiB or 512MiB")
+    number, unit = found.groups()
+    return int(float(number) * _UNITS[unit.lower()])
 
 
 def position(text: str) -> tuple[int, str]:

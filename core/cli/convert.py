@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from core.cli.arguments import budget
 from core.cli.code_file import code_from
 from core.cli.output import usage
 from core.cli.ports import PICTURES, Answer, Application
@@ -20,7 +21,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     if args.out != "-" and suffix not in WRITTEN:
         error = unknown_format(suffix, WRITTEN)
         raise usage(error.message, error.hint)
-    document = read(args.file)
+    document = read(args.file, budget(args))
     if args.code:
         code = {**document.code, **code_from(document, args.code)}
         document = document.with_(code=code)

@@ -18,7 +18,9 @@ from core.io.document import Document
 
 def fed(graph: Graph, args: argparse.Namespace) -> Mapping[TensorRef, np.ndarray]:
     """What --feed gives, as the graph takes it. Raises GradstepError."""
-    given: Mapping[str, Any] = dict(parse_feed(text) for text in getattr(args, "feed", ()))
+    given: Mapping[str, Any] = dict(
+        parse_feed(text, args.memory) for text in getattr(args, "feed", ())
+    )
     arrays = feed_arrays(graph, given)
     if arrays and not args.allow_nan:
         _refuse_non_finite(arrays)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from core.cli.arguments import budget
 from core.cli.asking import as_asked
 from core.cli.code_file import code_from
 from core.cli.feeding import fed, with_feeds
@@ -52,7 +53,7 @@ class Loaded:
 def load(args: argparse.Namespace) -> Loaded:
     """The document of `args.file` with its feeds, init, and gradient request as the arguments
     say. Raises GradstepError."""
-    document = read(args.file)
+    document = read(args.file, budget(args))
     may = _permission(document, args)
     arrays = fed(document.graph, args)
     if arrays:
@@ -66,7 +67,7 @@ def load(args: argparse.Namespace) -> Loaded:
 
 def as_it_stands(args: argparse.Namespace) -> Loaded:
     """The document of `args.file`, whatever else the arguments say. Raises GradstepError."""
-    document = read(args.file)
+    document = read(args.file, budget(args))
     return _with_functions(document, args, _permission(document, args))
 
 

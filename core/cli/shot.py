@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from core.cli.arguments import budget
 from core.cli.output import usage
 from core.cli.ports import Answer, Application
 from core.cli.verbs import START_PAGE
@@ -18,9 +19,9 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
         raise usage(f"a shot is a .png, not {suffix}", f"write {args.out.with_suffix('.png')}")
     path = None if args.file == START_PAGE else Path(args.file)
     if path is not None:
-        read(path)
+        read(path, budget(args))
     step, inside = args.step
-    names = ("theme", "size", "scale", "select", "show", "compare", "profile", "colour")
+    names = ("theme", "size", "scale", "select", "show", "compare", "profile", "colour", "memory")
     look = {name: getattr(args, name) for name in names}
     app.shot(path, args.out, step=step, inside=inside, **look)
     return Answer({"shot": str(args.out)}, f"wrote {args.out}")

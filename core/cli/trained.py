@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from core.cli.arguments import budget
 from core.cli.output import usage
 from core.cli.trust import pass_trust_on
 from core.errors import GradstepError
@@ -54,7 +55,7 @@ def saving(args: argparse.Namespace) -> Saving | None:
             kind="FileError",
             hint="make the folder, or save elsewhere",
         )
-    return Saving(path, read(args.file))
+    return Saving(path, read(args.file, budget(args)))
 
 
 def _same(path: Path, file: str) -> bool:

@@ -6,6 +6,7 @@ import ast
 from typing import Any
 
 from core.cli.output import usage
+from core.io.budget import DEFAULT, Budget
 
 _WORDS = {
     "nan": float("nan"), "NaN": float("nan"), "inf": float("inf"), "Infinity": float("inf"),
@@ -16,21 +17,23 @@ _PLAIN = (int, float, complex, str, bytes)
 _SHOWN = 60  # characters of what is no value
 
 
-def parse_feed(text: str) -> tuple[str, Any]:
+def parse_feed(text: str, memory: int = DEFAULT) -> tuple[str, Any]:
     """`"x=[1, nan]"`, `"x=@FILE.npy"` or `"x=@FILE.npz:KEY"` as a name and a value that NumPy can
-    make an array of. Raises GradstepError: UsageError for bad spelling, FileError for the file."""
+    make an array of. memory: bytes that a file may take. Raises GradstepError: UsageError for bad
+    spelling, FileError for the file."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
         raise usage(f"'{text}' is not NAME=VALUE", "write --feed x=[1,2]")
-    return name.strip(), parse_value(value.strip())
+    return name.strip(), parse_value(value.strip(), memory)
 
 
-def parse_value(text: str) -> Any:
-    """A number, string, truth value or nested list of them (JSON or Python), or @FILE."""
+def parse_value(text: str, memory: int = DEFAULT) -> Any:
+    """A number, string, truth value or nested list of them (JSON or Python), or @FILE, which may
+    take so many bytes of memory."""
     if text.startswith("@"):
         from core.cli.array_files import array_at
 
-        return array_at(text[1:])
+        return array_at(text[1:], Budget(memory))
     try:
         return _plain(ast.parse(text, mode="eval").body)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

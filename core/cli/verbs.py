@@ -174,6 +174,7 @@ def _train(parser: argparse.ArgumentParser) -> None:
 def _convert(parser: argparse.ArgumentParser) -> None:
     """Write a document in another format, chosen by the suffix of OUT; `-` prints it as Python."""
     parser.add_argument("file", metavar="IN", help=".gradstep, .pb or .pbtxt")
+    arguments.memory(parser)
     arguments.code(parser)
     parser.add_argument("out", metavar="OUT", help=f"{', '.join(WRITTEN)}, or - for the screen")
 
@@ -194,6 +195,7 @@ def _shot(parser: argparse.ArgumentParser) -> None:
         "file", metavar="FILE", help=f".gradstep, .pb, .pbtxt, or {START_PAGE} (start page)"
     )
     parser.add_argument("out", metavar="OUT.png", type=Path)
+    arguments.memory(parser)
     parser.add_argument(
         "--step", metavar="N[/ITERATION:STEP]", type=arguments.position, default=(0, ""),
         help="steps to take first; in a loop: iterations and steps of it besides"

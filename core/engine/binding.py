@@ -64,7 +64,10 @@ class Binding:
         self._loops: dict[Step, LoopCall] = {}
         if before is not None and continued is not None:
             self._take_over(before)
-        self._arena.grow(self.layout.size, backend)
+        try:
+            self._arena.grow(self.layout.size, backend)
+        except GradstepError as error:
+            raise error.at(self._largest()) from None
         if before is not None and continued is not None:
             before._passed_on = True
         self._lay_out()
@@ -139,6 +142,12 @@ class Binding:
         self._loops = {step: self._loops[step] for step in loops if step in self._loops}
         for call in self._loops.values():
             call.adopt(self._keeping())  # those that are taken over kept what was asked for then
+
+    def _largest(self) -> str:
+        """The operation whose result takes the most memory."""
+        sizes = [0 if place is None else place.size for place in self.layout.places]
+        made_by = self.plan.made_by[sizes.index(max(sizes))]
+        return self.plan.steps[made_by].op.name if made_by >= 0 else ""
 
     def _make_constant(self, step: Step) -> None:
         try:

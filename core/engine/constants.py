@@ -9,6 +9,11 @@ import numpy as np
 from core.engine.backend import Backend
 from core.engine.evaluate import Functions, run_op
 from core.engine.resolve import Step
+from core.graph.splat import is_splat
+
+# Bytes. Products of matrices are slow on what is not laid out, and add in another order; constants
+# of one value that are larger than this are hardly anything but declared sizes.
+SPLAT_FROM = 256 << 20
 
 
 def constants_of(backend: Backend, step: Step, functions: Functions) -> list[Any]:
@@ -17,9 +22,9 @@ def constants_of(backend: Backend, step: Step, functions: Functions) -> list[Any
 
 
 def _aligned(backend: Backend, array: Any) -> Any:
-    """`array` at a place as good as those in the arena, that nobody can write to; text as it
-    is."""
-    if array.dtype.hasobject:
+    """`array` at a place as good as those in the arena, that nobody can write to; text as it is,
+    and what is large and of one value."""
+    if array.dtype.hasobject or (array.nbytes > SPLAT_FROM and is_splat(array)):
         return array
     place = backend.empty(array.shape, array.dtype)
     place[...] = array

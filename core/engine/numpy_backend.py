@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from core.graph.dtypes import array_bytes
+from core.graph.splat import element_of, is_splat, splat
 from core.ops.rules import TF_CPU, Rules
 from core.ops.table import OpDef
 
@@ -39,12 +41,17 @@ class NumpyBackend:
         return copy
 
     def get(self, array: Any) -> np.ndarray:
+        if is_splat(array):
+            return splat(element_of(array).copy(), array.shape)
         return np.array(array)
 
     def empty(self, shape: tuple[int, ...], dtype: np.dtype) -> Any:
         if dtype.hasobject:
             return np.empty(shape, dtype)
-        size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+        try:
+            size = array_bytes(shape, dtype.itemsize)
+        except ValueError as error:
+            raise MemoryError(str(error)) from None
         memory = np.empty(size + ALIGNMENT, np.uint8)
         start = -memory.ctypes.data % ALIGNMENT
         return memory[start : start + size].view(dtype).reshape(shape)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -79,6 +80,18 @@ class DType(StrEnum):
             raise TypeError(f"no tensor has element type {name}") from None
 
 
+def array_bytes(shape: Sequence[int], itemsize: int) -> int:
+    """Bytes of a NumPy array of `shape`. Raises ValueError where NumPy has no such arrays: its
+    other sizes count even where one is 0."""
+    if len(shape) > MAX_RANK or any(size < 0 for size in shape):
+        raise ValueError(f"there is no array of shape {list(shape)}")
+    if math.prod(size for size in shape if size) * max(itemsize, 1) > MAX_ARRAY:
+        raise ValueError(f"an array of shape {list(shape)} is larger than any memory")
+    return math.prod(shape) * itemsize
+
+
+MAX_RANK = 32
+MAX_ARRAY = (1 << 63) - 1  # bytes; NumPy counts them in a C long
 INDEX = (DType.INT32, DType.INT64)  # what positions and sizes are of, in most op types
 _CPP_NAMES = {DType.FLOAT16: "half", DType.FLOAT32: "float", DType.FLOAT64: "double"}
 _OPAQUE = frozenset({DType.STRING, DType.RESOURCE, DType.VARIANT})

@@ -13,6 +13,7 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
+from core.graph.splat import element_of, folded, is_splat
 
 GRADIENT_OP_TYPE = "_gradient_op_type"
 # Op types whose forward is a Python function.
@@ -81,17 +82,28 @@ class Edge:
 
 
 class Constant:
-    """A frozen tensor value as an attribute; equal when dtype, shape and every bit agree."""
+    """A frozen tensor value as an attribute; equal when dtype, shape and every bit agree. A large
+    one of a single value takes the memory of one element (core.graph.splat)."""
 
     __slots__ = ("array",)
 
     def __init__(self, array: np.typing.ArrayLike) -> None:
-        frozen = np.array(array)  # always a copy: nobody else holds a writable view of it
-        frozen.setflags(write=False)
-        self.array: np.ndarray = frozen
+        given = np.asarray(array)
+        alike = folded(given)
+        # Else always a copy: nobody else holds a writable view of it.
+        self._keep(np.array(given) if alike is given else alike)
+
+    @classmethod
+    def taking(cls, array: np.ndarray) -> Constant:
+        """Of `array` itself, which nobody may write to from here on."""
+        constant = cls.__new__(cls)
+        constant._keep(folded(array))
+        return constant
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Constant) and self._key() == other._key()
+        if not isinstance(other, Constant):
+            return NotImplemented
+        return self.array is other.array or self._key() == other._key()
 
     def __hash__(self) -> int:
         return hash(self._key())
@@ -99,9 +111,16 @@ class Constant:
     def __repr__(self) -> str:
         return f"Constant({self.array.dtype}{list(self.array.shape)})"
 
+    def _keep(self, array: np.ndarray) -> None:
+        if array.flags.writeable:
+            array.setflags(write=False)
+        self.array: np.ndarray = array
+
     def _key(self) -> tuple[object, ...]:
+        """Of a splat by its element: whatever holds the same bits is a splat, too."""
         array = self.array
-        data = repr(array.tolist()) if array.dtype == object else array.tobytes()
+        held = element_of(array) if is_splat(array) else array
+        data = repr(held.tolist()) if array.dtype == object else held.tobytes()
         return (array.dtype.str, array.shape, data)
 
 

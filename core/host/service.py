@@ -44,6 +44,7 @@ from core.host.unfinished import without_unfinished
 from core.host.user_code import Function
 from core.host.wire import Buffer
 from core.io import store
+from core.io.budget import Budget
 from core.io.document import CodeKind, Document
 from core.ops.opened import opened
 from core.ops.output import printing_to, say
@@ -331,7 +332,7 @@ class EngineService:
 def _sent(buffers: Sequence[Buffer]) -> Document:
     if not buffers:
         raise GradstepError("no document was sent", kind="ProtocolError")
-    return store.from_bytes(bytes(buffers[0]))
+    return store.from_bytes(bytes(buffers[0]), budget=Budget.unlimited())
 
 
 def _compiled(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+import msgspec
 import numpy as np
 
+from core.graph.splat import element_of, is_splat
 from core.host.messages import Stats
 
 Array = np.ndarray[Any, Any]
@@ -16,6 +19,8 @@ def summarize(array: Array) -> Stats | None:
     None for a tensor that is not numeric."""
     if array.dtype.kind not in "biufc":
         return None
+    if is_splat(array):
+        return _of_one_value(array)
     nans, infs = int(np.isnan(array).sum()), int(np.isinf(array).sum())
     zeros = int(array.size - np.count_nonzero(array))
     values = np.abs(array) if array.dtype.kind == "c" else array
@@ -31,6 +36,17 @@ def summarize(array: Array) -> Stats | None:
         nans=nans,
         infs=infs,
         zeros=zeros,
+    )
+
+
+def _of_one_value(array: Array) -> Stats | None:
+    """From one element, however many there are."""
+    one, count = summarize(element_of(array)), array.size
+    if one is None:
+        return None
+    norm = None if one.norm is None else one.norm * math.sqrt(count)
+    return msgspec.structs.replace(
+        one, norm=norm, nans=one.nans * count, infs=one.infs * count, zeros=one.zeros * count
     )
 
 

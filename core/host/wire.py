@@ -75,6 +75,17 @@ def read_answer(stream: IO[bytes]) -> Packet | None:
     return _read(stream, _decoder(requests=False))
 
 
+def read_one_of(stream: IO[bytes], kinds: Any, most: int = MAX_BUFFER) -> Packet | None:
+    """The next packet, of which the message is one of `kinds`, a type, and the buffers have `most`
+    bytes in all; as `read_request`."""
+    return _read(stream, _decoder_of(kinds), most)
+
+
+@cache
+def _decoder_of(kinds: Any) -> msgspec.msgpack.Decoder[Any]:
+    return msgspec.msgpack.Decoder(kinds)
+
+
 @cache
 def _decoder(requests: bool) -> msgspec.msgpack.Decoder[Any]:
     return msgspec.msgpack.Decoder(Request if requests else Reply | Event)
@@ -83,12 +94,14 @@ def _decoder(requests: bool) -> msgspec.msgpack.Decoder[Any]:
 _ENVELOPE = msgspec.msgpack.Decoder(Envelope)
 
 
-def _read(stream: IO[bytes], decoder: msgspec.msgpack.Decoder[Any]) -> Packet | None:
+def _read(stream: IO[bytes], decoder: msgspec.msgpack.Decoder[Any], most: int = 0) -> Packet | None:
     prefix = _up_to(stream, _PREFIX.size)
     if not prefix:
         return None
     envelope = _envelope(stream, prefix)
     _check_lengths(envelope.lengths)
+    if most and sum(envelope.lengths) > most:
+        raise _broken(f"buffers of {sum(envelope.lengths)} bytes; the limit is {most}")
     try:
         message = decoder.decode(envelope.message)
     except _UNREADABLE as error:

@@ -12,7 +12,6 @@ import logging
 import os
 import queue
 import signal
-import sys
 import threading
 from typing import BinaryIO
 
@@ -23,6 +22,7 @@ from core.host.failures import info_of, unexpected
 from core.host.messages import Control, Event, Failed, Message
 from core.host.outlet import Outlet
 from core.host.service import EngineService
+from core.host.stdio import take_over_stdio
 from core.host.supervisor import GRACE
 
 _log = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ def main(devices: DeviceServices | None = None) -> int:
     faulthandler.enable()
     logging.basicConfig(format="%(message)s")  # on standard error, which the window keeps
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the window; its end ends us
-    requests, answers = _take_over_stdio()
+    requests, answers = take_over_stdio()
     Worker(requests, answers, devices or CpuOnly()).serve()
     return 0
 
@@ -93,16 +93,3 @@ class Worker:
     def _send(self, message: Message, buffers: tuple[wire.Buffer, ...], request: int) -> None:
         with self._writing:
             wire.write(self._answers, message, buffers, request)
-
-
-def _take_over_stdio() -> tuple[BinaryIO, BinaryIO]:
-    """The streams to the window, on descriptors of their own; 0 becomes empty and 1 becomes 2."""
-    sys.stdout.flush()
-    requests = os.fdopen(os.dup(0), "rb")
-    answers = os.fdopen(os.dup(1), "wb")
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
-    sys.stdin = open(0, closefd=False)  # noqa: SIM115 - it lives as long as the process
-    return requests, answers

@@ -11,11 +11,13 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.io import npy
+from core.io.budget import TEXT, Budget, in_words
 
 MIMETYPE = "application/x-gradstep+zip"
 MAX_MEMBERS = 100_000
-MAX_TEXT = 256 << 20  # bytes of document.json, of view.json, of one source file
-MAX_TOTAL = 4 << 30  # bytes of all members together, unpacked
+MAX_SOURCE = 16 << 20  # bytes of one member of Python
+_ENTRY = b"PK\x01\x02"  # before each part in the table of contents
+_CHUNK = 1 << 20  # bytes that are unpacked at once
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _DEFLATE_FROM = 64 << 10  # below this, the same bytes whatever zlib is installed
 _HINT = "use another copy, or a backup, of the file"
@@ -41,23 +43,25 @@ def _put(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
 
 
 class Archive:
-    """A zip to read: nothing is unpacked before its declared size was found reasonable, and no
-    more than that is ever read. Every failure is a GradstepError (FileError)."""
+    """A zip to read: nothing is unpacked before all its declared sizes were found to be within
+    `budget`, no more than that is ever read, and no member twice. Every failure is a GradstepError:
+    FileError, or OverBudgetError."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, budget: Budget | None = None) -> None:
+        self._budget = budget or Budget()
+        if (count := data.count(_ENTRY)) > MAX_MEMBERS:  # before zipfile makes an object of each
+            raise _bad(f"holds {count} parts; the limit is {MAX_MEMBERS}")
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
         except _DAMAGE as error:
             raise _not_a_document(data, error) from None
         infos = self._zip.infolist()
-        if len(infos) > MAX_MEMBERS:
-            raise _bad(f"holds {len(infos)} parts; the limit is {MAX_MEMBERS}")
         self._infos = {_safe(info.filename): info for info in infos}
         if len(self._infos) != len(infos):
             raise _bad("holds two parts of the same name")
-        total = sum(info.file_size for info in infos)
-        if total > MAX_TOTAL:
-            raise _bad(f"would unpack to {total} bytes; the limit is {MAX_TOTAL}")
+        self._budget.take(sum(info.file_size for info in infos), "its parts, unpacked")
+        self._texts: dict[str, str] = {}
+        self._tensors: dict[str, np.ndarray] = {}
 
     def __contains__(self, name: object) -> bool:
         return name in self._infos
@@ -65,34 +69,51 @@ class Archive:
     def __iter__(self) -> Iterator[str]:
         return iter(self._infos)
 
+    def json(self, name: str) -> bytearray:
+        """A text member that will be decoded into records: their memory is asked for. It is not
+        kept here."""
+        info, longest = self._info(name), self._budget.longest_text
+        if info.file_size > longest:
+            self._budget.take(TEXT * info.file_size, f"{name}, {in_words(info.file_size)} of text")
+        text = self._bytes(info)
+        self._budget.take_json(text, name)
+        return text
+
     def text(self, name: str) -> str:
         """A text member."""
-        info = self._info(name)
-        if info.file_size > MAX_TEXT:
-            raise _bad(f"{name} declares {info.file_size} bytes; the limit is {MAX_TEXT}")
-        try:
-            return self._bytes(info).decode()
-        except UnicodeDecodeError:
-            raise _bad(f"{name} is not UTF-8 text") from None
+        if name not in self._texts:
+            info = self._info(name)
+            if info.file_size > MAX_SOURCE:
+                what = f"{name} is {in_words(info.file_size)} of text"
+                raise _bad(f"{what}; the limit is {in_words(MAX_SOURCE)}")
+            try:
+                self._texts[name] = self._bytes(info).decode()
+            except UnicodeDecodeError:
+                raise _bad(f"{name} is not UTF-8 text") from None
+        return self._texts[name]
 
     def tensor(self, name: str) -> np.ndarray:
-        """An .npy member."""
-        info = self._info(name)
-        try:
-            with self._zip.open(info) as stream:
-                return npy.read(stream, info.file_size, name)
-        except _DAMAGE as error:
-            raise _damaged(name, error) from None
+        """An .npy member, which cannot be written to."""
+        if name not in self._tensors:
+            info = self._info(name)
+            try:
+                with self._zip.open(info) as stream:
+                    self._tensors[name] = npy.read(stream, info.file_size, name)
+            except _DAMAGE as error:
+                raise _damaged(name, error) from None
+        return self._tensors[name]
 
     def _info(self, name: str) -> zipfile.ZipInfo:
         if name not in self._infos:
             raise _bad(f"{name} is missing")
         return self._infos[name]
 
-    def _bytes(self, info: zipfile.ZipInfo) -> bytes:
+    def _bytes(self, info: zipfile.ZipInfo) -> bytearray:
+        data = bytearray()
         try:
             with self._zip.open(info) as stream:
-                data = stream.read(info.file_size + 1)
+                while len(data) <= info.file_size and (part := stream.read(_CHUNK)):
+                    data += part
         except _DAMAGE as error:
             raise _damaged(info.filename, error) from None
         if len(data) != info.file_size:

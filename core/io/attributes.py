@@ -9,12 +9,14 @@ import math
 from collections.abc import Callable
 from typing import Any, Protocol
 
+import msgspec
 import numpy as np
 from msgspec import UNSET
 
 from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape
+from core.graph.dtypes import DType, Shape, array_bytes
 from core.graph.model import Constant
+from core.graph.splat import element_of, is_splat, splat
 from core.graph.unread import Unread
 from core.io import npy, schema, tensor_json
 
@@ -29,15 +31,26 @@ class TensorSource(Protocol):
 
 
 class TensorFiles:
-    """The .npy members that a document needs, named by their content, each kept once."""
+    """The .npy members that a document needs, named by their content, each kept once. splats:
+    whether any tensor is written as its one value."""
 
     def __init__(self) -> None:
         self.members: dict[str, bytes] = {}
+        self.splats = False
+        self._names: dict[int, tuple[np.ndarray, str]] = {}  # of arrays that several have
 
     def record(self, constant: Constant) -> schema.TensorRecord:
-        """The record of a tensor: its data if short and exactly writable as JSON, else a file."""
+        """The record of a tensor: its data if short and exactly writable as JSON, else a file; of
+        one value (core.graph.splat) that alone."""
         array = constant.array
-        dtype = DType.of(array.dtype)
+        dtype, shape = DType.of(array.dtype), list(array.shape)
+        if is_splat(array):
+            self.splats = True
+            held = self._held(dtype, element_of(array))
+            return msgspec.structs.replace(held, shape=shape, splat=True)
+        return self._held(dtype, array)
+
+    def _held(self, dtype: DType, array: np.ndarray) -> schema.TensorRecord:
         shape = list(array.shape)
         if dtype is DType.STRING:
             data = tensor_json.to_json(array)["data"]
@@ -47,29 +60,46 @@ class TensorFiles:
             again = tensor_json.from_json(dtype, shape, data)
             if again.tobytes() == array.tobytes():  # NaNs with a payload go to a file
                 return schema.TensorRecord(dtype=dtype, shape=shape, data=data)
-        data = npy.to_bytes(array)
-        digest = hashlib.sha256(data).hexdigest()
-        name = f"tensors/{digest[:DIGITS]}.npy"
-        if self.members.setdefault(name, data) != data:  # somebody made them begin alike
-            name = f"tensors/{digest}.npy"
-            self.members[name] = data
-        return schema.TensorRecord(dtype=dtype, shape=shape, file=name)
+        return schema.TensorRecord(dtype=dtype, shape=shape, file=self._file(array))
+
+    def _file(self, array: np.ndarray) -> str:
+        _, name = self._names.get(id(array), (array, ""))
+        if not name:
+            data = npy.to_bytes(array)
+            digest = hashlib.sha256(data).hexdigest()
+            name = f"tensors/{digest[:DIGITS]}.npy"
+            if self.members.setdefault(name, data) != data:  # somebody made them begin alike
+                name = f"tensors/{digest}.npy"
+                self.members[name] = data
+            self._names[id(array)] = array, name
+        return name
 
 
 def read_tensor(record: schema.TensorRecord, source: TensorSource) -> Constant:
     """The inverse of `TensorFiles.record`. Raises GradstepError."""
+    if not record.splat:
+        return Constant.taking(_array(record, record.shape, source))
+    try:
+        array_bytes(record.shape, record.dtype.numpy.itemsize)
+    except ValueError as error:
+        raise GradstepError(str(error), kind="FileError") from None
+    return Constant(splat(_array(record, [], source), record.shape))
+
+
+def _array(record: schema.TensorRecord, shape: list[int], source: TensorSource) -> np.ndarray:
+    """What a record holds, which is to be of `shape`."""
     if record.file:
         array = source.tensor(record.file)
-        if array.dtype != record.dtype.numpy or list(array.shape) != record.shape:
+        if array.dtype != record.dtype.numpy or list(array.shape) != shape:
             raise GradstepError(
                 f"{record.file} is {array.dtype}{list(array.shape)}, "
-                f"but the document says {record.dtype.value}{record.shape}",
+                f"but the document says {record.dtype.value}{shape}",
                 kind="FileError",
             )
-        return Constant(array)
+        return array
     if record.data is UNSET:
         raise GradstepError("a tensor has neither data nor a file", kind="FileError")
-    return Constant(tensor_json.from_json(record.dtype, record.shape, record.data))
+    return tensor_json.from_json(record.dtype, shape, record.data)
 
 
 def write_attribute(value: Any, files: TensorFiles) -> schema.AttributeRecord:

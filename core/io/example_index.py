@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -36,6 +37,11 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     code: str = ""
     program: str = ""
     words: str = ""
+
+
+def is_bundled(path: Path) -> bool:
+    """Whether a file came with the program: who can change it could change the program."""
+    return EXAMPLES in Path(os.path.normpath(path.absolute())).parents
 
 
 def entry_of(name: str, document: Document) -> Entry:

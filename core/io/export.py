@@ -22,9 +22,14 @@ def write(path: str | os.PathLike[str], document: Document) -> None:
 
 def to_bytes(document: Document, suffix: str) -> bytes:
     """The file of a format. Raises GradstepError for one that is not known."""
+    check_format(suffix)
+    return WRITERS[suffix](document)
+
+
+def check_format(suffix: str) -> None:
+    """Raises GradstepError (ValueError) for a suffix that nothing is written as."""
     if suffix not in WRITERS:
         raise unknown_format(suffix)
-    return WRITERS[suffix](document)
 
 
 def _gradstep(document: Document) -> bytes:

@@ -10,11 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from core.io import file_signs as signs
+from core.io.budget import Budget
 from core.io.document import Document
 from core.io.file_sample import Sample
 from core.io.file_signs import Sign
 
-Reader = Callable[[bytes, str], Document]
+Reader = Callable[[bytes, str, Budget], Document]
 
 
 @dataclass(frozen=True)
@@ -35,22 +36,22 @@ def kind_of(sample: Sample) -> FileKind:
     return next(kind for kind in KINDS if kind.sign(sample))
 
 
-def _gradstep(data: bytes, name: str) -> Document:
+def _gradstep(data: bytes, name: str, budget: Budget) -> Document:
     from core.io.store import from_bytes
 
-    return from_bytes(data, name)
+    return from_bytes(data, name, budget)
 
 
-def _graphdef(data: bytes, name: str) -> Document:
+def _graphdef(data: bytes, name: str, budget: Budget) -> Document:
     from core.io.graphdef import from_pb
 
-    return from_pb(data, name)
+    return from_pb(data, name, budget)
 
 
-def _graphdef_text(data: bytes, name: str) -> Document:
+def _graphdef_text(data: bytes, name: str, budget: Budget) -> Document:
     from core.io.graphdef import from_pbtxt
 
-    return from_pbtxt(data, name)
+    return from_pbtxt(data, name, budget)
 
 
 # In TensorFlow: how to write a graph that opens. Each was run as it stands (2.21).

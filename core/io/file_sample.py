@@ -7,7 +7,6 @@ import struct
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import islice
-from pathlib import Path
 from typing import NamedTuple
 
 HEAD = 64 << 10  # bytes from either end
@@ -46,19 +45,11 @@ class Sample:
         self.name, self.size, self.at, self.listing = name, size, at, listing
 
     @classmethod
-    def of(cls, path: str | os.PathLike[str]) -> Sample:
-        """Of a file or folder. Raises OSError."""
-        place = Path(path)
-        if place.is_dir():
-            names = tuple(sorted(entry.name for entry in islice(os.scandir(place), _MOST_NAMES)))
-            return cls(os.fspath(path), 0, lambda start, count: b"", names)
-
-        def read(start: int, count: int) -> bytes:
-            with place.open("rb") as file:
-                file.seek(start)
-                return file.read(count)
-
-        return cls(os.fspath(path), place.stat().st_size, read)
+    def of_folder(cls, path: str | os.PathLike[str]) -> Sample:
+        """Raises OSError."""
+        with os.scandir(path) as entries:
+            names = tuple(sorted(entry.name for entry in islice(entries, _MOST_NAMES)))
+        return cls(os.fspath(path), 0, lambda start, count: b"", names)
 
     @classmethod
     def of_bytes(cls, data: bytes, name: str) -> Sample:

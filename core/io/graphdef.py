@@ -9,33 +9,38 @@ from core.autodiff.recognition.names import gradient_scopes
 from core.collector import collector_paused
 from core.errors import GradstepError
 from core.graph.model import Graph, Operation, TensorRef, predecessors
+from core.io.budget import Budget, OverBudgetError, in_words
 from core.io.document import Document
 from core.io.failures import inside
 from core.io.graphdef_attributes import read_attribute
 from core.io.graphdef_initializing import with_initializer
 from core.io.graphdef_loops import with_loops
-from core.io.graphdef_messages import message, parse
+from core.io.graphdef_messages import message
+from core.io.graphdef_parts import GraphDefParts
 from core.io.graphdef_phases import with_phases
 from core.io.graphdef_roles import run_targets
 from core.io.graphdef_training import with_training
 from core.io.threads import enqueuers
 
-MAX_TEXT = 16 << 20  # bytes; reading text takes a hundred times its size in memory
+TEXT = 100  # bytes that reading a graph as text takes, for each of its own
 _HINT = "save it again with tf.io.write_graph"
 
 
-def from_pb(data: bytes, name: str = "") -> Document:
+def from_pb(data: bytes, name: str = "", budget: Budget | None = None) -> Document:
     """The document in a binary GraphDef; `name` is the file's, for messages and the title. What
-    Gradstep cannot run of it is kept, and a problem at its node. Raises GradstepError (FileError).
+    Gradstep cannot run of it is kept, and a problem at its node. Raises GradstepError (FileError),
+    or OverBudgetError where it takes more memory than `budget` allows.
     """
-    proto = message("GraphDef")()
     try:
-        parse(proto, data)
+        found = GraphDefParts(data, budget or Budget())
+    except OverBudgetError as error:
+        raise error.inside(name or "the file") from None
     except GradstepError as error:
-        raise _bad(name, _what_it_is(data, name), error.hint) from None
-    if not proto.node:
+        what = _what_it_is(data, name)
+        raise _bad(name, f"{what} ({error.message})", error.hint) from None
+    if not found.node:
         raise _bad(name, _what_it_is(data, name), _HINT)
-    return to_document(proto, name)
+    return to_document(found, name)
 
 
 def _what_it_is(data: bytes, name: str) -> str:
@@ -48,22 +53,23 @@ def _what_it_is(data: bytes, name: str) -> str:
     return "is a GraphDef that is cut off or damaged"
 
 
-def from_pbtxt(data: bytes, name: str = "") -> Document:
+def from_pbtxt(data: bytes, name: str = "", budget: Budget | None = None) -> Document:
     """The document in a GraphDef written as text; otherwise like `from_pb`."""
     from google.protobuf import text_format
 
-    if len(data) > MAX_TEXT:
-        what = f"is {len(data) >> 20} MiB of text; the limit is {MAX_TEXT >> 20} MiB"
-        raise _bad(name, what, "save the graph as a binary GraphDef (.pb)")
     proto = message("GraphDef")()
     try:
+        (budget or Budget()).take(TEXT * len(data), f"a graph as {in_words(len(data))} of text")
         text_format.Parse(data.decode(), proto)
+    except OverBudgetError as error:
+        error.hint = f"save the graph as a binary GraphDef (.pb), or {error.hint}"
+        raise error.inside(name or "the file") from None
     except UnicodeDecodeError:
         raise _bad(name, "is not text", "a binary GraphDef is named .pb") from None
     except (text_format.ParseError, RecursionError) as error:
         reason = str(error).partition("\n")[0]
         raise _bad(name, f"is not a GraphDef as text: {reason}", "correct that line") from None
-    return to_document(proto, name)
+    return from_pb(proto.SerializeToString(), name, budget)
 
 
 @collector_paused()

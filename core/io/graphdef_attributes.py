@@ -114,7 +114,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "b": bool,
     "type": read_type,
     "shape": read_shape,
-    "tensor": lambda proto: Constant(read_tensor(proto)),
+    "tensor": lambda proto: Constant.taking(read_tensor(proto)),
 }
 # In this order: a DType is a str, and a bool is an int.
 _WRITERS: tuple[tuple[Any, str, Callable[[Any], Any]], ...] = (

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape
+from core.graph.dtypes import DType, Shape, array_bytes
+from core.graph.splat import element_of, is_splat, splat
 from core.io.graphdef_messages import TYPE_NUMBERS, dtype_of, message, type_name
 from core.io.tensor_json import objects
-
-MAX_BYTES = 1 << 30  # of one constant; a protobuf message cannot be larger than twice that
 
 # The repeated field that holds the values when tensor_content does not.
 _FIELDS = {
@@ -53,22 +52,42 @@ def write_shape(shape: Shape) -> Any:
     return proto
 
 
+def tensor_bytes(proto: Any) -> int:
+    """Bytes that the value of a TensorProto takes, or 0 for what is refused or takes none: of one
+    value, however often it is repeated, only that is kept."""
+    try:
+        dtype, shape = _declared(proto)
+        listed = 0 if proto.tensor_content else len(getattr(proto, _FIELDS[dtype]))
+    except GradstepError:
+        return 0
+    if not proto.tensor_content and listed <= 1 + dtype.is_complex:
+        return 0
+    return math.prod(shape) * max(dtype.numpy.itemsize, 1)
+
+
 def read_tensor(proto: Any) -> np.ndarray:
-    """The value of a TensorProto. Its declared size is checked before memory is taken; a short
-    list of values is continued with its last one, as TensorFlow does. Raises GradstepError."""
-    dtype = read_type(proto.dtype)
-    shape = _static(read_shape(proto.tensor_shape))
+    """The value of a TensorProto. A short list of values is continued with its last one, as
+    TensorFlow does; what that takes, `tensor_bytes` says. Raises GradstepError."""
+    dtype, shape = _declared(proto)
     count = math.prod(shape)
-    if dtype not in _FIELDS:
-        raise _bad(f"a constant cannot be of type {dtype.value}")
-    if count * max(dtype.numpy.itemsize, 1) > MAX_BYTES:
-        raise _bad(f"a constant declares {dtype.value}{list(shape)}, over {MAX_BYTES} bytes")
     if proto.tensor_content:
         return _from_content(proto.tensor_content, dtype, shape, count)
     values = _listed(proto, dtype)
     if len(values) > count:
         raise _bad(f"a constant declares {count} elements but lists {len(values)}")
-    return _continued(values, count).reshape(shape)
+    return _continued(values, count, shape)
+
+
+def _declared(proto: Any) -> tuple[DType, tuple[int, ...]]:
+    dtype = read_type(proto.dtype)
+    shape = _static(read_shape(proto.tensor_shape))
+    if dtype not in _FIELDS:
+        raise _bad(f"a constant cannot be of type {dtype.value}")
+    try:
+        array_bytes(shape, dtype.numpy.itemsize)
+    except ValueError as error:
+        raise _bad(f"a constant declares {dtype.value}{list(shape)}: {error}") from None
+    return dtype, shape
 
 
 def write_tensor(array: np.ndarray) -> Any:
@@ -77,8 +96,10 @@ def write_tensor(array: np.ndarray) -> Any:
     proto = message("TensorProto")(dtype=TYPE_NUMBERS[dtype])
     proto.tensor_shape.CopyFrom(write_shape(Shape(tuple(array.shape))))
     if dtype is DType.STRING:
-        texts = array.ravel().tolist()
+        texts = (element_of(array) if is_splat(array) else array).ravel().tolist()
         proto.string_val.extend(t.encode() if isinstance(t, str) else t for t in texts)
+    elif is_splat(array):
+        getattr(proto, _FIELDS[dtype]).extend(_listing(element_of(array)))
     else:
         proto.tensor_content = np.ascontiguousarray(array).tobytes()
     return proto
@@ -113,13 +134,27 @@ def _listed(proto: Any, dtype: DType) -> np.ndarray:
     return np.array(values).astype(dtype.numpy)
 
 
-def _continued(values: np.ndarray, count: int) -> np.ndarray:
+def _listing(element: np.ndarray) -> list[Any]:
+    """The inverse of `_listed`, of one element."""
+    if element.dtype == np.float16:
+        return [int(element.view(np.uint16))]
+    if element.dtype.kind == "c":
+        return [float(element.real), float(element.imag)]
+    return [element.item()]
+
+
+def _continued(values: np.ndarray, count: int, shape: tuple[int, ...]) -> np.ndarray:
     if len(values) == count:
-        return values
+        return values.reshape(shape)
     if len(values) == 0:
         fill: Any = b"" if values.dtype == object else 0
-        return np.full(count, fill, values.dtype)
-    return np.concatenate([values, np.repeat(values[-1:], count - len(values))])
+        return splat(np.array(fill, values.dtype), shape)
+    if len(values) == 1:
+        return splat(values, shape)
+    whole = np.empty(count, values.dtype)
+    whole[: len(values)] = values
+    whole[len(values) :] = values[-1]
+    return whole.reshape(shape)
 
 
 def _bad(message: str) -> GradstepError:

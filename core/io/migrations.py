@@ -11,7 +11,7 @@ from core.io.schema import VERSION
 Migration = Callable[[dict[str, Any]], dict[str, Any]]
 
 # MIGRATIONS[n] turns a document of version n into one of version n + 1.
-MIGRATIONS: Mapping[int, Migration] = {}
+MIGRATIONS: Mapping[int, Migration] = {1: lambda raw: raw}
 
 
 def migrate(

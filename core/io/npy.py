@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import io
 import math
+import tokenize
 from collections.abc import Sequence
 from typing import IO, Any
 
 import numpy as np
 
 from core.errors import GradstepError
+from core.graph.dtypes import array_bytes
 
-_MAX_RANK = 32
+_CHUNK = 1 << 20  # bytes that are read at once
+# What NumPy's reader of headers raises: it reads them as Python, once more where that fails.
+_NOT_A_HEADER = (
+    ValueError, TypeError, EOFError, SyntaxError, RecursionError, MemoryError, OverflowError,
+    tokenize.TokenError,
+)  # fmt: skip
 _HEADERS: dict[tuple[int, int], Any] = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
@@ -27,27 +34,50 @@ def to_bytes(array: np.ndarray) -> bytes:
 
 
 def read(stream: IO[bytes], size: int, where: str) -> np.ndarray:
-    """The array in `stream`, a .npy file said to have `size` bytes. Its header is checked against
-    `size` before memory is taken. Raises GradstepError that names `where`."""
-    try:
-        shape, fortran, dtype, used = _header(stream)
-    except (ValueError, EOFError, SyntaxError, RecursionError, MemoryError) as error:
-        raise _bad(where, f"is not a NumPy array file ({_first_line(error)})") from None
-    if dtype.hasobject:
-        raise _bad(where, "holds Python objects, which Gradstep never loads")
-    if len(shape) > _MAX_RANK or any(d < 0 for d in shape):
-        raise _bad(where, f"declares the impossible shape {list(shape)}")
+    """The array in `stream`, a .npy file said to have `size` bytes; nobody else has it, and it
+    cannot be written to. Its header is checked against `size` before memory is taken. Raises
+    GradstepError that names `where`."""
+    shape, fortran, dtype, used = _checked_header(stream, where)
     expected = math.prod(shape) * dtype.itemsize
     if expected != size - used:
         raise _bad(
             where,
             f"declares {dtype}{list(shape)}, {expected} bytes, but holds {max(size - used, 0)}",
         )
-    data = stream.read(expected)
-    if len(data) != expected:
-        raise _bad(where, f"ends after {len(data)} of {expected} bytes")
-    flat = np.frombuffer(data, dtype)
+    flat = np.empty(math.prod(shape), dtype)
+    filled = _fill(stream, flat)
+    if filled != expected:
+        raise _bad(where, f"ends after {filled} of {expected} bytes")
+    flat.setflags(write=False)
     return flat.reshape(shape, order="F" if fortran else "C")
+
+
+def _checked_header(stream: IO[bytes], where: str) -> tuple[tuple[int, ...], bool, np.dtype, int]:
+    """The shape, whether it is in Fortran's order, the element type, and the header's own bytes."""
+    try:
+        shape, fortran, dtype, used = _header(stream)
+    except _NOT_A_HEADER as error:
+        raise _bad(where, f"is not a NumPy array file ({_first_line(error)})") from None
+    if dtype.hasobject:
+        raise _bad(where, "holds Python objects, which Gradstep never loads")
+    try:
+        array_bytes(shape, dtype.itemsize)
+    except ValueError:
+        raise _bad(where, f"declares the impossible shape {list(shape)}") from None
+    return tuple(shape), fortran, dtype, used
+
+
+def _fill(stream: IO[bytes], flat: np.ndarray) -> int:
+    """Read what `flat` has room for, straight into it; how many bytes there were."""
+    room = flat.view(np.uint8).data if flat.nbytes else memoryview(b"")
+    done = 0
+    while done < len(room):
+        part = stream.read(min(len(room) - done, _CHUNK))
+        if not part:
+            break
+        room[done : done + len(part)] = part
+        done += len(part)
+    return done
 
 
 def _header(stream: IO[bytes]) -> tuple[Sequence[int], bool, np.dtype, int]:

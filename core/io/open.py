@@ -7,26 +7,72 @@ from pathlib import Path
 
 from core.errors import GradstepError
 from core.graph.near import did_you_mean, near
+from core.io.budget import Budget
 from core.io.document import Document
 from core.io.file_kinds import FileKind, kind_of
 from core.io.file_sample import Sample
+from core.io.regular_file import RegularFile
 
-MAX_FILE = 4 << 30  # bytes
 _MODELS = ("saved_model.pb", "saved_model.pbtxt")
 SUFFIXES = (".gradstep", ".pb", ".pbtxt")  # of what opens
 
 
-def read(path: str | os.PathLike[str]) -> Document:
+def read(path: str | os.PathLike[str], budget: Budget | None = None) -> Document:
     """The document at `path`: Gradstep's own, or a TensorFlow GraphDef, binary or text. Raises
     GradstepError: FileError for a file that cannot be read or understood, which says what it is
-    and how to get one that opens.
+    and how to get one that opens; OverBudgetError for one that takes more memory than `budget`
+    allows.
     """
-    name = os.fspath(path)
-    sample = _sample(path)
+    with to_be_read(path) as file:
+        return document_in(file, budget)
+
+
+def to_be_read(path: str | os.PathLike[str]) -> RegularFile:
+    """The file at `path`, of which nothing has been looked at; of the folder of a SavedModel, its
+    model. Raises GradstepError (FileError)."""
+    try:
+        if not Path(path).is_dir():
+            return RegularFile(path)
+        sample = Sample.of_folder(path)
+        models = [name for name in sample.listing or () if name in _MODELS]
+        if models:
+            return RegularFile(Path(path) / models[0])
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from None
     kind = kind_of(sample)
+    raise _cannot(sample.name, f"it is {kind.what}", _todo(sample, kind))
+
+
+def document_in(file: RegularFile, budget: Budget | None = None) -> Document:
+    """The document in an open file; see `read`."""
+    try:
+        sample = Sample(file.name, file.size, file.at)
+        kind = kind_of(sample)
+    except OSError as error:
+        raise _unreadable(file.name, error) from None
     if kind.read is None:
-        raise _cannot(name, f"it is {kind.what}{_beginning(sample, kind)}", _todo(sample, kind))
-    return kind.read(read_file(path), name)
+        raise _cannot(
+            file.name, f"it is {kind.what}{_beginning(sample, kind)}", _todo(sample, kind)
+        )
+    budget = budget or Budget()
+    return kind.read(_bytes(file, budget), file.name, budget)
+
+
+def read_file(path: str | os.PathLike[str], budget: Budget | None = None) -> bytes:
+    """The bytes of a file. Raises GradstepError: FileError that says why there are none,
+    OverBudgetError."""
+    try:
+        with RegularFile(path) as file:
+            return _bytes(file, budget or Budget())
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from None
+
+
+def _bytes(file: RegularFile, budget: Budget) -> bytes:
+    try:
+        return file.read(budget)
+    except (OSError, ValueError) as error:
+        raise _unreadable(file.name, error) from None
 
 
 def _beginning(sample: Sample, kind: FileKind) -> str:
@@ -42,39 +88,15 @@ def _todo(sample: Sample, kind: FileKind) -> str:
     return kind.todo.format(path=path, file=repr(str(path)), folder=repr(str(path.parent)))
 
 
-def read_file(path: str | os.PathLike[str]) -> bytes:
-    """The bytes of a file. Raises GradstepError (FileError) that says why there are none."""
-    name = os.fspath(path)
-    try:
-        if Path(path).is_dir():
-            raise _cannot(name, "it is a folder", "open a file in it")
-        if (size := Path(path).stat().st_size) > MAX_FILE:
-            raise _cannot(name, f"its {size} bytes are over the limit of {MAX_FILE}", "")
-        return Path(path).read_bytes()
-    except (OSError, ValueError) as error:
-        raise _unreadable(path, error) from None
-
-
-def _sample(path: str | os.PathLike[str]) -> Sample:
-    """A look at a file; for the folder of a SavedModel, at its model."""
-    try:
-        sample = Sample.of(path)
-        models = [name for name in sample.listing or () if name in _MODELS]
-        if models:
-            sample = Sample.of(Path(path) / models[0])
-        _ = sample.head, sample.tail  # what cannot be read is said now
-    except (OSError, ValueError) as error:
-        raise _unreadable(path, error) from None
-    return sample
-
-
 def _unreadable(path: str | os.PathLike[str], error: Exception) -> GradstepError:
     name = os.fspath(path)
     if isinstance(error, FileNotFoundError):
         return _cannot(name, "there is no such file", _near(Path(path)))
     if isinstance(error, PermissionError):
         return _cannot(name, "you may not read it", "check the file's permissions")
-    return _cannot(name, str(error), "")
+    if isinstance(error, OSError):
+        return _cannot(name, error.strerror or str(error), "")
+    return _cannot(name, str(error), "open a file")
 
 
 def _near(path: Path) -> str:

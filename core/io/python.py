@@ -13,6 +13,7 @@ from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.loop import everywhere
 from core.graph.model import PYTHON_OPS, Constant, Operation, TensorRef
+from core.graph.splat import element_of, is_splat
 from core.io.document import CodeKind, Document
 from core.io.graphdef_lowering import lowered, with_requests
 from core.io.python_branches import HELPER as BRANCHES
@@ -228,6 +229,8 @@ def _value(value: Any) -> str:
 
 
 def _array(array: np.ndarray) -> str:
+    if is_splat(array):
+        return f"np.broadcast_to({_array(element_of(array))}, {array.shape})"
     if array.size > _LARGE:
         raise GradstepError(
             f"a constant of {array.size} elements is too long for a script",

@@ -42,12 +42,13 @@ class Written:
     members: Mapping[str, bytes]
 
 
-def take_apart(document: Document) -> Written:
-    """The records of `document`. Raises GradstepError for what the format cannot hold."""
-    files = TensorFiles()
+def take_apart(document: Document, files: TensorFiles | None = None) -> Written:
+    """The records of `document`. files: get its large tensors, by default as members. Raises
+    GradstepError for what the format cannot hold."""
+    files = files or TensorFiles()
     code, sources = _code_records(document.code.values())
     record = schema.DocumentRecord(
-        version=schema.VERSION,
+        version=schema.ALIKE,
         operations=write_graph(document.graph, files),
         request=_request_record(document.request),
         imported=[_imported_record(one) for one in document.imported],
@@ -68,6 +69,8 @@ def take_apart(document: Document) -> Written:
         expectations=[write_expectation(e, files) for e in document.expectations],
         functions=base64.b64encode(document.functions).decode(),
     )
+    if files.splats:
+        record.version = schema.VERSION
     return Written(record, _view_record(document.view), {**files.members, **sources})
 
 
@@ -180,7 +183,7 @@ def _view_record(view: View) -> schema.ViewRecord:
     # A position that is not a number places nothing: the layout will.
     positions = {n: (float(x), float(y)) for n, (x, y) in view.positions.items() if isfinite(x + y)}
     return schema.ViewRecord(
-        version=schema.VERSION, positions=positions, collapsed=sorted(view.collapsed)
+        version=schema.ALIKE, positions=positions, collapsed=sorted(view.collapsed)
     )
 
 

@@ -14,7 +14,10 @@ from core.graph.model import Phase
 from core.io.document import CodeKind
 from core.io.expectation import ATOL, RTOL, ExpectationKind
 
-VERSION = 1
+# 2: a tensor may be written as its one value (TensorRecord.splat). Else files are as they were, and
+# are written as 1, which older versions of the program read.
+VERSION = 2
+ALIKE = 1  # from this version on, these records read a file as it stands
 
 
 class Record(msgspec.Struct, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -22,12 +25,14 @@ class Record(msgspec.Struct, kw_only=True, omit_defaults=True, forbid_unknown_fi
 
 
 class TensorRecord(Record):
-    """A tensor: `data` as in tensor_json, or the name of the .npy member that holds it."""
+    """A tensor: `data` as in tensor_json, or the name of the .npy member that holds it. splat: all
+    its elements are the one that is there, as of shape []."""
 
     dtype: DType
     shape: list[int]
-    data: Any | UnsetType = UNSET
+    data: bool | int | float | str | dict[str, str] | list[Any] | UnsetType = UNSET
     file: str = ""
+    splat: bool = False
 
 
 class Attribute(Record, tag_field="kind"):

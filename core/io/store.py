@@ -12,6 +12,7 @@ from core.errors import GradstepError
 from core.io import schema
 from core.io.archive import Archive, pack
 from core.io.atomic import replace_file
+from core.io.budget import Budget
 from core.io.document import Document
 from core.io.failures import inside
 from core.io.json_text import pretty
@@ -39,10 +40,11 @@ def to_bytes(document: Document, readable: bool = True) -> bytes:
 
 
 @collector_paused()
-def from_bytes(data: bytes, name: str = "") -> Document:
-    """The document in a file's bytes; `name` is the file's, for messages. Raises GradstepError."""
+def from_bytes(data: bytes, name: str = "", budget: Budget | None = None) -> Document:
+    """The document in a file's bytes; `name` is the file's, for messages. Raises GradstepError:
+    FileError, or OverBudgetError where it takes more memory than `budget` allows."""
     try:
-        archive = Archive(data)
+        archive = Archive(data, budget)
         record = _record(archive, "document.json", schema.DocumentRecord)
         view = schema.ViewRecord(version=schema.VERSION)
         if "view.json" in archive:
@@ -61,7 +63,8 @@ def load(path: str | os.PathLike[str]) -> Document:
     """The document at `path`. Raises GradstepError."""
     from core.io.open import read_file
 
-    return from_bytes(read_file(path), os.fspath(path))
+    budget = Budget()
+    return from_bytes(read_file(path, budget), os.fspath(path), budget)
 
 
 class _Versioned(msgspec.Struct):
@@ -73,10 +76,10 @@ def _text(record: schema.Record) -> bytes:
 
 
 def _record(archive: Archive, member: str, kind: type[R]) -> R:
-    text = archive.text(member)
+    text = archive.json(member)
     try:
         version = msgspec.json.decode(text, type=_Versioned).version
-        if version == schema.VERSION:
+        if schema.ALIKE <= version <= schema.VERSION:
             return msgspec.json.decode(text, type=kind)
         raw: dict[str, Any] = msgspec.json.decode(text)
         return msgspec.convert(migrate(raw, version), kind)

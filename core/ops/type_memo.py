@@ -20,7 +20,7 @@ _MOST = 20_000
 _PLAIN = frozenset({DType, Shape, bool, int, float, str, bytes})
 _NO_ATTRS: Key = ()
 
-# The types stand in the keys by identity (`shared` makes equal ones the same), and are kept here.
+# The types stand in the keys by identity (`_shared` makes equal ones the same), and are kept here.
 _answers: dict[Key, tuple[tuple[TensorType, ...], tuple[TensorType, ...]]] = {}
 _shared: dict[TensorType, TensorType] = {}
 
@@ -48,14 +48,15 @@ def recall(key: Key | None) -> tuple[TensorType, ...] | None:
 def ask(definition: OpDef, context: InferContext, key: Key | None) -> tuple[TensorType, ...]:
     """The rule's answer, kept where it follows from `key` alone."""
     result = definition.infer(context)
-    outputs = tuple(map(_share, result if isinstance(result, tuple) else (result,)))
+    outputs = tuple(map(shared, result if isinstance(result, tuple) else (result,)))
     if key is not None and not context.asked:
         _make_room()
         _answers[key] = context.types, outputs
     return outputs
 
 
-def _share(kind: TensorType) -> TensorType:
+def shared(kind: TensorType) -> TensorType:
+    """`kind`, or the equal one that is known already."""
     return _shared.setdefault(kind, kind)
 
 

@@ -6,11 +6,13 @@ from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QGuiApplication
 
 from core.io import pieces, store
+from core.io.budget import Budget
 from gui.commands.nodes import remove_nodes
 from gui.commands.saying import says_why
 from gui.workspace import Workspace
 
 MIME = "application/x-gradstep"
+LIMIT = 256 << 20  # bytes of memory that a piece may take: programs put it there, not files
 
 
 @says_why
@@ -37,7 +39,8 @@ def paste(workspace: Workspace) -> list[str]:
     if not data:
         workspace.message.emit("info", "There are no nodes on the clipboard")
         return []
-    document, added = pieces.put(workspace.document, store.from_bytes(bytes(data)))
+    part = store.from_bytes(bytes(data), "the clipboard", Budget(LIMIT))
+    document, added = pieces.put(workspace.document, part)
     workspace.edit("Paste", document)
     workspace.select(added)
     return added

@@ -12,9 +12,12 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt
 from PySide6.QtWidgets import QApplication
 
-from core.host import connection
+from core.host import connection, file_reader, file_worker
 from core.host.client import local_engine
 from core.host.messages import Message
+from core.io.budget import DEFAULT
+from core.io.document import Document
+from core.ops.infer import Inference
 from gui import theme
 from gui.bridge import EngineBridge
 from gui.driver import Driver
@@ -48,6 +51,33 @@ def fork_engines(
 @pytest.fixture(autouse=True)
 def fresh_settings() -> None:
     settings().clear()
+
+
+class ReadsHere:
+    """Reads files through the same messages, in the test's own process: starting one takes longer
+    than most tests."""
+
+    def read(self, path: Path, limit: int = DEFAULT) -> tuple[Document, Inference]:
+        request = file_worker.ReadFile(path=str(path), limit=limit, seconds=0)
+        return file_reader.found_in(*file_worker.answer(request, lambda _: None), limit)
+
+    def kill(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture(autouse=True)
+def read_here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless a test is about the process that reads files."""
+    if "reading_process" not in request.fixturenames:
+        monkeypatch.setattr(file_reader, "FileReader", ReadsHere)
+
+
+@pytest.fixture
+def reading_process() -> None:
+    """Files are read by a process of its own, as in the program."""
 
 
 @pytest.fixture

@@ -39,6 +39,7 @@ def test_the_window_exports(
     driver.open(OVERRIDE)
     window = driver.window
     assert window.files.export(window.canvas.as_picture)
+    driver.wait(out.exists, "the file")
     assert out.stat().st_size > 100
     if name == "a.pb":
         assert "e" in read(out).graph

@@ -8,7 +8,6 @@ import sys
 from core.host.sandbox.profile import Profile
 
 _FILE = 1 << 30  # bytes
-_READER = 4 << 30  # bytes of address space, of which libraries take one
 
 
 def restrict(profile: Profile) -> None:
@@ -22,7 +21,7 @@ def restrict(profile: Profile) -> None:
     _lower(resource.RLIMIT_FSIZE, _FILE)
     if profile is not Profile.GPU and sys.platform == "linux":
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        _lower(resource.RLIMIT_AS, min(memory, _READER) if profile is Profile.READER else memory)
+        _lower(resource.RLIMIT_AS, memory)
 
 
 def _lower(which: int, most: int) -> None:

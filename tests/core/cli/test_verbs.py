@@ -140,7 +140,7 @@ def bad(tmp_path: Path) -> Path:
     )
     (tmp_path / "bomb.pbtxt").write_text(
         'node { name: "a" op: "Const" attr { key: "value" value { tensor { dtype: DT_FLOAT '
-        "tensor_shape { dim { size: 999999999999 } } float_val: 0 } } } }"
+        "tensor_shape { dim { size: 999999999999 } } float_val: 0 float_val: 1 } } } }"
     )
     return tmp_path
 

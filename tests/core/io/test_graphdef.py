@@ -14,7 +14,8 @@ from core.engine.session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Phase, TensorRef
-from core.io import graphdef, graphdef_export
+from core.io import graphdef, graphdef_export, store
+from core.io.budget import Budget, OverBudgetError
 from core.io.graphdef_attributes import read_attribute, write_attribute
 from core.io.graphdef_messages import message
 from core.io.graphdef_tensors import read_tensor, write_tensor
@@ -115,14 +116,48 @@ def test_noise_is_refused(noise: bytes) -> None:
             reader(noise, "noise")
 
 
-def test_a_huge_declared_constant_takes_no_memory() -> None:
+def _constant(*sizes: int, values: int = 1) -> Any:
+    """A GraphDef of a Const `a` that lists so many values of all that it declares."""
     proto = _proto(("a", "Const"))
+    proto.node[0].attr["dtype"].type = 1
     tensor = proto.node[0].attr["value"].tensor
     tensor.dtype = 1
-    tensor.tensor_shape.dim.add(size=10**12)
-    tensor.float_val.append(0.0)
-    with pytest.raises(GradstepError, match=r"node 'a': .*float32\[1000000000000\]"):
-        graphdef.from_pb(proto.SerializeToString(), "x.pb")
+    for size in sizes:
+        tensor.tensor_shape.dim.add(size=size)
+    tensor.float_val.extend(range(values))
+    return proto
+
+
+def test_a_huge_constant_of_one_value_takes_no_memory() -> None:
+    """Neither when it is read, nor in a document, nor when it is written: TensorFlow keeps it as
+    one value, and so do we."""
+    data = _constant(10**6, 10**6).SerializeToString()
+    document = graphdef.from_pb(data, "x.pb")
+    value = document.graph["a"].attrs["value"]
+    assert value.array.shape == (10**6, 10**6)
+    assert value.array.strides == (0, 0)
+    written = store.to_bytes(document)
+    assert len(written) < 5000
+    assert store.from_bytes(written).graph["a"].attrs["value"] == value
+    assert hash(value) == hash(Constant(value.array))
+    again = graphdef.from_pb(graphdef_export.to_pb(document), "x.pb")
+    assert again.graph["a"].attrs["value"] == value
+
+
+def test_a_constant_that_has_to_be_filled_up_is_weighed_before() -> None:
+    with pytest.raises(OverBudgetError, match=r"x.pb: it takes 3,725 GiB.*1 nodes.*'a'") as caught:
+        graphdef.from_pb(_constant(10**12, values=2).SerializeToString(), "x.pb")
+    assert caught.value.needed >= 4 * 10**12
+    assert "--memory" in caught.value.hint
+    small = graphdef.from_pb(_constant(2000, values=2).SerializeToString(), "x.pb")
+    np.testing.assert_array_equal(small.graph["a"].attrs["value"].array, [0] + [1] * 1999)
+
+
+@pytest.mark.parametrize("sizes", [(2**62, 0), (2**62, 2**62), (2**40, 2**40, 0)])
+def test_sizes_that_numpy_cannot_count_are_refused(sizes: tuple[int, ...]) -> None:
+    with pytest.raises(GradstepError, match=r"node 'a': .*larger than any memory") as caught:
+        graphdef.from_pb(_constant(*sizes, values=0).SerializeToString(), "x.pb")
+    assert caught.value.kind == "FileError"
 
 
 @pytest.mark.parametrize(
@@ -213,6 +248,6 @@ def _proto(*nodes: tuple[str, ...]) -> Any:
 
 
 def test_text_too_long_to_read_is_refused_before_it_takes_the_memory() -> None:
-    text = b'node { name: "a" op: "NoOp" }\n' + b"#" * graphdef.MAX_TEXT
-    with pytest.raises(GradstepError, match="of text; the limit is 16 MiB"):
-        graphdef.from_pbtxt(text, "x.pbtxt")
+    text = b'node { name: "a" op: "NoOp" }\n' + b"#" * 20_000
+    with pytest.raises(OverBudgetError, match=r"x.pbtxt: it takes .* a graph as 20 KiB of text"):
+        graphdef.from_pbtxt(text, "x.pbtxt", Budget(1 << 20))

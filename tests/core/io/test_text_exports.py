@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -196,3 +197,12 @@ def test_a_script_starts_the_threads() -> None:
     first = "args=(session, [operation('one_put')], feeds, operation('two_put')), daemon=True)"
     assert f"    threading.Thread(target=keep_running, {first}.start()\n" in script
     assert "keep_running" not in to_python(document.with_(threads=())).decode()
+
+
+def test_a_constant_of_one_value_is_not_too_long_for_a_script() -> None:
+    value = Constant(np.full((300, 300), 0.1, np.float32))
+    document = Document(graph=Graph.of([Operation("a", "Const", attrs={"value": value})]))
+    text = to_python(document).decode()
+    written = re.search(r"np\.broadcast_to\(.*, \(300, 300\)\)", text)
+    assert written is not None
+    np.testing.assert_array_equal(eval(written[0], {"np": np}), value.array)

@@ -1,0 +1,140 @@
+"""The process that reads one file of a stranger's, and ends: `python -m core.host.file_worker`.
+
+It is asked on standard input and answers on standard output. What it needs is imported before, so
+that it can be confined when the first byte of the file is looked at.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+
+from core.errors import GradstepError
+from core.host import sandbox, wire
+from core.host.document_wire import DocumentSent, pack
+from core.host.failures import info_of, unexpected
+from core.host.message import Message
+from core.host.parts import ErrorInfo
+from core.host.stdio import take_over_stdio
+from core.io.budget import Budget, OverBudgetError
+from core.io.fed import with_placeholders
+from core.io.open import document_in, to_be_read
+from core.ops.infer import declared
+
+SPARE = 256 << 20  # bytes besides those of the file, in which Python does its work
+
+
+class ReadFile(Message, frozen=True, kw_only=True):
+    """Read the file at `path`. limit: bytes of memory that it may take; seconds: of a processor."""
+
+    path: str
+    limit: int
+    seconds: int
+
+
+class NotRead(Message, frozen=True, kw_only=True):
+    """Why there is no document. needed: bytes of memory, of a file that takes too much, else 0;
+    what: the part of them that was too much."""
+
+    error: ErrorInfo
+    needed: int = 0
+    what: str = ""
+
+
+Answer = DocumentSent | NotRead
+
+
+def main() -> int:
+    """Answer the one request; the exit status."""
+    faulthandler.enable()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the window; its end ends us
+    requests, answers = take_over_stdio()
+    prepare()
+    packet = wire.read_one_of(requests, ReadFile)
+    if packet is not None:
+        wire.write(answers, *answer(packet.message, confine), packet.request)
+    return 0
+
+
+def prepare() -> None:
+    """Import what reading takes, as far as it is imported late."""
+    from google.protobuf import text_format  # noqa: F401
+
+    import core.io.graphdef
+    import core.io.store
+    import core.ops.catalogue  # noqa: F401
+    from core.io.graphdef_messages import message
+
+    message("GraphDef")
+
+
+def answer(
+    request: ReadFile, prepared: Callable[[ReadFile], None]
+) -> tuple[Answer, list[wire.Buffer]]:
+    """What the request is answered with. prepared: called when the file is open, before anything
+    in it is looked at."""
+    try:
+        with to_be_read(request.path) as file:
+            prepared(request)
+            document = document_in(file, Budget(request.limit))
+        return pack(document, declared(with_placeholders(document).graph))
+    except OverBudgetError as error:
+        return NotRead(error=info_of(error), needed=error.needed, what=error.what), []
+    except GradstepError as error:
+        return NotRead(error=info_of(error)), []
+    except MemoryError:
+        return NotRead(error=info_of(_no_memory(request))), []
+    except Exception as error:
+        return NotRead(error=unexpected(error)), []
+
+
+def confine(request: ReadFile) -> None:
+    """Give up what reading does not need: from here on this process looks at bytes that anybody may
+    have written. The file is open already, and all modules are imported."""
+    os.environ.clear()
+    limit_resources(request.limit, request.seconds)
+    with suppress(GradstepError):  # where the system has nothing for it; `gradstep doctor` says so
+        sandbox.confine(sandbox.Profile.READER)
+
+
+def limit_resources(memory: int, seconds: int) -> None:
+    """Let the process take so many bytes of memory for the file, and seconds of a processor, where
+    the system knows such limits; and let it write no file, nor a picture of itself."""
+    try:
+        import resource
+    except ImportError:
+        return
+    for kind, most in (
+        (resource.RLIMIT_AS, _address_space() + 2 * memory + SPARE),
+        (resource.RLIMIT_CPU, seconds),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        _, hard = resource.getrlimit(kind)
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(kind, (most, most))
+
+
+def _address_space() -> int:
+    """Bytes that this process has mapped, most of which it never touched."""
+    try:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 2 << 30
+
+
+def _no_memory(request: ReadFile) -> GradstepError:
+    return GradstepError(
+        f"cannot open {request.path}: reading it took all the memory that it may have",
+        kind="ResourceExhaustedError",
+        hint="the file is damaged, or made to take it",
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,167 @@
+"""Files read by a process of their own: what comes back, and what is said when nothing does."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from core.errors import GradstepError
+from core.graph.dtypes import DType
+from core.graph.model import Constant
+from core.host import document_wire, sandbox
+from core.host.document_wire import DocumentSent, pack, unpack
+from core.host.file_reader import ROOT, FileReader
+from core.io import store
+from core.io.budget import Budget, OverBudgetError
+from core.io.document import Document
+from core.io.fed import with_placeholders
+from core.io.open import read
+from core.ops.infer import declared, infer
+
+EXAMPLES = sorted((Path(__file__).parents[3] / "assets" / "examples").glob("*.gradstep"))
+
+
+@pytest.fixture
+def reader() -> Iterator[FileReader]:
+    process = FileReader()
+    yield process
+    process.close()
+
+
+def same(path: Path, document: Document) -> None:
+    assert store.to_bytes(document) == store.to_bytes(read(path))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_what_is_sent_is_what_is_read(path: Path) -> None:
+    document = read(path)
+    graph = with_placeholders(document).graph
+    message, buffers = pack(document, declared(graph))
+    again, known = unpack(message, buffers, Budget())
+    same(path, again)
+    fresh = infer(with_placeholders(again).graph)
+    assert known.types.of == fresh.types.of
+    assert known.problems == fresh.problems
+    assert known.constants.keys() == fresh.constants.keys()
+    for name, value in fresh.constants.items():
+        np.testing.assert_array_equal(known.constants[name], value)
+    assert declared(with_placeholders(again).graph) is known
+
+
+def test_large_arrays_share_the_memory_that_they_came_in() -> None:
+    value = Constant(np.arange(100.0, dtype=np.float32))
+    splat = Constant(np.zeros(1 << 20))
+    document = Document(feeds={"a:0": value, "b:0": value, "c:0": splat})
+    message, buffers = pack(document, declared(document.graph))
+    assert len(message.arrays) == 1
+    again, _ = unpack(message, buffers, Budget())
+    assert again.feeds == document.feeds
+    assert again.feeds["a:0"].array.ctypes.data == again.feeds["b:0"].array.ctypes.data
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda message, buffers: (message, buffers[:1]),
+        lambda message, buffers: (message, [b"[]", *buffers[1:]]),
+        lambda message, buffers: (message, [*buffers[:2], b"\xc0"]),
+        lambda message, buffers: (msgspec.structs.replace(message, arrays=[]), buffers),
+        lambda message, buffers: (
+            msgspec.structs.replace(
+                message, arrays=[document_wire.Array("tensors/0", 3, DType.FLOAT32, [1 << 62, 0])]
+            ),
+            buffers,
+        ),
+    ],
+)
+def test_nonsense_from_the_process_is_an_error(
+    spoil: Callable[[DocumentSent, list[bytes]], tuple[DocumentSent, list[bytes]]],
+) -> None:
+    document = Document(feeds={"a:0": Constant(np.arange(100.0))})
+    with pytest.raises(GradstepError) as caught:
+        unpack(*spoil(*pack(document, declared(document.graph))), Budget())
+    assert caught.value.kind == "ProtocolError"
+
+
+def test_a_process_reads_one_file_and_is_gone(reader: FileReader) -> None:
+    path = EXAMPLES[0]
+    document, _ = reader.read(path)
+    same(path, document)
+    with pytest.raises(ProcessLookupError):
+        os.kill(reader.pid, 0)
+
+
+def test_what_is_wrong_with_a_file_is_said_as_elsewhere(tmp_path: Path) -> None:
+    store.save(tmp_path / "tutorial.gradstep", Document())
+    for path, limit in ((tmp_path / "toturial.gradstep", 1 << 30), (EXAMPLES[0], 1000)):
+        with pytest.raises(GradstepError) as here:
+            read(path, Budget(limit))
+        with pytest.raises(GradstepError) as there:
+            FileReader().read(path, limit)
+        assert there.value.__reduce__() == here.value.__reduce__()
+    assert isinstance(there.value, OverBudgetError)
+
+
+def slow_file(folder: Path) -> Path:
+    """One that takes many seconds."""
+    path = folder / "slow.pbtxt"
+    path.write_text("".join(f'node {{ name: "n{i}" op: "NoOp" }}\n' for i in range(250_000)))
+    return path
+
+
+def test_a_process_that_is_killed_and_one_that_takes_too_long(tmp_path: Path) -> None:
+    path = slow_file(tmp_path)
+    reader = FileReader()
+    threading.Timer(1.0, os.kill, (reader.pid, signal.SIGSEGV)).start()
+    with pytest.raises(GradstepError, match=r"slow.pbtxt.*killed by SIGSEGV") as caught:
+        reader.read(path)
+    assert caught.value.kind == "ReaderDied"
+    start = time.monotonic()
+    with pytest.raises(GradstepError, match=r"more than 0\.5 seconds") as caught:
+        FileReader().read(path, seconds=0.5)
+    assert caught.value.kind == "DeadlineExceededError"
+    assert time.monotonic() - start < 10
+
+
+@pytest.mark.skipif(bool(sandbox.why_not()), reason=f"no sandbox: {sandbox.why_not()}")
+def test_foreign_bytes_are_read_without_files_and_network(tmp_path: Path) -> None:
+    """What the process does before it looks at the first of them, and what it can do then."""
+    victim = tmp_path / "secret.txt"
+    victim.write_text("secret")
+    script = f"""
+        import os, socket, sys
+        from core.host import file_worker, sandbox
+        file_worker.prepare()
+        file_worker.confine(file_worker.ReadFile(path="x.pb", limit=1 << 30, seconds=60))
+        attempts = {{
+            "read": lambda: open({str(victim)!r}), "write": lambda: open({str(victim)!r}, "w"),
+            "connect": lambda: socket.socket(), "start": os.fork,
+        }}
+        for name, attempt in attempts.items():
+            try:
+                attempt()
+            except OSError:
+                continue
+            print(name)
+        print(sandbox.is_confined(), len(os.environ))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.split() == ["True", "0"], done.stderr
