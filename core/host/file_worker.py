@@ -10,8 +10,10 @@ import faulthandler
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable
 from contextlib import suppress
+from typing import BinaryIO
 
 from core.errors import GradstepError
 from core.host import sandbox, wire
@@ -55,9 +57,20 @@ def main() -> int:
     requests, answers = take_over_stdio()
     prepare()
     packet = wire.read_one_of(requests, ReadFile)
+
+    def prepared(request: ReadFile) -> None:
+        confine(request)
+        threading.Thread(target=_end_with, args=(requests,), daemon=True).start()
+
     if packet is not None:
-        wire.write(answers, *answer(packet.message, confine), packet.request)
+        wire.write(answers, *answer(packet.message, prepared), packet.request)
     return 0
+
+
+def _end_with(requests: BinaryIO) -> None:
+    """When whoever asked has gone, nobody needs the answer."""
+    requests.read(1)
+    os._exit(0)
 
 
 def prepare() -> None:

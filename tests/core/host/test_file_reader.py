@@ -19,9 +19,10 @@ import pytest
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import Constant
-from core.host import document_wire, sandbox
+from core.host import document_wire, sandbox, wire
 from core.host.document_wire import DocumentSent, pack, unpack
 from core.host.file_reader import ROOT, FileReader
+from core.host.file_worker import ReadFile
 from core.io import store
 from core.io.budget import Budget, OverBudgetError
 from core.io.document import Document
@@ -165,3 +166,18 @@ def test_foreign_bytes_are_read_without_files_and_network(tmp_path: Path) -> Non
         check=False,
     )
     assert done.stdout.split() == ["True", "0"], done.stderr
+
+
+def test_a_process_that_reads_ends_when_nobody_waits(tmp_path: Path) -> None:
+    """As when the window is killed: it cannot tell it to."""
+    reader = FileReader()
+    assert reader._process.stdin is not None
+    wire.write(
+        reader._process.stdin,
+        ReadFile(path=str(slow_file(tmp_path)), limit=1 << 30, seconds=60),
+        request=1,
+    )
+    time.sleep(0.5)
+    reader._process.stdin.close()
+    assert reader._process.wait(10) == 0
+    reader.close()
