@@ -9,7 +9,10 @@ from typing import Any, NoReturn
 from core.cli.output import usage
 
 _LARGEST = 8192  # pixels a side of a picture
-_INSIDE = re.compile(r"\d+:\d+(/\d+:\d+)*")
+# As long as numbers that mean anything; int() refuses those of thousands of digits.
+_COUNT = re.compile(r"0*[1-9]\d{0,17}")
+_STEP = re.compile(r"\d{1,18}")
+_INSIDE = re.compile(r"\d{1,18}:\d{1,18}(/\d{1,18}:\d{1,18})*")
 
 
 class Parser(argparse.ArgumentParser):
@@ -145,7 +148,7 @@ def names(parser: argparse.ArgumentParser, flag: str, help: str) -> None:
 
 def positive(text: str) -> int:
     """A count of at least one."""
-    if not text.isdecimal() or int(text) < 1:
+    if not _COUNT.fullmatch(text):
         raise argparse.ArgumentTypeError(f"'{text}' is not a positive whole number")
     return int(text)
 
@@ -153,7 +156,7 @@ def positive(text: str) -> int:
 def position(text: str) -> tuple[int, str]:
     """`"4/1:8"`: steps of the run, and the place in the loop that comes next then, as it stands."""
     step, slash, inside = text.partition("/")
-    if not step.isdecimal() or (slash and not _INSIDE.fullmatch(inside)):
+    if not _STEP.fullmatch(step) or (slash and not _INSIDE.fullmatch(inside)):
         raise argparse.ArgumentTypeError(f"'{text}' is not STEP or STEP/ITERATION:STEP")
     return int(step), slash + inside
 
@@ -172,7 +175,7 @@ def scale(text: str) -> float:
 def size(text: str) -> tuple[int, int]:
     """`"1600x1000"` as a pair."""
     width, cross, height = text.lower().partition("x")
-    if not (cross and width.isdecimal() and height.isdecimal() and int(width) and int(height)):
+    if not (cross and _COUNT.fullmatch(width) and _COUNT.fullmatch(height)):
         raise argparse.ArgumentTypeError(f"'{text}' is not WIDTHxHEIGHT")
     if max(int(width), int(height)) > _LARGEST:
         raise argparse.ArgumentTypeError(f"'{text}' is more than {_LARGEST} pixels a side")

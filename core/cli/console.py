@@ -183,8 +183,8 @@ class Console:
         """`delete N`, by the number in the list; `delete` alone: all."""
         if not rest:
             self._set([])
-        elif rest.isdecimal() and 0 < int(rest) <= len(self._breakpoints):
-            self._set([b for i, b in enumerate(self._breakpoints, 1) if i != int(rest)])
+        elif rest in (numbers := [str(i) for i, _ in enumerate(self._breakpoints, 1)]):
+            self._set([b for i, b in zip(numbers, self._breakpoints, strict=True) if i != rest])
         elif self._breakpoints:
             raise _missing("delete", f"a number from 1 to {len(self._breakpoints)}")
         else:

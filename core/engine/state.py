@@ -10,8 +10,9 @@ import numpy as np
 from core.engine.backend import Backend
 from core.engine.resolve import Step, Variable, storage_name
 from core.errors import GradstepError
-from core.graph.dtypes import UNKNOWN, DType
+from core.graph.dtypes import UNKNOWN, DType, Shape
 from core.graph.model import Graph, Operation, unknown_name
+from core.ops.attribute_kinds import attribute
 from core.ops.opaque import State
 from core.ops.side_by_side import side_by_side
 
@@ -135,7 +136,8 @@ def _fitting(op: Operation, value: np.ndarray) -> np.ndarray:
             node=op.name,
             hint="feed it instead",
         )
-    shape = op.attrs.get("shape", UNKNOWN)
+    shape = attribute(op, "shape", Shape, UNKNOWN)
+    dtype = attribute(op, "dtype", DType)
     if not shape.accepts(value.shape):
         raise GradstepError(
             f"initial value of shape {list(value.shape)} does not fit variable '{op.name}' of "
@@ -145,4 +147,4 @@ def _fitting(op: Operation, value: np.ndarray) -> np.ndarray:
             hint="change the value, or the variable's shape attribute",
         )
     with np.errstate(all="ignore"):
-        return value.astype(DType(op.attrs["dtype"]).numpy)
+        return value.astype(dtype.numpy)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import tokenize
 from collections.abc import Sequence
 from typing import IO, Any
 
@@ -12,6 +13,11 @@ import numpy as np
 from core.errors import GradstepError
 
 _MAX_RANK = 32
+# What NumPy's reading of a header ends with, which parses it as Python.
+_DAMAGE = (
+    *(ValueError, TypeError, EOFError, SyntaxError, RecursionError, MemoryError),
+    tokenize.TokenError,
+)
 _HEADERS: dict[tuple[int, int], Any] = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
@@ -31,7 +37,7 @@ def read(stream: IO[bytes], size: int, where: str) -> np.ndarray:
     `size` before memory is taken. Raises GradstepError that names `where`."""
     try:
         shape, fortran, dtype, used = _header(stream)
-    except (ValueError, EOFError, SyntaxError, RecursionError, MemoryError) as error:
+    except _DAMAGE as error:
         raise _bad(where, f"is not a NumPy array file ({_first_line(error)})") from None
     if dtype.hasobject:
         raise _bad(where, "holds Python objects, which Gradstep never loads")
