@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 from core.cli.output import usage
 
+_LONGEST = 1_000_000  # seconds of --timeout: eleven days
 _LARGEST = 8192  # pixels a side of a picture
 # As long as numbers that mean anything; int() refuses those of thousands of digits.
 _COUNT = re.compile(r"0*[1-9]\d{0,17}")
@@ -42,13 +43,13 @@ def code(parser: argparse.ArgumentParser) -> None:
 
 
 def running(parser: argparse.ArgumentParser) -> None:
-    """Feeds, initialisation and the device."""
+    """Feeds, initialisation, the device, and how long it may take."""
     feeding(parser)
     parser.add_argument("--init", metavar="OP", help="operation to run once before the first run")
 
 
 def feeding(parser: argparse.ArgumentParser) -> None:
-    """Feeds and the device."""
+    """Feeds, the device, and how long it may take."""
     parser.add_argument(
         "--feed",
         metavar="NAME=VALUE",
@@ -65,6 +66,12 @@ def feeding(parser: argparse.ArgumentParser) -> None:
         metavar="D",
         default="cpu",
         help="cpu, gpu, either with :native, or emulate:PROFILE (see gradstep doctor)",
+    )
+    parser.add_argument(
+        "--timeout",
+        metavar="SECONDS",
+        type=seconds,
+        help="end with an error, and exit status 124, when it has taken so long",
     )
 
 
@@ -151,6 +158,17 @@ def positive(text: str) -> int:
     if not _COUNT.fullmatch(text):
         raise argparse.ArgumentTypeError(f"'{text}' is not a positive whole number")
     return int(text)
+
+
+def seconds(text: str) -> float:
+    """A time that a thread can wait for."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number <= _LONGEST:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of seconds up to {_LONGEST}")
+    return number
 
 
 def position(text: str) -> tuple[int, str]:
