@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from core.ops.rules import TF_CPU, Rules
 from core.ops.table import OpDef
 
 ALIGNMENT = 64  # bytes; ufuncs run up to 1.5x faster on aligned buffers
+_ADDRESSES = sys.maxsize - ALIGNMENT
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,9 @@ class NumpyBackend:
     def empty(self, shape: tuple[int, ...], dtype: np.dtype) -> Any:
         if dtype.hasobject:
             return np.empty(shape, dtype)
-        size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+        size = prod(shape) * dtype.itemsize
+        if size > _ADDRESSES:
+            raise MemoryError(f"{size} bytes are more than there are addresses for")
         memory = np.empty(size + ALIGNMENT, np.uint8)
         start = -memory.ctypes.data % ALIGNMENT
         return memory[start : start + size].view(dtype).reshape(shape)
