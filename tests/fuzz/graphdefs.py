@@ -98,9 +98,8 @@ def _messages(proto: Any) -> Iterator[Any]:
         if field.message_type is None:
             continue
         if field.message_type.GetOptions().map_entry:
-            inner = (
-                value.values() if field.message_type.fields_by_name["value"].message_type else ()
-            )
+            entry = field.message_type.fields_by_name["value"]
+            inner = [value[key] for key in sorted(value)] if entry.message_type else []
         else:
             inner = value if _is_repeated(field) else [value]
         for one in inner:
