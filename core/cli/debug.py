@@ -57,10 +57,17 @@ def _other_program(args: argparse.Namespace, file: str) -> Program:
 
 def script_lines(script: str) -> list[str]:
     """The commands in a file of that name, or in the text itself; `;`, line ends and # as usual."""
-    known = "\n" not in script and ";" not in script and Path(script).is_file()
+    known = "\n" not in script and ";" not in script and _is_file(script)
     text = read_file(script).decode(errors="replace") if known else script
     lines = (line.partition("#")[0] for line in text.splitlines())
     return [part.strip() for line in lines for part in line.split(";") if part.strip()]
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # it is too long for a name, or none
+        return False
 
 
 def run_script(console: Console, lines: Iterable[str], problems: Iterable[Problem] = ()) -> Answer:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import _thread
 import contextlib
 import faulthandler
+import signal
+import sys
 import threading
 from collections.abc import Iterator
 
@@ -44,9 +46,10 @@ def time_limit(seconds: float | None) -> Iterator[TimeLimit]:
         wait = seconds
         while not done.wait(wait):
             limit.is_over, wait = True, _GRACE
-            _thread.interrupt_main()
+            _interrupt()
 
-    faulthandler.dump_traceback_later(seconds + 4 * _GRACE, exit=True)
+    if sys.__stderr__ is not None:
+        faulthandler.dump_traceback_later(seconds + 4 * _GRACE, exit=True, file=sys.__stderr__)
     threading.Thread(target=watch, name="timeout", daemon=True).start()
     try:
         yield limit
@@ -57,3 +60,11 @@ def time_limit(seconds: float | None) -> Iterator[TimeLimit]:
     finally:
         done.set()
         faulthandler.cancel_dump_traceback_later()
+
+
+def _interrupt() -> None:
+    """As Ctrl+C does it, which ends a sleep as well."""
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    else:
+        _thread.interrupt_main()

@@ -45,7 +45,7 @@ def reserving(graph: Graph) -> Iterator[str]:
 def _is_tensorflows(op: Operation, loop: Loop) -> bool:
     """Whether `tf.while_loop` makes it."""
     own = op.type in _PASSED_ON or loop_of(op) is not None or op.name in loop.arguments
-    return own or (op.type == "Switch" and op.inputs[1] == loop.cond)
+    return own or (op.type == "Switch" and op.inputs[1:2] == (loop.cond,))
 
 
 def _across(op: Operation, graph: Graph) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ def _request(dice: Random, tree: Tree) -> None:
     elif key == "stopped_edges":
         request[key] = [f"{name}<{odd.whole(dice)}" for name in _some(dice, names)]
     elif key == "overrides":
-        kinds = ("type", "operation", "scope")
+        kinds = ("type", "op", "scope")
         gradients = ["Custom", "Identity", *(str(x.get("name")) for x in items(tree, "code"))]
         request[key] = [
             {"gradient": odd.text(dice, gradients), "target": odd.text(dice, names),
@@ -150,7 +150,7 @@ def _ask_for(dice: Random, tree: Tree, name: str, kind: str) -> None:
     else:
         target = str(dice.choice(there).get("name"))
         tree.setdefault("request", {}).setdefault("overrides", []).append(
-            {"gradient": name, "target": target, "kind": "operation"}
+            {"gradient": name, "target": target, "kind": "op"}
         )
 
 
