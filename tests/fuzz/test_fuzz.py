@@ -141,3 +141,15 @@ def test_every_wire_has_a_number() -> None:
     found = [case.data for case in cases if case is not None]
     assert found == [store.to_bytes(d, readable=False) for d in wires.moves(first)]
     assert len(found) > 10
+
+
+@pytest.mark.parametrize(
+    ("make", "count"), [(doors.case, 120), (documents.case, 30), (graphdefs.case, 30)]
+)
+def test_a_small_campaign(make: Any, count: int) -> None:
+    for number in range(count):
+        case = make(dice("suite", 1, number))
+        try:
+            try_case(case, heavy=False)
+        except Exception as error:
+            raise AssertionError(f"case {number}: {failure_of(error).key}") from error
