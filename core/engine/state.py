@@ -122,10 +122,12 @@ def uninitialised(step: Step | None, name: str, variable: Variable) -> GradstepE
     return GradstepError(text, kind=kind, node=node, hint=hint)
 
 
-def takes_empty(step: Step) -> bool:
-    """Whether `step` may run on a variable that has no value yet. What is inside a loop says so
-    itself."""
-    return step.iteration is not None or step.op.type in TAKE_EMPTY
+def wants_values(step: Step) -> Sequence[int]:
+    """Of the values that `step` reads, those that have to be there: not the variable that an Assign
+    gives its first one. What is inside a loop says so itself."""
+    if step.iteration is not None:
+        return ()
+    return step.reads[1:] if step.op.type in TAKE_EMPTY else step.reads
 
 
 def _fitting(op: Operation, value: np.ndarray) -> np.ndarray:
