@@ -13,6 +13,7 @@ from core.autodiff.request import GradientRequest
 from core.errors import GradstepError
 from core.graph.model import Edge, TensorRef
 from core.host import messages as m
+from core.host import reports
 from core.host.derive import derive
 from core.host.devices import CpuOnly
 from core.host.service import EngineService
@@ -253,3 +254,19 @@ def test_every_wire_unplugged_or_moved_leaves_the_engine_answering(example: str)
         error = stopped.error if isinstance(stopped, m.Stopped) else None
         assert error is None or error.type != "InternalError"
     assert len(moved) >= 10
+
+
+@pytest.mark.parametrize("part", ["waiting", "_loops", "held_up", "problems_of", "_losses"])
+def test_a_part_that_cannot_be_told_costs_no_step(
+    part: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError(part)
+
+    monkeypatch.setattr(reports, part, broken)
+    engine = service()
+    reply = opened(engine, store.load(TUTORIAL))
+    at_the_end(engine, reply)
+    assert len(reply.program.steps) > 20
+    assert "could not be told" in reply.program.problems[-1].message
+    assert values(engine, ["loss:0"])["loss:0"][0] == "known"
