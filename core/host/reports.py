@@ -50,10 +50,10 @@ def program_info(session: DebugSession) -> ProgramInfo:
     waits = telling.part("what waits", partial(waiting, program.graph, program.feeds)) or {}
     races = telling.part("which races there are", partial(problems_of, session))
     listed = telling.listed
-    steps, loops = _steps(telling, plan), listed("what loops do", _loops(telling, plan))
-    held = listed("what gradients wait for", held_up(program.gradients, waits))
-    edges = listed("what wires wait for", held_up(program.edges, waits))
-    losses = listed("what is differentiated", _losses(program, plan))
+    steps, loops = _steps(telling, plan), listed("what loops do", partial(_loops, telling, plan))
+    held = listed("what gradients wait for", partial(held_up, program.gradients, waits))
+    edges = listed("what wires wait for", partial(held_up, program.edges, waits))
+    losses = listed("what is differentiated", partial(_losses, program, plan))
     return ProgramInfo(
         steps=steps,
         loops=loops,
@@ -159,9 +159,9 @@ class Telling:
         text = self.part(f"what {op.type} does", lambda: self._notation().step(op), op.name)
         return f"{op.type} {op.name}" if text is None else text
 
-    def listed(self, what: str, items: Iterable[T]) -> list[T]:
-        """The items as a list; none where they cannot be told."""
-        return self.part(what, lambda: [*items]) or []
+    def listed(self, what: str, tell: Callable[[], Iterable[T]]) -> list[T]:
+        """What `tell` tells as a list; nothing where it cannot."""
+        return self.part(what, lambda: [*tell()]) or []
 
     def part(self, what: str, tell: Callable[[], T], node: str | None = None) -> T | None:
         """What `tell` tells, of an operation if one is named; None where it cannot."""
