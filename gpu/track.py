@@ -17,7 +17,7 @@ from core.engine.loops.alone import run_alone, widened
 from core.engine.opaque import get, kept, put, shown
 from core.engine.plan import Plan, Step
 from core.engine.resolve import Guard
-from core.engine.state import takes_empty, uninitialised
+from core.engine.state import uninitialised, wants_values
 from core.errors import GradstepError
 from core.graph.model import Operation
 from core.ops.opaque import State
@@ -149,9 +149,8 @@ class Track:
         """Why the step cannot run at all, on any device."""
         if step.op.name in self.plan.failures:
             return self.plan.failures[step.op.name]
-        if takes_empty(step):
-            return None
-        names = (self.plan.values[i].variable for i in step.reads if i in self.empty)
+        wanted = wants_values(step)
+        names = (self.plan.values[i].variable for i in wanted if i in self.empty)
         name = next(names, None)
         return None if name is None else uninitialised(step, name, self.plan.variables[name])
 

@@ -41,7 +41,8 @@ def written(graph: Graph, op: Operation) -> list[str]:
 
 def _declared_by(graph: Graph, ref: TensorRef) -> str:
     """The variable that a handle leads to, whatever passes it on."""
-    op = graph[ref.op]
-    while op.inputs and op.inputs[0] is not None:
+    op, passed = graph[ref.op], set[str]()
+    while op.inputs and op.inputs[0] is not None and op.name not in passed:
+        passed.add(op.name)  # a graph that is being drawn may have cycles
         op = graph[op.inputs[0].op]
     return op.name

@@ -28,8 +28,9 @@ def lives(graph: Graph) -> dict[str, tuple[Life, ...]]:
         whole = Life().union(
             *needs, *(running(found[other]) for other in op.control_inputs if other in found)
         )
-        if branch == "switch" and op.inputs[1] is not None:
-            predicate = _same(graph, op.inputs[1])
+        asked = op.inputs[1] if branch == "switch" and len(op.inputs) > 1 else None
+        if asked is not None:
+            predicate = _same(graph, asked)
             found[name] = whole | {(predicate, 0)}, whole | {(predicate, 1)}
         else:
             found[name] = (whole,) * max(len(types.get(name, ())), 1)
@@ -44,13 +45,13 @@ def _life(found: dict[str, tuple[Life, ...]], ref: TensorRef) -> Life:
 
 def running(outputs: tuple[Life, ...]) -> Life:
     """The sides that an operation runs with, of the lives of its outputs."""
-    return frozenset.intersection(*outputs)
+    return frozenset.intersection(*outputs) if outputs else Life()
 
 
 def _same(graph: Graph, ref: TensorRef) -> TensorRef:
     """The tensor that Identities pass on as `ref`."""
-    op = graph[ref.op]
-    while op.type == "Identity" and op.inputs[0] is not None:
+    while (op := graph.operations.get(ref.op)) is not None and op.type == "Identity":
+        if not op.inputs or op.inputs[0] is None:
+            break
         ref = op.inputs[0]
-        op = graph[ref.op]
     return ref

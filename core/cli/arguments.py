@@ -9,10 +9,14 @@ from typing import Any, NoReturn
 from core.cli.output import usage
 from core.io.budget import DEFAULT, Budget, in_words
 
+_LONGEST = 1_000_000  # seconds of --timeout: eleven days
 _LARGEST = 8192  # pixels a side of a picture
 _SIZE = re.compile(r"(\d{1,12}(?:\.\d{1,3})?) *([kKmMgGtT]?)(?:i?[bB])?")
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
-_INSIDE = re.compile(r"\d+:\d+(/\d+:\d+)*")
+# As long as numbers that mean anything; int() refuses those of thousands of digits.
+_COUNT = re.compile(r"0*[1-9]\d{0,17}")
+_STEP = re.compile(r"\d{1,18}")
+_INSIDE = re.compile(r"\d{1,18}:\d{1,18}(/\d{1,18}:\d{1,18})*")
 
 
 class Parser(argparse.ArgumentParser):
@@ -67,13 +71,13 @@ def code(parser: argparse.ArgumentParser) -> None:
 
 
 def running(parser: argparse.ArgumentParser) -> None:
-    """Feeds, initialisation and the device."""
+    """Feeds, initialisation, the device, and how long it may take."""
     feeding(parser)
     parser.add_argument("--init", metavar="OP", help="operation to run once before the first run")
 
 
 def feeding(parser: argparse.ArgumentParser) -> None:
-    """Feeds and the device."""
+    """Feeds, the device, and how long it may take."""
     parser.add_argument(
         "--feed",
         metavar="NAME=VALUE",
@@ -90,6 +94,12 @@ def feeding(parser: argparse.ArgumentParser) -> None:
         metavar="D",
         default="cpu",
         help="cpu, gpu, either with :native, or emulate:PROFILE (see gradstep doctor)",
+    )
+    parser.add_argument(
+        "--timeout",
+        metavar="SECONDS",
+        type=seconds,
+        help="end with an error, and exit status 124, when it has taken so long",
     )
 
 
@@ -173,7 +183,7 @@ def names(parser: argparse.ArgumentParser, flag: str, help: str) -> None:
 
 def positive(text: str) -> int:
     """A count of at least one."""
-    if not text.isdecimal() or int(text) < 1:
+    if not _COUNT.fullmatch(text):
         raise argparse.ArgumentTypeError(f"'{text}' is not a positive whole number")
     return int(text)
 
@@ -187,10 +197,21 @@ def _bytes(text: str) -> int:
     return int(float(number) * _UNITS[unit.lower()])
 
 
+def seconds(text: str) -> float:
+    """A time that a thread can wait for."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number <= _LONGEST:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of seconds up to {_LONGEST}")
+    return number
+
+
 def position(text: str) -> tuple[int, str]:
     """`"4/1:8"`: steps of the run, and the place in the loop that comes next then, as it stands."""
     step, slash, inside = text.partition("/")
-    if not step.isdecimal() or (slash and not _INSIDE.fullmatch(inside)):
+    if not _STEP.fullmatch(step) or (slash and not _INSIDE.fullmatch(inside)):
         raise argparse.ArgumentTypeError(f"'{text}' is not STEP or STEP/ITERATION:STEP")
     return int(step), slash + inside
 
@@ -209,7 +230,7 @@ def scale(text: str) -> float:
 def size(text: str) -> tuple[int, int]:
     """`"1600x1000"` as a pair."""
     width, cross, height = text.lower().partition("x")
-    if not (cross and width.isdecimal() and height.isdecimal() and int(width) and int(height)):
+    if not (cross and _COUNT.fullmatch(width) and _COUNT.fullmatch(height)):
         raise argparse.ArgumentTypeError(f"'{text}' is not WIDTHxHEIGHT")
     if max(int(width), int(height)) > _LARGEST:
         raise argparse.ArgumentTypeError(f"'{text}' is more than {_LARGEST} pixels a side")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -28,6 +29,8 @@ from core.graph.scopes import parents
 from core.host.messages import StepInfo
 from core.host.reports import program_info, stopped
 
+_RUN = re.compile(r"\d{1,18}")
+_FARTHEST = 10_000  # runs that run_to makes: in scripts, nobody presses Ctrl+C
 _LISTED = 4  # steps that `list` shows before and after the current one
 
 
@@ -82,7 +85,19 @@ class Console:
         """To just before an operation, or exactly to run:step."""
         if not target:
             raise _missing("run_to", "a node, or run:step")
+        self._require_near(target)
         return self.move("run_to", target)
+
+    def _require_near(self, target: str) -> None:
+        """Raise GradstepError for a run so far ahead that nobody would wait for it."""
+        run, colon, _ = target.partition(":")
+        ahead = int(run) - self.session.stop.runs if _RUN.fullmatch(run) and colon else 0
+        if ahead > _FARTHEST:
+            raise GradstepError(
+                f"run {run} is {ahead} runs ahead; the debugger makes at most {_FARTHEST} at once",
+                kind="ValueError",
+                hint="gradstep train makes many updates fast, and --out keeps what they give",
+            )
 
     def where(self, rest: str = "") -> Reply:
         """Where the session stands, without moving."""
@@ -183,8 +198,8 @@ class Console:
         """`delete N`, by the number in the list; `delete` alone: all."""
         if not rest:
             self._set([])
-        elif rest.isdecimal() and 0 < int(rest) <= len(self._breakpoints):
-            self._set([b for i, b in enumerate(self._breakpoints, 1) if i != int(rest)])
+        elif rest in (numbers := [str(i) for i, _ in enumerate(self._breakpoints, 1)]):
+            self._set([b for i, b in zip(numbers, self._breakpoints, strict=True) if i != rest])
         elif self._breakpoints:
             raise _missing("delete", f"a number from 1 to {len(self._breakpoints)}")
         else:

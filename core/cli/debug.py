@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
+import threading
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 from core.cli.console import Console
 from core.cli.interrupt import on_interrupt
 from core.cli.loading import as_it_stands, load
-from core.cli.output import error_object, error_text
+from core.cli.output import error_object, error_text, usage
 from core.cli.ports import Answer, Application
 from core.cli.problem_output import problem_text
 from core.cli.reply import Reply
@@ -27,6 +28,7 @@ from core.host.unfinished import without_unfinished
 from core.io.open import read_file
 
 PROMPT = "(gradstep) "
+_INTERRUPTED = GradstepError("the script was interrupted", kind="CancelledError")
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer | int:
@@ -39,6 +41,8 @@ def execute(args: argparse.Namespace, app: Application) -> Answer | int:
     if args.script is not None or args.json:
         lines = script_lines(sys.stdin.read() if args.script is None else args.script)
         return run_script(console, lines, problems_of(threads.session))
+    if args.timeout is not None:
+        raise usage("--timeout is for scripts", "add --script, or leave --timeout out")
     for problem in problems_of(threads.session):
         print(problem_text(problem), file=sys.stderr)
     interact(console, input, print)
@@ -53,10 +57,17 @@ def _other_program(args: argparse.Namespace, file: str) -> Program:
 
 def script_lines(script: str) -> list[str]:
     """The commands in a file of that name, or in the text itself; `;`, line ends and # as usual."""
-    known = "\n" not in script and ";" not in script and Path(script).is_file()
+    known = "\n" not in script and ";" not in script and _is_file(script)
     text = read_file(script).decode(errors="replace") if known else script
     lines = (line.partition("#")[0] for line in text.splitlines())
     return [part.strip() for line in lines for part in line.split(";") if part.strip()]
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # it is too long for a name, or none
+        return False
 
 
 def run_script(console: Console, lines: Iterable[str], problems: Iterable[Problem] = ()) -> Answer:
@@ -66,15 +77,25 @@ def run_script(console: Console, lines: Iterable[str], problems: Iterable[Proble
     texts = [problem_text(p) for p in problems]
     texts.append(console.where().text)
     data: dict[str, Any] = {"commands": done}
+    interrupted = threading.Event()
+
+    def end() -> None:
+        interrupted.set()
+        console.threads.pause()
+
     for line in lines:
         try:
-            reply = console.execute(line)
+            with on_interrupt(end):
+                reply = console.execute(line)
         except GradstepError as error:
             data["error"] = error_object(error)
             texts += [f"{PROMPT}{line}", f"error: {error_text(error)}"]
             break
         done.append({"command": line, **reply.data})
         texts += [f"{PROMPT}{line}", *filter(None, [reply.text])]
+        if interrupted.is_set():
+            data["error"] = error_object(_INTERRUPTED)
+            break
         if reply.quit:
             break
     if "error" not in data and console.failed and console.session.stop.error is not None:

@@ -14,15 +14,17 @@ from typing import Any
 
 from core.cli.arguments import Parser
 from core.cli.interrupt import interruptible
-from core.cli.output import USAGE, report, report_error
+from core.cli.output import USAGE, error_object, report, report_error
 from core.cli.ports import Answer, Application
 from core.cli.terminal import visible_output
+from core.cli.time_limit import STATUS, time_limit
 from core.cli.verbs import VERBS
 from core.errors import GradstepError
 
 
 def main(arguments: Sequence[str], app: Application) -> int:
-    """Do what the arguments say; the exit status: 0, 1 (it failed) or 2 (bad usage)."""
+    """Do what the arguments say; the exit status: 0, 1 (it failed), 2 (bad usage) or 124 (it
+    took longer than --timeout allows)."""
     _write_what_can_be_written()
     with visible_output():
         return _main(arguments, app)
@@ -82,8 +84,27 @@ def _execute(name: str, arguments: Sequence[str], app: Application) -> int:
 
         confine_command(name, args)
     module: Any = importlib.import_module(f"core.cli.{name}")
-    answer: Answer | int = module.execute(args, app)
+    answer: Answer | int = 0
+    try:
+        with time_limit(getattr(args, "timeout", None)) as limit:
+            answer = module.execute(args, app)
+    except GradstepError as error:
+        if not limit.is_over:
+            raise
+        report_error(error, args.json)
+        return STATUS
+    if limit.is_over:
+        return _late(answer, limit.error, args.json)
     return answer if isinstance(answer, int) else report(answer, args.json)
+
+
+def _late(answer: Answer | int, error: GradstepError, as_json: bool) -> int:
+    """What was done until the time was up, and that it was."""
+    if isinstance(answer, Answer):
+        report(Answer({**answer.data, "error": error_object(error)}, answer.text), as_json)
+    if not (as_json and isinstance(answer, Answer)):
+        report_error(error, as_json)
+    return STATUS
 
 
 def _window_parser() -> Parser:

@@ -58,18 +58,20 @@ class Expression:
     def evaluate(self, scope: Scope) -> Any:
         """A NumPy array or scalar, a bool or a tuple; None while something in it is missing.
         Raises GradstepError when the values do not fit the expression."""
+        return self._computed(self.term, scope)
+
+    def holds(self, scope: Scope) -> bool:
+        """Whether any element of the result is true. Raises GradstepError as `evaluate` does."""
+        return bool(self._computed(lambda here: _truth(self.term(here)), scope))
+
+    def _computed(self, term: _Term, scope: Scope) -> Any:
         try:
             with np.errstate(all="ignore"):
-                return self.term(scope)
+                return term(scope)
         except _MissingError:
             return None
         except (TypeError, ValueError, IndexError, ArithmeticError, MemoryError) as error:
             raise _error(self.text, str(error)) from error
-
-    def holds(self, scope: Scope) -> bool:
-        """Whether any element of the result is true."""
-        result = self.evaluate(scope)
-        return result is not None and _truth(result)
 
 
 @lru_cache(maxsize=1024)
@@ -166,9 +168,17 @@ def _constant(node: ast.Constant) -> _Term:
     if isinstance(value, bool):
         return lambda scope: value
     if isinstance(value, int | float):
-        number = np.float64(value)  # so that 9**9**9 is infinite, not endless
+        number = _float64(value)
         return lambda scope: number
     raise _UnsupportedError(f"{value!r} is not a number")
+
+
+def _float64(value: float) -> np.float64:
+    """So that 9**9**9 is infinite, not endless; and so is what is too large to begin with."""
+    try:
+        return np.float64(value)
+    except OverflowError:
+        return np.float64(np.inf)
 
 
 def _name(node: ast.Name) -> _Term:

@@ -32,7 +32,7 @@ from core.engine.state import VariableStore
 from core.errors import GradstepError
 from core.graph.model import Operation
 
-_POSITION = re.compile(r"\d+:\d+(/\d+:\d+)*")
+_POSITION = re.compile(r"\d{1,18}:\d{1,18}(/\d{1,18}:\d{1,18})*")
 
 
 class DebugSession:

@@ -17,7 +17,7 @@ from core.engine.loops.pause import Pausing, never
 from core.engine.plan import Plan, Step
 from core.engine.room import Room
 from core.engine.running import Call, StepCalls, nothing
-from core.engine.state import takes_empty, uninitialised
+from core.engine.state import uninitialised, wants_values
 from core.errors import GradstepError
 
 if TYPE_CHECKING:
@@ -171,8 +171,8 @@ class Binding:
 
     def _checked(self, step: Step) -> Call:
         """The step's call, or its failure on a variable without a value."""
-        skip = takes_empty(step) or (step.guard is not None and step.guard.inputs)
-        for index in () if skip else self._lacking.intersection(step.reads):
+        skip = step.guard is not None and step.guard.inputs
+        for index in () if skip else self._lacking.intersection(wants_values(step)):
             name = self.plan.values[index].variable
             variable = self.plan.variables[name]
             if step.computes or not variable.resource:  # a handle is passed on without a look

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from core.errors import GradstepError
-from core.graph.dtypes import UNKNOWN, DType
+from core.graph.dtypes import UNKNOWN, DType, Shape
 from core.graph.model import Graph, Operation, unknown_name
+from core.ops.attribute_kinds import attribute
 from core.ops.variable import VARIABLES
 
 
@@ -39,7 +40,8 @@ def variables(graph: Graph) -> dict[str, Operation]:
 
 def require_fitting(variable: Operation, value: np.ndarray) -> None:
     """Raise GradstepError, in TensorFlow's words for an Assign, where `variable` cannot hold it."""
-    dtype, shape = DType(variable.attrs["dtype"]), variable.attrs.get("shape", UNKNOWN)
+    dtype = attribute(variable, "dtype", DType)
+    shape = attribute(variable, "shape", Shape, UNKNOWN)
     found = DType.of(value.dtype)
     if found is not dtype:
         raise GradstepError(

@@ -15,10 +15,18 @@ from core.errors import GradstepError, unforeseen
 from core.graph.model import Operation
 from core.ops.given_types import with_inputs
 from core.ops.host import home
+from core.ops.opaque import State
 from core.ops.table import OpDef, lookup
 
 Functions = Mapping[str, Callable[..., Any]]
 NO_FUNCTIONS: Functions = {}
+# What the first input of an op type stands for, by its name.
+_HANDLES = {
+    "handle": "queue",
+    "table_handle": "table",
+    "trace": "loop's trace",
+    "resource": "variable",
+}
 
 
 def run_op(
@@ -98,7 +106,27 @@ def located(
             node=op.name,
             hint="restart the engine; if it comes again, look at the driver",
         )
+    if _leads_elsewhere(error, op, given):
+        return GradstepError(
+            f"Trying to access a resource using the wrong type: '{op.inputs[0]}' leads to no "
+            f"{_handled(op)}",
+            node=op.name,
+            hint=f"wire the handle of a {_handled(op)} to it",
+        )
     return unforeseen(f"{with_inputs(op, given)} could not be computed", error, op.name)
+
+
+def _leads_elsewhere(error: Exception, op: Operation, given: Sequence[Any]) -> bool:
+    """Whether a kernel has asked a variable for what only a queue has, or a queue for what only
+    arrays have."""
+    asked = error.obj if isinstance(error, AttributeError) else None
+    among = any(x is asked for x in given)
+    handle = lookup(op.type, op.name).inputs[0].name in _HANDLES if op.inputs else False
+    return asked is not None and among and (isinstance(asked, State) or handle)
+
+
+def _handled(op: Operation) -> str:
+    return _HANDLES.get(lookup(op.type, op.name).inputs[0].name, "tensor")
 
 
 def _with_keywords(

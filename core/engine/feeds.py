@@ -102,6 +102,13 @@ def _converted(ref: TensorRef, kind: TensorType | None, value: Any) -> np.ndarra
     if kind is None:  # nobody knows what it should be: as in a graph
         return as_array(value, None)
     dtype = kind.dtype.numpy
+    if kind.dtype in (DType.RESOURCE, DType.VARIANT):
+        raise GradstepError(
+            f"Tensor {ref} holds a {kind.dtype.value}, which nobody can write down.",
+            kind="TypeError",
+            node=ref.op,
+            hint="feed a tensor that is computed from what it stands for",
+        )
     if kind.dtype is DType.STRING:
         return _texts(ref, value)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from core.ops.rules import TF_CPU, Rules
 from core.ops.table import OpDef
 
 ALIGNMENT = 64  # bytes; ufuncs run up to 1.5x faster on aligned buffers
+_ADDRESSES = sys.maxsize - ALIGNMENT
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,8 @@ class NumpyBackend:
             size = array_bytes(shape, dtype.itemsize)
         except ValueError as error:
             raise MemoryError(str(error)) from None
+        if size > _ADDRESSES:
+            raise MemoryError(f"{size} bytes are more than there are addresses for")
         memory = np.empty(size + ALIGNMENT, np.uint8)
         start = -memory.ctypes.data % ALIGNMENT
         return memory[start : start + size].view(dtype).reshape(shape)

@@ -7,9 +7,10 @@ import numpy as np
 from core.engine.resolve import COUNTER, OPAQUE, Step, Value, Variable, storage_name
 from core.engine.run_types import Outputs, RunTypes
 from core.errors import GradstepError
-from core.graph.dtypes import UNKNOWN, DType, TensorType
+from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from core.graph.loop import Loop, loop_of
 from core.graph.model import Operation, TensorRef
+from core.ops.attribute_kinds import attribute
 from core.ops.loop_types import iteration_types
 from core.ops.opaque import State
 from core.ops.table import OpDef, find
@@ -200,8 +201,9 @@ def _variable(op: Operation, definition: OpDef, handle: TensorType) -> Variable:
     """What `op` declares, whose output 0 is `handle`."""
     if definition.first is not None:
         return Variable(op.name, OPAQUE, True, first=definition.first(op))
-    dtype = DType(op.attrs.get("dtype", handle.dtype))
-    return Variable(op.name, TensorType(dtype, op.attrs.get("shape", UNKNOWN)), not handle.ref)
+    dtype = attribute(op, "dtype", DType, handle.dtype)
+    kind = TensorType(dtype, attribute(op, "shape", Shape, UNKNOWN))
+    return Variable(op.name, kind, not handle.ref)
 
 
 def _unfed(op: Operation, kind: TensorType) -> GradstepError:

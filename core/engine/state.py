@@ -10,8 +10,9 @@ import numpy as np
 from core.engine.backend import Backend
 from core.engine.resolve import Step, Variable, storage_name
 from core.errors import GradstepError
-from core.graph.dtypes import UNKNOWN, DType
+from core.graph.dtypes import UNKNOWN, DType, Shape
 from core.graph.model import Graph, Operation, unknown_name
+from core.ops.attribute_kinds import attribute
 from core.ops.opaque import State
 from core.ops.side_by_side import side_by_side
 
@@ -121,10 +122,12 @@ def uninitialised(step: Step | None, name: str, variable: Variable) -> GradstepE
     return GradstepError(text, kind=kind, node=node, hint=hint)
 
 
-def takes_empty(step: Step) -> bool:
-    """Whether `step` may run on a variable that has no value yet. What is inside a loop says so
-    itself."""
-    return step.iteration is not None or step.op.type in TAKE_EMPTY
+def wants_values(step: Step) -> Sequence[int]:
+    """Of the values that `step` reads, those that have to be there: not the variable that an Assign
+    gives its first one. What is inside a loop says so itself."""
+    if step.iteration is not None:
+        return ()
+    return step.reads[1:] if step.op.type in TAKE_EMPTY else step.reads
 
 
 def _fitting(op: Operation, value: np.ndarray) -> np.ndarray:
@@ -135,7 +138,8 @@ def _fitting(op: Operation, value: np.ndarray) -> np.ndarray:
             node=op.name,
             hint="feed it instead",
         )
-    shape = op.attrs.get("shape", UNKNOWN)
+    shape = attribute(op, "shape", Shape, UNKNOWN)
+    dtype = attribute(op, "dtype", DType)
     if not shape.accepts(value.shape):
         raise GradstepError(
             f"initial value of shape {list(value.shape)} does not fit variable '{op.name}' of "
@@ -145,4 +149,4 @@ def _fitting(op: Operation, value: np.ndarray) -> np.ndarray:
             hint="change the value, or the variable's shape attribute",
         )
     with np.errstate(all="ignore"):
-        return value.astype(DType(op.attrs["dtype"]).numpy)
+        return value.astype(dtype.numpy)

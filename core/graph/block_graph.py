@@ -28,7 +28,7 @@ class BlockGraph:
         self._nodes, inside = Undirected(), set(names)
         for name in names:
             op = graph[name]
-            self._nodes.add_node(name, label=repr(label_of(op)))
+            self._nodes.add_node(name, label=ascii(label_of(op)))  # is hashed as ASCII
             ends = [(r.op, r.index, i) for i, r in enumerate(op.inputs) if r is not None]
             ends += [(other, -1, -1) for other in op.control_inputs]
             for number, (source, output, index) in enumerate(ends):

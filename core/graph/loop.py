@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from core.errors import GradstepError
-from core.graph.model import Edge, Graph, Operation, TensorRef, unknown_name
+from core.graph.model import Edge, Graph, Operation, TensorRef, predecessors, unknown_name
 
 LOOP = "loop"  # the attribute of an operation that runs one
 # Of an operation at the border of a loop, read from a GraphDef: the names of the operations on the
@@ -56,6 +56,36 @@ def loop_of(op: Operation) -> Loop | None:
     """The loop that `op` runs, if it runs one."""
     loop = op.attrs.get(LOOP)
     return loop if isinstance(loop, Loop) else None
+
+
+def require_sound(op: Operation) -> None:
+    """Raise GradstepError where what the loop of `op` says of its graph is not so, or `op` does not
+    give it as many inputs as it takes. Operations without one are."""
+    loop = loop_of(op)
+    wrong = None if loop is None else next(_unsound(loop, len(op.inputs)), None)
+    if wrong:
+        hint = "the file is damaged, or no loop of TensorFlow's"
+        raise GradstepError(wrong, kind="FileError", node=op.name, hint=hint)
+
+
+def _unsound(loop: Loop, inputs: int) -> Iterator[str]:
+    graph, arguments = loop.graph, loop.arguments
+    for name in arguments:
+        if name not in graph or graph[name].type != "_Arg":
+            yield f"a loop's argument '{name}' is no _Arg among its operations"
+    if len({*arguments}) < len(arguments):
+        yield "two arguments of a loop are one operation"
+    if len(loop.results) != len(loop.variables):
+        yield f"a loop has {len(loop.variables)} variables, but {len(loop.results)} results"
+    if inputs != len(arguments):
+        yield f"a loop has {len(arguments)} arguments, but is given {inputs}"
+    ends = (ref for ref in (loop.cond, *loop.results) if ref.op not in graph)
+    yield from (f"a loop refers to '{ref}', which is not among its operations" for ref in ends)
+    for op in graph:
+        outside = (n for n in predecessors(op) if n not in graph)
+        yield from (
+            f"'{op.name}' in a loop takes '{n}', which is not in that loop" for n in outside
+        )
 
 
 def within(operations: Iterable[Operation]) -> Iterator[Operation]:

@@ -39,11 +39,11 @@ class TensorRef:
     def parse(cls, text: str) -> TensorRef:
         """`"name:1"` or `"name"` (output 0). Raises GradstepError for anything else."""
         name, colon, index = text.rpartition(":")
-        if not colon:
+        if text and not colon:
             return cls(text)
-        if not name or not index.isdecimal():
+        if not name or not _is_index(index):
             raise GradstepError(
-                f"'{text}' does not name a tensor",
+                f"'{text:.60}' does not name a tensor",
                 kind="ValueError",
                 hint="write the operation's name, or name:0 for its first output",
             )
@@ -69,9 +69,9 @@ class Edge:
     def parse(cls, text: str) -> Edge:
         """`"op<1"`, the second input of `op`. Raises GradstepError for anything else."""
         op, _, index = text.rpartition("<")
-        if not op or not index.isdecimal():
+        if not op or not _is_index(index):
             raise GradstepError(
-                f"'{text}' does not name a wire",
+                f"'{text:.60}' does not name a wire",
                 kind="ValueError",
                 hint="write the operation and the number of its input: loss<0",
             )
@@ -124,6 +124,13 @@ class Constant:
         return (array.dtype.str, array.shape, data)
 
 
+_DIGITS = 6  # of the number of an output or input: no operation has a million
+
+
+def _is_index(text: str) -> bool:
+    return text.isdecimal() and len(text) <= _DIGITS
+
+
 # bool, int, float, str, bytes, DType, Shape, Constant, or a tuple of these; Unread; Loop.
 AttrValue = Any
 NO_ATTRS: Mapping[str, AttrValue] = MappingProxyType({})
@@ -164,7 +171,8 @@ class Operation:
     @property
     def gradient_op_type(self) -> str | None:
         """The gradient that NodeDef's `_gradient_op_type` asks for, if any."""
-        return self.attrs.get(GRADIENT_OP_TYPE)
+        asked = self.attrs.get(GRADIENT_OP_TYPE)
+        return asked if isinstance(asked, str) else None  # TensorFlow knows no other kind
 
     def output(self, index: int = 0) -> TensorRef:
         return TensorRef(self.name, index)

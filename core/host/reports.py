@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
+from typing import TypeVar
 
 from core.autodiff.notation import Notation
 from core.checks.survey import Surveyor
@@ -37,37 +38,45 @@ from core.ops.opened import opened
 from core.ops.table import find
 from core.ops.unfinished import waiting
 
+T = TypeVar("T")
+
 
 def program_info(session: DebugSession) -> ProgramInfo:
     """What the window shows of the program that `session` runs. Gradients that no step computes
-    are left out: nothing would ever be known of them, but what they wait for, if they do."""
+    are left out: nothing would ever be known of them, but what they wait for, if they do. A part
+    that cannot be told is a problem, and the rest is there."""
     program, plan, backend = session.program, session.plan, session.backend
-    telling = Telling(_notation(program))
-    waits = waiting(program.graph, program.feeds)
-    steps, loops = _steps(telling, plan), [*_loops(telling, plan)]
+    telling = Telling(lambda: _notation(program))
+    waits = telling.part("what waits", partial(waiting, program.graph, program.feeds)) or {}
+    races = telling.part("which races there are", partial(problems_of, session))
+    listed = telling.listed
+    steps, loops = _steps(telling, plan), listed("what loops do", partial(_loops, telling, plan))
+    held = listed("what gradients wait for", partial(held_up, program.gradients, waits))
+    edges = listed("what wires wait for", partial(held_up, program.edges, waits))
+    losses = listed("what is differentiated", partial(_losses, program, plan))
     return ProgramInfo(
         steps=steps,
         loops=loops,
         gradients=_gradients(program.gradients, plan),
         rows=[str(ref) for ref in program.slices],
         edges=_edges(program.edges, plan),
-        waiting={str(ref): why for ref, why in held_up(program.gradients, waits)},
-        waiting_edges=[
-            BlockedEdge(op=edge.op, index=edge.index, why=why)
-            for edge, why in held_up(program.edges, waits)
-        ],
+        waiting={str(ref): why for ref, why in held},
+        waiting_edges=[BlockedEdge(op=e.op, index=e.index, why=why) for e, why in edges],
         blocked=[
             BlockedEdge(op=edge.op, index=edge.index, why=why)
             for edge, why in program.blocked.items()
         ],
         custom=dict(program.custom),
         slots={name: list(slots) for name, slots in program.slots.items()},
-        problems=[info_of_problem(p) for p in (*problems_of(session), *telling.problems)],
+        problems=[
+            info_of_problem(p)
+            for p in (*(program.problems if races is None else races), *telling.problems)
+        ],
         device=backend.name,
         measured=backend.measured,
         source=backend.source,
         branches=[str(ref) for ref in plan.alive],
-        losses=[*_losses(program, plan)],
+        losses=losses,
     )
 
 
@@ -104,7 +113,7 @@ def stopped(threads: Threads) -> Stopped:
         phase=stop.phase,
         node=stop.node,
         op=stop.op,
-        text="" if here is None else Telling(_notation(session.program)).step(here),
+        text="" if here is None else Telling(lambda: _notation(session.program)).step(here),
         inside=[_place(place) for place in stop.inside],
         error=None if stop.error is None else info_of(stop.error),
         legal=[str(command) for command in stop.legal],
@@ -138,22 +147,32 @@ def broken_numbers(surveyor: Surveyor, run: int, seconds: float) -> BrokenNumber
 
 
 class Telling:
-    """What steps do, in words. What cannot be told is a problem at its node, and no more."""
+    """What steps do, in words, and what else there is to tell of a program. What cannot be told is
+    a problem, at its node where it has one, and no more."""
 
-    def __init__(self, notation: Notation) -> None:
+    def __init__(self, notation: Callable[[], Notation]) -> None:
         self._notation = notation
         self.problems: list[Problem] = []
 
     def step(self, op: Operation) -> str:
         """The step of `op`; its type and name where it cannot be told."""
+        text = self.part(f"what {op.type} does", lambda: self._notation().step(op), op.name)
+        return f"{op.type} {op.name}" if text is None else text
+
+    def listed(self, what: str, tell: Callable[[], Iterable[T]]) -> list[T]:
+        """What `tell` tells as a list; nothing where it cannot."""
+        return self.part(what, lambda: [*tell()]) or []
+
+    def part(self, what: str, tell: Callable[[], T], node: str | None = None) -> T | None:
+        """What `tell` tells, of an operation if one is named; None where it cannot."""
         try:
-            return self._notation.step(op)
+            return tell()
         except GradstepError as error:  # an attribute that is missing: the step will say so
-            wrong = error.at(op.name)
+            wrong = error if node is None else error.at(node)
         except Exception as error:
-            wrong = unforeseen(f"what {op.type} does could not be told", error, op.name)
+            wrong = unforeseen(f"{what} could not be told", error, node)
         self.problems.append(replace(Problem.of(wrong, "notation"), severity="warning"))
-        return f"{op.type} {op.name}"
+        return None
 
 
 @lru_cache(maxsize=2)

@@ -17,6 +17,7 @@ from core.io.graphdef_frames import (
     malformed,
     takes,
 )
+from core.ops.attribute_kinds import attribute
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def is_constant(enter: Operation) -> bool:
 
 def parallel_iterations(enter: Operation) -> int:
     """How many iterations an Enter lets TensorFlow run at once."""
-    return int(enter.attrs.get("parallel_iterations", 10))
+    return attribute(enter, "parallel_iterations", int, 10)
 
 
 def _cond(inside: Iterable[Operation], entering: Iterable[Operation], path: Path) -> Operation:

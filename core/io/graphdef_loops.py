@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from core.graph.dtypes import DType
-from core.graph.loop import ACROSS, LOOP, Loop
+from core.graph.loop import ACROSS, LOOP, Loop, require_sound
 from core.graph.model import Graph, Operation, Phase, TensorRef
 from core.io.graphdef_frames import ENTERS, EXITS, NEXTS, Frames, Path, frames_of, malformed, takes
 from core.io.graphdef_loop_parts import Part, parallel_iterations, part_of
@@ -76,7 +76,7 @@ class _Loops:
         )
         waits = dict.fromkeys(name for op in part.captures for name in op.control_inputs)
         backward = part.cond.phase is Phase.BACKWARD
-        return Operation(
+        made = Operation(
             name=name,
             type="While",
             inputs=(*part.starts, *(takes(op, 0) for op in part.captures)),
@@ -85,6 +85,8 @@ class _Loops:
             origin=_gradient_of(name, self.names.values()) if backward else "",
             phase=part.cond.phase,
         )
+        require_sound(made)
+        return made
 
 
 def _gradient_of(name: str, loops: Iterable[str]) -> str:

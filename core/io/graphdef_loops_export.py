@@ -7,10 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from core.errors import GradstepError
+from core.graph.dtypes import DType
 from core.graph.loop import ACROSS, Loop, loop_of, within
 from core.graph.model import Edge, Graph, Operation, TensorRef
 from core.io.graphdef_frames import ENTERS, EXITS, NEXTS, SWITCHES
 from core.io.graphdef_loops import free_name
+from core.ops.attribute_kinds import attribute
 
 
 def with_frames(graph: Graph) -> Graph:
@@ -81,7 +83,7 @@ class _Frame:
         starts = self.op.inputs[: len(self.loop.variables)]
         self.scope = self.op.scope or self.op.name
         self.name = free_name(self._frame_name(starts), self.named)
-        self.parallel = int(self.op.attrs.get("parallel_iterations", 10))
+        self.parallel = attribute(self.op, "parallel_iterations", int, 10)
         self.starts = [self._entered(i, ref) for i, ref in enumerate(starts)]
         self.added: dict[str, Operation] = {}  # inside
         self.cond = self._flag()
@@ -136,7 +138,7 @@ class _Frame:
         yield from self.added.values()
 
     def _merge(self, op: Operation, index: int) -> Operation:
-        attrs = {"T": op.attrs["T"], "N": 2, **_kept(op)}
+        attrs = {"T": attribute(op, "T", DType), "N": 2, **_kept(op)}
         inputs = self.starts[index], self.results[index]
         return Operation(op.name, "Merge", inputs, (), attrs, op.device)
 
@@ -150,7 +152,7 @@ class _Frame:
 
     def _enter(self, op: Operation, ref: TensorRef | None) -> Operation:
         """The Enter of what stays the same."""
-        attrs = {**self._frame_attrs(op.attrs["T"], True), **_kept(op)}
+        attrs = {**self._frame_attrs(attribute(op, "T", DType), True), **_kept(op)}
         kind = "RefEnter" if op.attrs.get("ref") else "Enter"
         return Operation(op.name, kind, (ref,), self._waits(op.name), attrs, op.device)
 
@@ -174,13 +176,13 @@ class _Frame:
                 attrs = {**attrs, **start.attrs, "frame_name": self.name}
                 self.entering[start.name] = replace(start, attrs=attrs)
                 return start.output()
-            ref = start.inputs[0]
+            ref = start.inputs[0] if start.inputs else None
         made = Operation(self._free("Enter"), "Enter", (ref,), (), attrs)
         self.entering[made.name] = made
         return made.output()
 
     def _dtype(self, index: int) -> Any:
-        return self.loop.graph[self.loop.variables[index]].attrs["T"]
+        return attribute(self.loop.graph[self.loop.variables[index]], "T", DType)
 
     def _flag(self) -> TensorRef:
         cond = self.loop.cond

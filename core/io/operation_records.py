@@ -6,8 +6,8 @@ from collections import Counter
 from typing import Any
 
 from core.errors import GradstepError
-from core.graph.loop import Loop, within
-from core.graph.model import Graph, Operation, TensorRef, predecessors
+from core.graph.loop import LOOP, Loop, require_sound, within
+from core.graph.model import Graph, Operation, TensorRef
 from core.io import schema
 from core.io.attributes import TensorFiles, TensorSource, read_attribute, write_attribute
 
@@ -69,49 +69,32 @@ def _graph(records: list[schema.OperationRecord], source: TensorSource) -> Graph
 
 
 def _operation(record: schema.OperationRecord, source: TensorSource) -> Operation:
-    return Operation(
+    op = Operation(
         name=record.name,
         type=record.type,
         inputs=tuple(None if text is None else TensorRef.parse(text) for text in record.inputs),
         control_inputs=tuple(record.control_inputs),
-        attrs={key: _read(value, source) for key, value in record.attrs.items()},
+        attrs={key: _read(key, value, source) for key, value in record.attrs.items()},
         device=record.device,
         origin=record.origin,
         phase=record.phase,
     )
+    require_sound(op)
+    return op
 
 
-def _read(record: schema.AttributeRecord, source: TensorSource) -> Any:
+def _read(key: str, record: schema.AttributeRecord, source: TensorSource) -> Any:
+    if isinstance(record, schema.LoopAttribute) and key != LOOP:
+        raise _bad(f"attribute '{key}' is a loop, which only '{LOOP}' can be")
     if not isinstance(record, schema.LoopAttribute):
         return read_attribute(record, source)
-    loop = Loop(
+    return Loop(
         graph=_graph(record.operations, source),
         variables=tuple(record.variables),
         captures=tuple(record.captures),
         cond=TensorRef.parse(record.cond),
         results=tuple(TensorRef.parse(text) for text in record.results),
     )
-    _check(loop)
-    return loop
-
-
-def _check(loop: Loop) -> None:
-    """Raise GradstepError where what a loop says of its graph is not so."""
-    graph = loop.graph
-    for name in loop.arguments:
-        if name not in graph or graph[name].type != "_Arg":
-            raise _bad(f"a loop's argument '{name}' is no _Arg among its operations")
-    if len({*loop.arguments}) < len(loop.arguments):
-        raise _bad("two arguments of a loop are one operation")
-    if len(loop.results) != len(loop.variables):
-        raise _bad(f"a loop has {len(loop.variables)} variables, but {len(loop.results)} results")
-    for ref in (loop.cond, *loop.results):
-        if ref.op not in graph:
-            raise _bad(f"a loop refers to '{ref}', which is not among its operations")
-    for op in graph:
-        for name in predecessors(op):
-            if name not in graph:
-                raise _bad(f"'{op.name}' in a loop takes '{name}', which is not in that loop")
 
 
 def _bad(message: str) -> GradstepError:

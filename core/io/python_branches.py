@@ -64,7 +64,7 @@ def has_branches_in_loops(graph: Graph) -> bool:
 
 
 def _is_of_cond(op: Operation, loop: Loop) -> bool:
-    return branch_of(op.type) == "switch" and op.inputs[1] != loop.cond
+    return branch_of(op.type) == "switch" and op.inputs[1:2] != (loop.cond,)
 
 
 class Branches:

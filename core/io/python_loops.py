@@ -10,10 +10,11 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from core.graph.dtypes import UNKNOWN
+from core.graph.dtypes import UNKNOWN, Shape
 from core.graph.loop import ACROSS, Loop, loop_of, within
 from core.graph.model import Graph, Operation, TensorRef
 from core.io.python_branches import Branches
+from core.ops.attribute_kinds import attribute
 
 Statement = Callable[[Operation], str]
 _PASSED_ON = frozenset({"Enter", "RefEnter", "Exit", "NextIteration", "LoopCond"})
@@ -44,7 +45,7 @@ def reserving(graph: Graph) -> Iterator[str]:
 def _is_tensorflows(op: Operation, loop: Loop) -> bool:
     """Whether `tf.while_loop` makes it."""
     own = op.type in _PASSED_ON or loop_of(op) is not None or op.name in loop.arguments
-    return own or (op.type == "Switch" and op.inputs[1] == loop.cond)
+    return own or (op.type == "Switch" and op.inputs[1:2] == (loop.cond,))
 
 
 def _across(op: Operation, graph: Graph) -> tuple[str, ...]:
@@ -63,7 +64,7 @@ def _loop(op: Operation, loop: Loop, statement: Statement) -> str:
         f"{function}_body",
         "start",
         f"shape_invariants=[{shapes}]",
-        f"parallel_iterations={op.attrs.get('parallel_iterations', 10)}",
+        f"parallel_iterations={attribute(op, 'parallel_iterations', int, 10)}",
         "return_same_structure=True",
         f"name={scope + '/'!r}",
     ]
@@ -143,7 +144,8 @@ def _operations(names: list[str]) -> Iterator[str]:
 def _named(op: Operation, statement: Statement) -> str:
     """What TensorFlow makes itself: another name of its input, once what it waits for is done."""
     if not op.control_inputs:
-        return f"known[{op.name!r}] = {_tensor(op.inputs[0])}"
+        taken = op.inputs[0] if op.inputs else None
+        return f"known[{op.name!r}] = {_tensor(taken)}"
     text = statement(replace(op, type="Identity", attrs={}, name=f"{op.name}/wait"))
     return f"{text}\nknown[{op.name!r}] = tensor({f'{op.name}/wait'!r})"
 
@@ -155,5 +157,5 @@ def _tensor(ref: TensorRef | None) -> str:
 def _shape(argument: Operation) -> str:
     """What a loop variable is in all iterations, where that is declared: what is known here and
     not there would be a contradiction."""
-    dims = argument.attrs.get("shape", UNKNOWN).dims
+    dims = attribute(argument, "shape", Shape, UNKNOWN).dims
     return f"tf.TensorShape({None if dims is None else list(dims)})"

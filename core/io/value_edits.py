@@ -11,11 +11,12 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph import edits
-from core.graph.dtypes import DType, Shape
+from core.graph.dtypes import UNKNOWN, DType, Shape
 from core.graph.loop import anywhere
 from core.graph.model import Constant, Operation, TensorRef
 from core.io.document import Document
 from core.ops.attribute_edits import with_attribute
+from core.ops.attribute_kinds import attribute
 from core.ops.conversion import converted
 from core.ops.infer import declared
 from core.ops.table import OpDef
@@ -76,7 +77,8 @@ def set_attr(document: Document, name: str, key: str, value: Any) -> Document:
 def set_initial(document: Document, variable: str, array: np.ndarray) -> Document:
     """Set the value that a variable has before the first run. Raises GradstepError on misfit."""
     op = document.graph[variable]
-    _check_fits(array, op.attrs.get("shape", Shape(None)), op.attrs.get("dtype"), variable)
+    dtype, shape = _declared(op)
+    _check_fits(array, shape, dtype, variable)
     return replace(document, initial={**document.initial, variable: Constant(array)})
 
 
@@ -117,7 +119,7 @@ def _refit(old: Constant | None, op: Operation, fill: int) -> np.ndarray:
 
 
 def _declared(op: Operation) -> tuple[DType, Shape]:
-    return DType(op.attrs["dtype"]), op.attrs.get("shape", Shape(None))
+    return attribute(op, "dtype", DType), attribute(op, "shape", Shape, UNKNOWN)
 
 
 def _check_fits(array: np.ndarray, shape: Shape, dtype: DType | None, node: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,7 @@ _KINDS: dict[type, tuple[tuple[type, ...], str]] = {
     str: ((str, bytes), "text"),
     tuple: ((tuple, list), "a list"),
 }
+_Kind = TypeVar("_Kind")
 _MANY = {
     DType: "element types",
     Shape: "shapes",
@@ -53,13 +54,34 @@ def check_attributes(definition: OpDef, op: Operation) -> None:
     is missing is nobody's business until it is asked for."""
     for name, declared in definition.attrs.items():
         if name in op.attrs and not _fits(name, op.attrs[name], declared):
-            kind = declared if isinstance(declared, type) else type(declared)
-            raise GradstepError(
-                f"attribute '{name}' must be {_wanted(name, kind)}, not {op.attrs[name]!r:.60}",
-                kind="ValueError",
-                node=op.name,
-                hint="correct the attribute",
-            )
+            raise _misfit(op, name, declared if isinstance(declared, type) else type(declared))
+
+
+def attribute(op: Operation, name: str, kind: type[_Kind], default: _Kind | None = None) -> _Kind:
+    """An attribute of `op`, which is of one of the kinds above; `default` where there is none. For
+    what looks at operations of which nobody knows yet that they are sound. Raises GradstepError
+    (ValueError) at `op` where it is missing, or of another kind."""
+    value = op.attrs.get(name, default)
+    if value is None:
+        raise GradstepError(
+            f"attribute '{name}' is missing",
+            kind="ValueError",
+            node=op.name,
+            hint=f"set it to {_wanted(name, kind)}",
+        )
+    if isinstance(value, Unread) or not _fits(name, value, kind):
+        raise _misfit(op, name, kind)
+    found: _Kind = DType(value) if kind is DType else value  # type: ignore[assignment]
+    return found
+
+
+def _misfit(op: Operation, name: str, kind: type) -> GradstepError:
+    return GradstepError(
+        f"attribute '{name}' must be {_wanted(name, kind)}, not {op.attrs[name]!r:.60}",
+        kind="ValueError",
+        node=op.name,
+        hint="correct the attribute",
+    )
 
 
 def check_read(definition: OpDef, op: Operation) -> None:

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from core.errors import GradstepError, unforeseen
-from core.graph.dtypes import TensorType
+from core.graph.dtypes import DType, TensorType
 from core.graph.loop import LOOP, within
 from core.graph.model import Constant, Graph, Operation, TensorRef
 from core.graph.problems import Problem
@@ -247,11 +247,11 @@ def _known_value(
 
 def _static_shape_value(op: Operation, kind: TensorType) -> np.ndarray | None:
     shape = kind.shape
-    dtype = np.dtype(str(op.attrs.get("out_type", "int32")))
+    dtype = DType(op.attrs.get("out_type", DType.INT32)).numpy
     if op.type == "Rank":
         return None if shape.rank is None else np.array(shape.rank, np.int32)
-    if not shape.is_static:
-        return None
+    if not shape.is_static or max(shape.static(), default=0) > np.iinfo(dtype).max:
+        return None  # the run will fail, where there is not memory for such a tensor
     if op.type == "Size":
         return np.array(int(np.prod(shape.static(), dtype=np.int64)), dtype)
     return np.array(shape.static(), dtype)

@@ -15,7 +15,7 @@ from core.ops.builder import Tensor, call
 
 def shape_of(x: Tensor, dtype: DType = DType.INT32) -> Tensor | np.ndarray:
     """The sizes of `x`, `dtype` [rank]."""
-    if x.shape.is_static:
+    if x.shape.is_static and max(x.shape.static(), default=0) <= np.iinfo(dtype.numpy).max:
         return np.array(x.shape.static(), dtype.numpy)
     return call("Shape", x) if dtype is DType.INT32 else call("Shape", x, out_type=dtype)
 

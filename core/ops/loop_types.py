@@ -42,16 +42,31 @@ def iteration_types(
 
 
 def _settled(loop: Loop, given: Sequence[TensorType], names: Sequence[str]) -> IterationTypes:
-    allowed = [declared(loop.graph).types[TensorRef(name)] for name in loop.arguments]
+    inside = declared(loop.graph)
+    allowed = [_typed(inside, TensorRef(name)) for name in loop.arguments]
     now = [_entering(*each) for each in zip(given, allowed, names, strict=True)]
     while True:
         inference = _inferred(loop, now)
         before = [*now]
         for index, ref in enumerate(loop.results):
-            after = inference.types[ref]
+            after = _typed(inference, ref)
             now[index] = _carried(now[index], after, allowed[index], names[index])
         if now == before:
             return IterationTypes(tuple(now), inference)
+
+
+def _typed(inference: Inference, ref: TensorRef) -> TensorType:
+    """The type of a tensor inside. Raises GradstepError for one that has none, with what is said of
+    its operation."""
+    found: TensorType | None = inference.types.get(ref)
+    if found is not None:
+        return found
+    for problem in inference.problems:
+        if problem.node == ref.op:
+            raise GradstepError(problem.text, kind="ValueError", node=ref.op, hint=problem.fix)
+    raise GradstepError(
+        f"the loop has no tensor '{ref}'", kind="ValueError", node=ref.op, hint="check its index"
+    )
 
 
 def _entering(given: TensorType, allowed: TensorType, name: str) -> TensorType:

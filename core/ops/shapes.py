@@ -47,6 +47,8 @@ def starts_with(shape: Shape, start: Shape) -> bool:
 def one_dtype(ctx: InferContext, types: tuple[TensorType, ...] | None = None) -> DType:
     """The element type that all inputs share; TensorFlow never promotes."""
     types = ctx.types if types is None else types
+    if not types:
+        raise ctx.fail(f"{ctx.op.type} needs at least one input", hint="drag a wire to it")
     first = types[0].dtype
     for other in types[1:]:
         if other.dtype != first:

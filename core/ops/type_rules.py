@@ -132,6 +132,8 @@ def unref(ctx: InferContext) -> TensorType:
 def same_shape(ctx: InferContext) -> TensorType:
     """Elementwise without broadcasting: all inputs agree in element type and shape."""
     shape = UNKNOWN
+    if not ctx.types:
+        raise ctx.fail(f"{ctx.op.type} needs at least one input", hint="drag a wire to it")
     for kind in ctx.types:
         if kind.dtype != ctx.types[0].dtype:
             raise wrong_type(ctx, kind.dtype, f"inputs of one element type ({ctx.types[0].dtype})")

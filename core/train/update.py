@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape
+from core.graph.dtypes import UNKNOWN, DType, Shape
 from core.graph.model import Operation, Phase, TensorRef
+from core.ops.attribute_kinds import attribute
 from core.ops.builder import GraphBuilder, Tensor
 from core.ops.indexed_slices import IndexedSlices
 from core.train.rows import summed
@@ -71,7 +72,7 @@ class Update:
     def slot(self, variable: str, name: str, start: float = 0.0) -> Tensor:
         """A new variable, shaped and typed like `variable`, that starts as `start` everywhere."""
         declared = self.builder.operation(variable)
-        shape = declared.attrs["shape"]
+        shape = attribute(declared, "shape", Shape, UNKNOWN)
         if not shape.is_static:
             raise GradstepError(
                 f"the shape of variable '{variable}' must be known to train it",
@@ -79,7 +80,7 @@ class Update:
                 node=variable,
                 hint="set its shape attribute",
             )
-        first = np.full(shape.static(), start, DType(declared.attrs["dtype"]).numpy)
+        first = np.full(shape.static(), start, attribute(declared, "dtype", DType).numpy)
         slot = self._variable(f"{variable}/{name}", first, declared.type)
         self.slots[variable] = (*self.slots.get(variable, ()), slot.ref.op)
         return slot
@@ -126,7 +127,7 @@ class Update:
 
     def cast(self, x: Tensor, variable: str) -> Tensor:
         """A scalar as TensorFlow hands it to the update of `variable`: of its element type."""
-        dtype = DType(self.builder.operation(variable).attrs["dtype"])
+        dtype = attribute(self.builder.operation(variable), "dtype", DType)
         if x.dtype == dtype or x.shape.rank != 0:
             return x
         return self.builder.one("Cast", x, DstT=dtype)
@@ -142,7 +143,7 @@ class Update:
         """The value of a power or a slot, read here if it is a resource."""
         if x.dtype is not DType.RESOURCE:
             return self._reads.get(x.ref, x)
-        dtype = self.builder.operation(x.ref.op).attrs["dtype"]
+        dtype = attribute(self.builder.operation(x.ref.op), "dtype", DType)
         return self.builder.one("ReadVariableOp", x, dtype=dtype)
 
     def assign_product(self, power: Tensor, factor: Tensor) -> str:

@@ -1,5 +1,5 @@
 """The peers' own Python environments, in .bench/, made when a benchmark first wants one, and
-that of the mutation tool, made likewise.
+those of the tools that mutate and fuzz, made likewise.
 
 None of this is a dependency of the project. A peer that cannot be had costs only its rows.
 """
@@ -52,6 +52,17 @@ ENVIRONMENTS = {
         Environment("jax", (_uv("jax[cpu]==0.10.2", _NUMPY),)),
         Environment("autograd", (_uv("autograd==1.9.1", _NUMPY),)),
         Environment("cosmic-ray", (_uv("cosmic-ray==8.7.0"),)),
+        # What ./dev fuzz --guided runs on: Atheris, and all that core imports.
+        Environment(
+            "atheris",
+            (
+                _uv(
+                    *("atheris==3.0.0", _NUMPY, "networkx>=3.4,<4", "msgspec>=0.20,<0.23"),
+                    *("platformdirs>=4.3,<5", "protobuf>=5,<8", "tensorboardX>=2.6.4,<3"),
+                    "graphlay>=0.3.1,<0.4",
+                ),
+            ),
+        ),
         # Gradstep itself beside the libraries that its optional kernels use.
         Environment(
             "kernels",

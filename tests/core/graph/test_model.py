@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from typing import Any
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
@@ -102,3 +107,19 @@ def test_a_long_cycle_is_not_named_in_full() -> None:
     with pytest.raises(GradstepError, match="cycle: n0 ← n1 ← n2 ← n3 ← … ") as caught:
         Graph.of(ops).order  # noqa: B018
     assert len(caught.value.message) < 100
+
+
+@given(st.text(max_size=12) | st.from_regex(r"[a-z/]*[:<]?[0-9]{0,9}", fullmatch=True))
+def test_a_name_is_refused_or_means_what_it_says_when_it_is_written(text: str) -> None:
+    for kind in (TensorRef, Edge):
+        with suppress(GradstepError):
+            found = kind.parse(text)
+            assert kind.parse(str(found)) == found
+
+
+@pytest.mark.parametrize("kind", [TensorRef, Edge])
+def test_a_number_of_thousands_of_digits_names_nothing(kind: Any) -> None:
+    mark = ":" if kind is TensorRef else "<"
+    with pytest.raises(GradstepError, match="does not name") as caught:
+        kind.parse(f"a{mark}{'9' * 5000}")
+    assert len(caught.value.message) < 120

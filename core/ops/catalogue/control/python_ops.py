@@ -11,6 +11,7 @@ from core.errors import GradstepError
 from core.graph.dtypes import DType, TensorType
 from core.graph.model import Operation
 from core.ops.attribute_edits import as_long_as
+from core.ops.attribute_kinds import attribute
 from core.ops.builder import OpView, Tensor
 from core.ops.table import InferContext, op
 
@@ -37,9 +38,9 @@ def _declared(ctx: InferContext) -> tuple[TensorType, ...]:
 
 
 def _run(xp: Any, *inputs: Any, op: Operation, functions: Functions) -> Any:
-    token = str(op.attrs["token"])
+    token = str(attribute(op, "token", str))
     results = _results(_called(token, functions, [_on_host(x) for x in inputs]))
-    wanted = tuple(DType(kind) for kind in op.attrs["Tout"])
+    wanted = tuple(DType(kind) for kind in attribute(op, "Tout", tuple))
     if len(results) != len(wanted):
         raise GradstepError(
             f"{token} returns {len(results)} values, but expects to see {len(wanted)} values.",

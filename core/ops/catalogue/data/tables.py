@@ -8,6 +8,7 @@ import numpy as np
 
 from core.graph.dtypes import SCALAR, DType, TensorType
 from core.graph.model import Operation
+from core.ops.attribute_kinds import attribute
 from core.ops.host import home
 from core.ops.lookup_table import LookupTable
 from core.ops.table import InferContext, op
@@ -22,7 +23,8 @@ def _handle(ctx: InferContext) -> TensorType:
 
 
 def _table(op: Operation) -> LookupTable:
-    return LookupTable(DType(op.attrs["key_dtype"]), DType(op.attrs["value_dtype"]))
+    keys, values = (attribute(op, name, DType) for name in ("key_dtype", "value_dtype"))
+    return LookupTable(keys, values)
 
 
 def _want_entries(ctx: InferContext, wanted: str, have: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from core.graph.dtypes import SCALAR, UNKNOWN, DType, Shape, TensorType
 from core.graph.model import Operation
 from core.ops.attribute_edits import as_long_as
+from core.ops.attribute_kinds import attribute
 from core.ops.philox import seeds_of
 from core.ops.queue import Queue
 from core.ops.queue_kinds import PriorityQueue, ShuffleQueue
@@ -59,9 +60,9 @@ def _said(op: Operation, type: str) -> dict[str, Any]:
     return {
         "type": type,
         "name": str(op.attrs.get("shared_name") or f"_0_{op.name}"),
-        "capacity": int(op.attrs.get("capacity", -1)),
-        "dtypes": tuple(DType(kind) for kind in op.attrs["component_types"]),
-        "shapes": tuple(op.attrs.get("shapes", ())),
+        "capacity": attribute(op, "capacity", int, -1),
+        "dtypes": tuple(DType(kind) for kind in attribute(op, "component_types", tuple)),
+        "shapes": tuple(attribute(op, "shapes", tuple, ())),
     }
 
 
@@ -74,8 +75,8 @@ def _padding(op: Operation) -> Queue:
 
 
 def _shuffling(op: Operation) -> Queue:
-    seeds = seeds_of(int(op.attrs.get("seed", 0)), int(op.attrs.get("seed2", 0)), op.name)
-    keeps = int(op.attrs.get("min_after_dequeue", 0))
+    seeds = seeds_of(attribute(op, "seed", int, 0), attribute(op, "seed2", int, 0), op.name)
+    keeps = attribute(op, "min_after_dequeue", int, 0)
     return ShuffleQueue(**_said(op, "RandomShuffleQueue"), keeps=keeps, seeds=seeds)
 
 

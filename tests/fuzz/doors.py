@@ -1,0 +1,258 @@
+"""Texts that users type, each at the door it is typed into: its suffix."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from functools import cache
+from random import Random
+from typing import Any
+
+from core.cli.console import COMMANDS, Console
+from core.cli.console_words import ALIASES
+from core.cli.debug import script_lines
+from core.cli.values import parse_feed
+from core.debug.breakpoints import Breakpoint
+from core.debug.expression import Scope, parse
+from core.debug.mentions import mentioned
+from core.debug.session import DebugSession
+from core.debug.threads import Threads
+from core.engine.feeds import feed_arrays
+from core.errors import GradstepError
+from core.graph.edits import rename, rename_scope
+from core.graph.model import Edge, TensorRef
+from core.host.derive import derive
+from core.host.unfinished import without_unfinished
+from core.io import edits, export, store
+from core.io.asked_code import missing_code
+from core.io.code_source import functions_in, meant
+from core.io.document import CodeItem, CodeKind, Document
+from core.io.request_edits import set_request
+from tests.fuzz import odd
+from tests.fuzz.case import MARK, Case
+from tests.fuzz.examples import EXAMPLES
+from tests.fuzz.expressions import expression
+
+_BASES = ("tutorial", "while_loop", "cond_gradients", "queue_deadlock", "learning_rates")
+
+
+def case(dice: Random, only: str = "") -> Case:
+    """One text; `only`: at this door."""
+    suffix = only or dice.choice(_OFTEN)
+    return Case(suffix, _MAKERS[suffix](dice, _names()).encode("utf-8", "replace"))
+
+
+def expression_case(dice: Random) -> Case:
+    return case(dice, ".expression")
+
+
+def try_text(suffix: str, text: str) -> None:
+    """Raises whatever is no GradstepError."""
+    _TRIERS[suffix](text)
+
+
+@cache
+def _document(name: str) -> Document:
+    return store.load(EXAMPLES / f"{name}.gradstep")
+
+
+@cache
+def _session(name: str) -> DebugSession:
+    """At the end of its first run, to be looked at only."""
+    session = DebugSession(derive(_document(name)))
+    session.continue_()
+    return session
+
+
+@cache
+def _names() -> list[str]:
+    return [name for base in _BASES for name in _document(base).graph.operations]
+
+
+def _asked(action: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        return action(*arguments)
+    except GradstepError as error:
+        if error.kind == "InternalError":
+            raise AssertionError(error.message) from error
+        return None
+
+
+# -- expressions -----------------------------------------------------------------------------------
+
+
+def _expression(dice: Random, names: list[str]) -> str:
+    return expression(dice, names)
+
+
+def _try_expression(text: str) -> None:
+    _asked(mentioned, text)
+    parsed = _asked(parse, text)
+    if parsed is None:
+        return
+    for base in ("tutorial", "while_loop"):
+        session = _session(base)
+        frame = session.frame()
+        for subject in (None, TensorRef(session.plan.steps[0].op.name)):
+            _asked(parsed.evaluate, Scope(frame, subject))
+            _asked(parsed.holds, Scope(frame, subject))
+
+
+# -- the terminal's debugger -----------------------------------------------------------------------
+
+
+def _console(dice: Random, names: list[str]) -> str:
+    lines = []
+    for _ in range(dice.randrange(1, 7)):
+        word = dice.choice([*COMMANDS, *ALIASES])
+        rest = [_argument(dice, names) for _ in range(dice.choice((0, 1, 1, 2, 3)))]
+        line = " ".join([word, *rest])
+        lines.append(odd.slip(dice, line) if dice.random() < 0.1 else line)
+    return dice.choice(("\n", ";", "; ")).join(lines)
+
+
+def _argument(dice: Random, names: list[str]) -> str:
+    what = dice.randrange(6)
+    if what == 0:
+        return f"{abs(odd.whole(dice)) % 40}:{abs(odd.whole(dice)) % 40}"
+    if what == 1:
+        return f"0:{dice.randrange(20)}/{odd.whole(dice)}:{dice.randrange(9)}"
+    if what == 2:
+        return f"if {expression(dice, names, 3)}"
+    if what == 3:
+        return dice.choice(("gradient", "scope", "type", "phase", "all", "main", "b", "w=v", "x/="))
+    return odd.text(dice, names)
+
+
+def _try_console(text: str) -> None:
+    base = _BASES[len(text) % len(_BASES)]
+    program = without_unfinished(derive(_document(base)))
+    console = Console(Threads(program, limit_bytes=8 << 20), _no_other, ())
+    for line in script_lines(f"{text}\n;where"):
+        reply = _asked(console.execute, line)
+        if reply is not None and reply.quit:
+            return
+
+
+def _no_other(file: str) -> Any:
+    raise GradstepError(f"there is no file {file}", kind="FileError")
+
+
+# -- feeds, names ----------------------------------------------------------------------------------
+
+
+def _feed(dice: Random, names: list[str]) -> str:
+    return f"{odd.text(dice, ['data', 'labels', *names])}={_literal(dice)}"
+
+
+def _literal(dice: Random, depth: int = 0) -> str:
+    what = dice.randrange(8)
+    if what < 2 and depth < 40:
+        inner = ", ".join(_literal(dice, depth + 1) for _ in range(dice.randrange(4)))
+        return dice.choice(("[{}]", "({})", "[{}", "{{{}}}")).format(inner)
+    if what == 2:
+        return dice.choice(
+            ("nan", "inf", "-inf", "true", "None", "1e400", "9" * 30, "9" * 5000, "1j")
+        )
+    if what == 3:
+        return repr(dice.choice(odd.TEXTS))
+    if what == 4:
+        return dice.choice(
+            ("[" * 300, "-" * 200 + "1", "1_0", "0x10", "@none.npy", "b'\\xff'", "''")
+        )
+    return str(odd.number(dice))
+
+
+def _try_feed(text: str) -> None:
+    given = _asked(parse_feed, text)
+    for base in ("tutorial", "cond_gradients") if given is not None else ():
+        _asked(feed_arrays, _document(base).graph, dict([given]))
+
+
+def _name(dice: Random, names: list[str]) -> str:
+    return odd.slip(dice, odd.text(dice, names))
+
+
+def _try_name(text: str) -> None:
+    tutorial = _document("tutorial")
+    ref = _asked(TensorRef.parse, text)
+    _asked(Edge.parse, text)
+    _asked(edits.rename_operation, tutorial, "a", text)
+    _asked(edits.rename_operation, tutorial, text, "a")
+    _asked(rename, tutorial.graph, "a", text)
+    _asked(rename_scope, _document("while_loop").graph, "while", text)
+    _asked(set_request, tutorial, [text], ["c"])
+    _asked(edits.toggle_breakpoint, tutorial, text)
+    for edge in (Edge(text, 0), Edge("a", len(text))):
+        _asked(edits.disconnect, tutorial, edge)
+        if ref is not None:
+            _asked(edits.connect, tutorial, ref, edge)
+    session = DebugSession(derive(_document("while_loop")))
+    _asked(session.run_to, text)
+    _asked(session.set_breakpoints, [Breakpoint(text)])
+    _asked(session.continue_)
+    if ref is not None:
+        _asked(session.frame().value, ref)
+
+
+# -- code, and words for people --------------------------------------------------------------------
+
+_LINES = (
+    "def f(op, grad):", "    return grad", "return 1", "import os", "async def g(): pass",
+    "@tf.RegisterGradient('Odd')", "class A: pass", "x = '''", "\0", "lambda: 0", "def é(): ...",
+    "def f(): yield", "(" * 200, "# -*- coding: odd -*-", "\ufeff", "\f", "\r", "if True:", "",
+    "print(1)", "0" * 5000, "'\ud7ff'", "f'{", "match x:\n  case 1: pass", MARK.strip(),
+)  # fmt: skip
+
+
+def _code(dice: Random, names: list[str]) -> str:
+    return "\n".join(dice.choice(_LINES) for _ in range(dice.randrange(7)))
+
+
+def _try_code(text: str) -> None:
+    document = _document("tutorial")
+    for kind in CodeKind:
+        item = CodeItem("odd", kind, text)
+        changed = edits.set_code(document, item)
+        _asked(export.to_bytes, changed, ".py")
+        _asked(export.to_bytes, changed, ".gradstep")
+        _asked(missing_code, changed)
+        derive(changed)
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    functions_in(tree)
+    meant(tree, "odd")
+
+
+def _words(dice: Random, names: list[str]) -> str:
+    return "\n".join(dice.choice(odd.TEXTS) for _ in range(dice.randrange(1, 4)))
+
+
+def _try_words(text: str) -> None:
+    changed = edits.set_note(_document("tutorial"), text, text, text, text)
+    for suffix in export.WRITERS:
+        data = _asked(export.to_bytes, changed, suffix)
+        if suffix == ".gradstep" and data is not None:
+            again = store.from_bytes(data)
+            assert (again.title, again.note) == (changed.title, changed.note)
+
+
+_MAKERS: Mapping[str, Callable[[Random, list[str]], str]] = {
+    ".expression": _expression,
+    ".console": _console,
+    ".feed": _feed,
+    ".name": _name,
+    ".code": _code,
+    ".words": _words,
+}
+_OFTEN = (".expression",) * 10 + (".console", ".feed", ".feed", ".name", ".code", ".words")
+_TRIERS: Mapping[str, Callable[[str], None]] = {
+    ".expression": _try_expression,
+    ".console": _try_console,
+    ".feed": _try_feed,
+    ".name": _try_name,
+    ".code": _try_code,
+    ".words": _try_words,
+}

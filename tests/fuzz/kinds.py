@@ -1,0 +1,53 @@
+"""The kinds of cases: what makes case `number` of each."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from tests.fuzz import documents, doors, graphdefs, wires
+from tests.fuzz.case import Case, dice
+
+_HEAVY = 8  # of so many cases one gets the checks as well
+
+
+@dataclass(frozen=True)
+class Kind:
+    """make: case `number` of a seed, None for one that is refused; usual: how many are tried where
+    nothing is said; most: how many there are."""
+
+    make: Callable[[int, int], Case | None]
+    usual: int = 2000
+    most: Callable[[], int] | None = None
+
+    def numbers(self, start: int, count: int) -> range:
+        """Of so many cases, as far as there are."""
+        stop = start + count
+        return range(start, stop if self.most is None else min(stop, self.most()))
+
+    def is_heavy(self, number: int) -> bool:
+        return self.most is None and number % _HEAVY == 0
+
+
+def kinds() -> Mapping[str, Kind]:
+    """By the words that the command takes."""
+    return {
+        "documents": Kind(lambda seed, n: documents.case(dice("documents", seed, n))),
+        "graphdef": Kind(lambda seed, n: graphdefs.case(dice("graphdef", seed, n))),
+        "text": Kind(lambda seed, n: doors.case(dice("text", seed, n)), 10_000),
+        "expressions": Kind(lambda seed, n: doors.expression_case(dice("text", seed, n)), 10_000),
+        "wires": Kind(lambda seed, n: wires.case(n), 5000, wires.count),
+        **_bombs(),
+    }
+
+
+def _bombs() -> Mapping[str, Kind]:
+    """Hand-made files that ask for far more than they hold: `BOMBS` of tests.fuzz.bombs, each a
+    name and a function that returns a Case."""
+    try:
+        bombs = importlib.import_module("tests.fuzz.bombs").BOMBS
+    except ModuleNotFoundError:
+        return {}
+    made = [*bombs.values()] if isinstance(bombs, Mapping) else [build for _, build in bombs]
+    return {"bombs": Kind(lambda seed, n: made[n](), len(made), lambda: len(made))}

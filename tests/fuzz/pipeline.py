@@ -1,0 +1,187 @@
+"""All that a user's action can ask of a file: read, derive, describe, run, step back, look,
+explain, save and reopen, export, check.
+
+What may be said is a GradstepError. Anything else that is raised here is a failure, and so is an
+InternalError, wherever it is said: core.errors.unforeseen makes them all, and logs them.
+"""
+
+from __future__ import annotations
+
+import builtins
+import logging
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from core import errors
+from core.errors import GradstepError
+from core.host import messages as m
+from core.host.devices import CpuOnly
+from core.host.service import EngineService
+from core.io import export, store
+from core.io.asked_code import missing_code
+from core.io.document import Document
+from core.io.file_kinds import kind_of
+from core.io.file_sample import Sample
+from tests.fuzz import doors
+from tests.fuzz.case import CANARY, Case
+from tests.fuzz.failure import CodeRunError, LostError
+
+_MEMORY = 64 << 20  # bytes of recorded runs
+_LOOKED_AT = 12  # tensors and operations that are asked about one by one
+
+
+def try_case(case: Case, heavy: bool) -> None:
+    """Raises what nobody foresaw. heavy: checks and expectations as well."""
+    with _unforeseen_raised(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            if case.is_text:
+                doors.try_text(case.suffix, case.data.decode("utf-8", "replace"))
+            else:
+                _try_file(case, heavy)
+        finally:
+            if builtins.__dict__.pop(CANARY, False):
+                raise CodeRunError("Python of a document ran that nobody had trusted")
+
+
+class _Noted(logging.Handler):
+    """Remembers the first exception that was turned into an InternalError."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first: BaseException | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if self.first is None and record.exc_info:
+            self.first = record.exc_info[1]
+
+
+@contextmanager
+def _unforeseen_raised() -> Iterator[None]:
+    noted, log = _Noted(), logging.getLogger("gradstep")
+    log.addHandler(noted)
+    errors._logged.clear()
+    try:
+        yield
+    except AssertionError as said:
+        raise noted.first or said from None
+    finally:
+        log.removeHandler(noted)
+    if noted.first is not None:
+        raise noted.first
+
+
+def read(case: Case) -> Document | None:
+    """The document of a file's bytes; None for one that is refused."""
+    name = f"case{case.suffix}"
+    kind = kind_of(Sample.of_bytes(case.data, name))
+    try:
+        return None if kind.read is None else kind.read(case.data, name)
+    except GradstepError as error:
+        _not_internal(error)
+        return None
+
+
+def _not_internal(error: GradstepError | m.ErrorInfo) -> None:
+    kind = error.kind if isinstance(error, GradstepError) else error.type
+    if kind == "InternalError":
+        raise AssertionError(error.message)
+
+
+def _try_file(case: Case, heavy: bool) -> None:
+    document = read(case)
+    if document is None:
+        return
+    data = _saved(document)
+    for suffix in export.WRITERS:
+        _tried(export.to_bytes, document, suffix)
+    missing_code(document)
+    if data is not None:
+        asked = Asking(data)
+        asked.all_of(document, heavy)
+
+
+def _saved(document: Document) -> bytes | None:
+    """The document's file, which must be read as the same document; None where it is refused."""
+    try:
+        data = store.to_bytes(document, readable=False)
+    except GradstepError as error:
+        _not_internal(error)
+        return None
+    try:
+        again = store.to_bytes(store.from_bytes(data), readable=False)
+    except GradstepError as error:
+        raise LostError(f"what was saved does not open again: {error.message}") from error
+    if again != data:
+        raise LostError("what was saved opens as another document")
+    return data
+
+
+def _tried(action: object, *arguments: object) -> object:
+    try:
+        return action(*arguments)  # type: ignore[operator]
+    except GradstepError as error:
+        _not_internal(error)
+        return None
+
+
+class Asking:
+    """What the window asks of the engine about one document."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._engine = EngineService(CpuOnly())
+
+    def ask(self, request: m.Message) -> m.Message:
+        reply, _ = self._engine.handle(request, [self._data])
+        if isinstance(reply, m.Failed):
+            _not_internal(reply.error)
+        return reply
+
+    def all_of(self, document: Document, heavy: bool) -> None:
+        opened = self.ask(m.Open(recorded_limit=_MEMORY))
+        if not isinstance(opened, m.Opened):
+            return
+        for problem in opened.program.problems:
+            _not_internal(problem)
+        self._move()
+        self._look(opened.program, document)
+        if heavy:
+            self._check(opened.program)
+
+    def _move(self) -> None:
+        """To the end of the second run and back, and into what comes next."""
+        moves = "continue_ continue_ step step_back step_back restart step_into step_into step_out"
+        for move in (*moves.split(), "step", "continue_", "reverse_continue", "continue_"):
+            stopped = self.ask(m.Control(command=move))
+            if isinstance(stopped, m.Stopped) and stopped.error is not None:
+                _not_internal(stopped.error)
+
+    def _look(self, program: m.ProgramInfo, document: Document) -> None:
+        outputs = [ref for step in program.steps for ref in step.outputs]
+        wanted = [*outputs, *program.gradients.values(), *map(str, document.fetches)]
+        self.ask(m.Read(refs=wanted))
+        self.ask(m.Read(refs=wanted[:_LOOKED_AT], run=0, step=0))
+        self.ask(m.FindBroken())
+        self.ask(m.ManageSessions(command="list"))
+        names = [step.op for step in program.steps[-_LOOKED_AT:]]
+        self.ask(m.FindRepeats(names=names[:3]))
+        for name in names[-4:]:
+            self.ask(m.Notate(op=name))
+            self.ask(m.Why(of=f"{name}:0"))
+        for of in map(str, document.request.of[:2]):
+            for wrt in map(str, document.request.wrt[:3]):
+                self.ask(m.Why(of=of, wrt=wrt))
+                self.ask(m.FindBottlenecks(of=of, wrt=wrt))
+
+    def _check(self, program: m.ProgramInfo) -> None:
+        self.ask(m.ManageSessions(command="duplicate", name="second"))
+        self.ask(m.Open(recorded_limit=_MEMORY, keep_position=True))
+        self.ask(m.CheckExpectations())
+        if len(program.steps) < 60:
+            self.ask(m.CheckGradients())
+            for step in program.steps[:2]:
+                self.ask(m.CheckGradients(node=step.origin))
+        self.ask(m.Profile(mode="fast", runs=1))
+        self.ask(m.Expect(what=["value"] if not program.steps else [f'x["{program.steps[0].op}"]']))

@@ -1,0 +1,89 @@
+"""Every wire of every example, unplugged and moved to every other output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from math import gcd
+
+from core.errors import GradstepError
+from core.graph.edits import connect, disconnect
+from core.graph.model import Edge, Graph, TensorRef
+from core.io import store
+from core.io.document import Document
+from core.ops.infer import declared
+from core.ops.tensor_types import outputs_of
+from tests.fuzz.case import Case
+from tests.fuzz.examples import EXAMPLES
+
+_STRIDE = 7919  # neighbours in number are far apart
+
+
+@cache
+def examples() -> list[str]:
+    """By size, the small ones first."""
+    files = sorted(EXAMPLES.glob("*.gradstep"), key=lambda f: f.stat().st_size)
+    return [file.stem for file in files]
+
+
+@cache
+def document(example: str) -> Document:
+    return store.load(EXAMPLES / f"{example}.gradstep")
+
+
+def wires(graph: Graph) -> list[Edge]:
+    return [Edge(op.name, index) for op in graph for index in range(len(op.inputs))]
+
+
+def outputs(graph: Graph) -> list[TensorRef]:
+    types = declared(graph).types
+    return [ref for op in graph for ref in outputs_of(graph, types, op.name)]
+
+
+def rewired(document: Document, edge: Edge, source: TensorRef | None) -> Document | None:
+    """The document with one wire elsewhere; None where that is refused: it would be a cycle."""
+    graph = document.graph
+    try:
+        changed = disconnect(graph, edge) if source is None else connect(graph, source, edge)
+    except GradstepError:
+        return None
+    return replace(document, graph=changed)
+
+
+@cache
+def _ends() -> list[int]:
+    """How many cases the examples have up to each."""
+    found, total = [], 0
+    for example in examples():
+        graph = document(example).graph
+        total += len(wires(graph)) * (1 + len(outputs(graph)))
+        found.append(total)
+    return found
+
+
+def count() -> int:
+    return _ends()[-1]
+
+
+def case(number: int) -> Case | None:
+    """Case `number` of `count()`, spread over all examples; None where the move is refused."""
+    total = count()
+    assert gcd(_STRIDE, total) == 1
+    place = number * _STRIDE % total
+    at = next(i for i, end in enumerate(_ends()) if place < end)
+    place -= _ends()[at - 1] if at else 0
+    of = document(examples()[at])
+    edges, sources = wires(of.graph), [None, *outputs(of.graph)]
+    changed = rewired(of, edges[place // len(sources)], sources[place % len(sources)])
+    return None if changed is None else Case(".gradstep", store.to_bytes(changed, readable=False))
+
+
+def moves(example: str) -> Iterator[Document]:
+    """All that can be done to the wires of one example."""
+    of = document(example)
+    for edge in wires(of.graph):
+        for source in (None, *outputs(of.graph)):
+            changed = rewired(of, edge, source)
+            if changed is not None:
+                yield changed
