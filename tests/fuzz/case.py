@@ -9,17 +9,20 @@ CANARY = "gradstep_code_ran"  # a name in `builtins`, which only code that ran u
 MARK = f"import builtins\nbuiltins.{CANARY} = True\n"
 
 
+BOMB = ".bomb"  # what stands for a suffix where the file is made when it is needed
+
+
 @dataclass(frozen=True)
 class Case:
     """suffix: of the file (".gradstep", ".pb", ".pbtxt"), or of the text, by its door (see
-    `tests.fuzz.doors`); data: what is in it."""
+    `tests.fuzz.doors`); data: what is in it, or the name of the bomb (`tests.fuzz.bombs`)."""
 
     suffix: str
     data: bytes
 
     @property
     def is_text(self) -> bool:
-        return self.suffix not in (".gradstep", ".pb", ".pbtxt")
+        return self.suffix not in (".gradstep", ".pb", ".pbtxt", BOMB)
 
 
 def dice(kind: str, seed: int, number: int) -> random.Random:

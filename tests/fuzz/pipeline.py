@@ -9,22 +9,28 @@ from __future__ import annotations
 
 import builtins
 import logging
+import resource
+import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from core import errors
 from core.errors import GradstepError
 from core.host import messages as m
 from core.host.devices import CpuOnly
 from core.host.service import EngineService
-from core.io import export, store
+from core.io import export, open, store
 from core.io.asked_code import missing_code
+from core.io.budget import Budget
 from core.io.document import Document
 from core.io.file_kinds import kind_of
 from core.io.file_sample import Sample
+from core.ops.infer import declared
 from tests.fuzz import doors
-from tests.fuzz.case import CANARY, Case
+from tests.fuzz.bombs import BOMBS, MOST
+from tests.fuzz.case import BOMB, CANARY, Case
 from tests.fuzz.failure import CodeRunError, LostError
 
 _MEMORY = 64 << 20  # bytes of recorded runs
@@ -36,7 +42,9 @@ def try_case(case: Case, heavy: bool) -> None:
     with _unforeseen_raised(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            if case.is_text:
+            if case.suffix == BOMB:
+                _try_bomb(case.data.decode())
+            elif case.is_text:
                 doors.try_text(case.suffix, case.data.decode("utf-8", "replace"))
             else:
                 _try_file(case, heavy)
@@ -77,7 +85,7 @@ def read(case: Case) -> Document | None:
     name = f"case{case.suffix}"
     kind = kind_of(Sample.of_bytes(case.data, name))
     try:
-        return None if kind.read is None else kind.read(case.data, name)
+        return None if kind.read is None else kind.read(case.data, name, Budget())
     except GradstepError as error:
         _not_internal(error)
         return None
@@ -100,6 +108,28 @@ def _try_file(case: Case, heavy: bool) -> None:
     if data is not None:
         asked = Asking(data)
         asked.all_of(document, heavy)
+
+
+def _try_bomb(name: str) -> None:
+    """It opens or is refused, as it is known to, for little memory."""
+    bomb = next(bomb for bomb in BOMBS if bomb.name == name)
+    with tempfile.TemporaryDirectory() as folder:
+        path, before = bomb.build(Path(folder)), _most_memory()
+        try:
+            declared(open.read(path).graph)
+            said = ""
+        except GradstepError as error:
+            _not_internal(error)
+            said = error.message
+    if bool(said) == bomb.opens or bomb.said not in said:
+        raise AssertionError(f"{name}: {said or 'it opened'}")
+    if _most_memory() - before > MOST:
+        raise AssertionError(f"{name} took {(_most_memory() - before) >> 20} MiB")
+
+
+def _most_memory() -> int:
+    """Bytes that this process has had at most."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
 def _saved(document: Document) -> bytes | None:

@@ -29,13 +29,14 @@ def test_a_command_that_takes_too_long_ends(cli: Cli, command: tuple[str, ...]) 
 
 
 def test_a_script_tells_what_it_did_until_then(cli: Cli) -> None:
-    script = "run_to 1:0; run_to 9999:0; where"
+    script = "; ".join(f"run_to {1 + 9999 * number}:0" for number in range(100))
     result = cli("debug", TUTORIAL, "--script", script, "--timeout", "2", "--json")
     assert result.status == 124
     said = result.json
     assert said["error"]["message"].startswith("it was not done after 2 s")
-    assert [each["command"] for each in said["commands"]] == ["run_to 1:0", "run_to 9999:0"]
-    assert said["commands"][1]["stop"]["reason"] == "pause"
+    assert said["commands"][0]["stop"]["run"] == 1
+    assert said["commands"][-1]["stop"]["reason"] == "pause"
+    assert len(said["commands"]) < 100
 
 
 def test_what_is_done_in_time_is_left_alone(cli: Cli) -> None:
