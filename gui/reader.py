@@ -34,15 +34,15 @@ class Reader(QObject):
         path: Path,
         then: Callable[[Document, Inference], None],
         failed: Callable[[GradstepError], None],
+        load: Callable[[Path], Document] | None = None,
     ) -> None:
-        """Read a file of any supported format, as it is first shown; its types are inferred."""
-        from core.io.open import read
-
+        """Read a file of any supported format, as it is first shown; its types are inferred. load:
+        what reads it in place of that, beside the main thread."""
         self._number += 1
         number = self._number
 
         def work() -> tuple[Document, Inference]:
-            document = folded(read(path))
+            document = (load or first_seen)(path)
             return document, inferred(document)
 
         def loaded(found: tuple[Document, Inference]) -> None:
@@ -64,6 +64,13 @@ class Reader(QObject):
         if self.name:
             self.name = ""
             self.changed.emit()
+
+
+def first_seen(path: Path) -> Document:
+    """The document in a file of any format, as it is first shown. Raises GradstepError."""
+    from core.io.open import read
+
+    return folded(read(path))
 
 
 def inferred(document: Document) -> Inference:

@@ -33,6 +33,7 @@ HERE = (  # by the main thread, one in a turn of the event loop
     "gui.banners",
     "gui.autosave",
     "gui.files",
+    "gui.watch",
     "gui.canvas.facts",
     "gui.canvas.view",
     "gui.views",
@@ -89,6 +90,7 @@ class Start(QObject):
         furnish(window, self._engine)
         self._background.run(_import_ahead, lambda _: window.prepare(), self._fail)
         QTimer.singleShot(RECOVERY, window, window.offer_recovery)
+        QTimer.singleShot(RECOVERY, window, window.tidy_folders)
         if self._document is not None:
             window.workspace.document_opened.connect(self._show)
             window.workspace.message.connect(self._show)

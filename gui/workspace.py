@@ -27,6 +27,7 @@ from core.io.changed import has_work
 from core.io.document import Document
 from core.io.example_index import EXAMPLES
 from core.io.fed import with_placeholders
+from core.io.on_disk import OnDisk, look
 from core.ops.infer import Inference
 from core.ops.opened import opened, opened_types
 from core.ops.tensor_types import TensorTypes
@@ -36,7 +37,7 @@ from gui.debugger import Debugger
 from gui.expected import Expected
 from gui.printed import Printed
 from gui.profiler import Profiler
-from gui.reader import Reader, inferred
+from gui.reader import Reader, first_seen, inferred
 from gui.sessions import SessionModel
 from gui.soundness import Soundness
 from gui.theme import DARK, Theme
@@ -72,7 +73,9 @@ class Workspace(QObject):
     document, path: the document and its file; path is None until it is saved, and for what was
                     imported or came with the program, which saving must not overwrite.
     name:           what the document is called, by its file.
-    on_disk:        the document as a file holds it; None for work that was recovered.
+    on_disk:        the document as a file holds it; None for work that no file holds.
+    disk:           what the file at `path` held when it was last read or written; None without one.
+    is_saving:      whether it is being written.
     is_changed:     whether the document holds work that would be lost with it.
     is_open:        whether there is a document; without one, `document` is an empty one.
     reader:         reads files, and says which one it is reading.
@@ -115,6 +118,8 @@ class Workspace(QObject):
         self.path: Path | None = None
         self.name = ""
         self.on_disk: Document | None = self.document
+        self.disk: OnDisk | None = None
+        self.is_saving = False
         self.is_changed = False
         self.is_open = False
         self.shown = self.document.graph
@@ -240,23 +245,40 @@ class Workspace(QObject):
     def open_path(self, path: Path, then: Callable[[], None] = _ignore) -> None:
         """Read a file of any supported format beside the main thread, then show it."""
         own = path.suffix == ".gradstep" and EXAMPLES not in path.parents
+        found: list[OnDisk] = []
+
+        def load(path: Path) -> Document:
+            found.append(look(path))
+            return first_seen(path)
 
         def loaded(document: Document, inference: Inference) -> None:
-            self.open_document(document, path if own else None, inference, path.name)
+            place, disk = (path, found[0]) if own else (None, None)
+            self.open_document(document, place, inference, path.name, disk)
             then()
 
-        self.reader.read(path, loaded, self.complain)
+        self.reader.read(path, loaded, self.complain, load)
 
     def recover(
-        self, copy: Path, path: Path | None, name: str, then: Callable[[], None] = _ignore
+        self,
+        load: Callable[[], Document],
+        path: Path | None,
+        name: str,
+        disk: OnDisk | None,
+        then: Callable[[], None] = _ignore,
+        failed: Callable[[], None] = _ignore,
     ) -> None:
-        """Show the document in `copy` as unsaved work on `path`, or on no file yet, as `name`."""
+        """Show what `load` gives, called beside the main thread, as unsaved work on `path`, which
+        held `disk`, or on no file yet, as `name`."""
 
         def loaded(document: Document, inference: Inference) -> None:
-            self.open_document(document, path, inference, name, recovered=True)
+            self.open_document(document, path, inference, name, disk, recovered=True)
             then()
 
-        self.reader.read(copy, loaded, self.complain)
+        def gave_up(error: GradstepError) -> None:
+            failed()
+            self.complain(error)
+
+        self.reader.read(Path(name), loaded, gave_up, lambda _: load())
 
     def open_document(
         self,
@@ -264,24 +286,40 @@ class Workspace(QObject):
         path: Path | None = None,
         inference: Inference | None = None,
         name: str = UNTITLED,
+        disk: OnDisk | None = None,
         recovered: bool = False,
     ) -> None:
-        """Show a document in place of the one that is open, whose edits are forgotten. recovered:
-        no file holds it."""
+        """Show a document in place of the one that is open, whose edits are forgotten. disk: what
+        the file at `path` held; recovered: it does not hold this document."""
         self.name = path.name if path is not None else name
+        self.disk = disk
         self.on_disk = None if recovered else document
         self._replace(document, path, inference or inferred(document), is_open=True)
 
     def close_document(self) -> None:
         """Show none. Unsaved edits are the caller's business."""
-        self.on_disk = None
+        self.on_disk = self.disk = None
         self._replace(Document(), None, NOTHING, is_open=False)
 
-    def saved(self, path: Path) -> None:
-        """The document as it is now is in `path`."""
+    def saved(self, path: Path, disk: OnDisk | None = None) -> None:
+        """The document as it is now is in `path`, which holds `disk`."""
         self._round += 1
-        self.path, self.name = path, path.name
+        self.path, self.name, self.disk = path, path.name, disk
         self.give_up_changes()
+        self.file_changed.emit()
+
+    def reload(self, document: Document, disk: OnDisk) -> None:
+        """The file holds another document now: show it, as an edit that undo takes back. Code that
+        came with it is not the user's own, and not trusted for that."""
+        self._round += 1
+        self.on_disk, self.disk = document, disk
+        self.undo_stack.push(Edit("Reload", self.document, document, self._show))
+        self.is_changed = False
+        self.file_changed.emit()
+
+    def keep_mine(self, disk: OnDisk) -> None:
+        """The file holds `disk` now, and the user knows: what is open here is unsaved work."""
+        self.on_disk, self.disk, self.is_changed = None, disk, True
         self.file_changed.emit()
 
     def give_up_changes(self) -> None:

@@ -38,7 +38,7 @@ class TensorRef:
     def parse(cls, text: str) -> TensorRef:
         """`"name:1"` or `"name"` (output 0). Raises GradstepError for anything else."""
         name, colon, index = text.rpartition(":")
-        if not colon:
+        if text and not colon:
             return cls(text)
         if not name or not index.isdecimal():
             raise GradstepError(

@@ -75,6 +75,10 @@ class Archive:
         except UnicodeDecodeError:
             raise _bad(f"{name} is not UTF-8 text") from None
 
+    def raw(self, name: str) -> bytes:
+        """A member as it is."""
+        return self._bytes(self._info(name))
+
     def tensor(self, name: str) -> np.ndarray:
         """An .npy member."""
         info = self._info(name)

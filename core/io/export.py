@@ -30,7 +30,7 @@ def to_bytes(document: Document, suffix: str) -> bytes:
 def _gradstep(document: Document) -> bytes:
     from core.io import store
 
-    return store.to_bytes(document)
+    return store.proven(document)
 
 
 def _pb(document: Document) -> bytes:

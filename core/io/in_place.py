@@ -1,0 +1,157 @@
+"""Writing a file in place, where no other may stand for it: what is torn is made whole again.
+
+The old and the new contents are kept elsewhere (a redo record in the user's state folder) until the
+new ones are on disk. A process that dies in between leaves it, and `finish` completes the write.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from core.io.claims import claim
+
+_BLOCK = 512  # bytes; what a disk writes whole
+
+
+class _Redo(msgspec.Struct, array_like=True):
+    path: str
+    old: bytes
+    new: bytes
+
+
+def write(target: Path, data: bytes, check: Callable[[], None] = lambda: None) -> None:
+    """Make `data` the contents of `target`, which is there. Raises OSError; the file is then as it
+    was. check: as of replace_file."""
+    folder = records_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    finish()
+    handle = os.open(target, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+    try:
+        old = _contents(handle)
+        with _record(folder, _Redo(str(target), old, data)):
+            check()
+            _reserve(handle, len(data))
+            try:
+                _overwrite(handle, data)
+            except OSError:
+                _overwrite(handle, old)
+                raise
+    finally:
+        os.close(handle)
+
+
+def finish() -> None:
+    """Complete what processes that died were writing."""
+    with contextlib.suppress(OSError):
+        for path in records_folder().glob("*.redo"):
+            with contextlib.suppress(OSError):
+                _finish(path)
+
+
+def records_folder() -> Path:
+    """Where the records are; follows XDG_STATE_HOME."""
+    import platformdirs
+
+    return platformdirs.user_state_path("gradstep", appauthor=False) / "writing"
+
+
+def _finish(path: Path) -> None:
+    record = os.open(path, os.O_RDWR)
+    try:
+        if not claim(record):
+            return
+        redo = _read(_contents(record))
+        if redo is None:  # it died before it touched the file
+            path.unlink()
+            return
+        handle = os.open(redo.path, os.O_RDWR)
+        try:
+            now = _contents(handle)
+            if now not in (redo.old, redo.new):
+                if not _is_torn(now, redo):
+                    return  # somebody wrote something else since; the record stays
+                _overwrite(handle, redo.new)
+        finally:
+            os.close(handle)
+        path.unlink()
+    finally:
+        os.close(record)
+
+
+def _is_torn(now: bytes, redo: _Redo) -> bool:
+    """Whether each block is an old one, a new one, or not written yet."""
+    if len(now) not in (len(redo.old), len(redo.new)):
+        return False
+    blocks = (slice(at, at + _BLOCK) for at in range(0, len(now), _BLOCK))
+    return all(
+        now[b] == redo.new[b][: len(now[b])]
+        or now[b] == redo.old[b][: len(now[b])]
+        or not any(now[b])
+        or _is_seam(now[b], redo.new[b], redo.old[b])
+        for b in blocks
+    )
+
+
+def _is_seam(now: bytes, new: bytes, old: bytes) -> bool:
+    """Whether it begins as the new block and ends as the old one."""
+    pairs = enumerate(zip(now, new, strict=False))
+    same = next((i for i, (a, b) in pairs if a != b), min(len(now), len(new)))
+    rest = old[same : len(now)]
+    return now[same : same + len(rest)] == rest and not any(now[same + len(rest) :])
+
+
+@contextlib.contextmanager
+def _record(folder: Path, redo: _Redo) -> Iterator[None]:
+    path = folder / f"{secrets.token_hex(8)}.redo"
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        claim(handle)
+        data = msgspec.msgpack.encode(redo)
+        _overwrite(handle, zlib.crc32(data).to_bytes(4, "little") + data)
+        yield
+    finally:
+        path.unlink()
+        os.close(handle)
+
+
+def _read(data: bytes) -> _Redo | None:
+    if int.from_bytes(data[:4], "little") != zlib.crc32(data[4:]) or len(data) < 5:
+        return None
+    try:
+        return msgspec.msgpack.decode(data[4:], type=_Redo)
+    except msgspec.DecodeError:
+        return None
+
+
+def _contents(handle: int) -> bytes:
+    with os.fdopen(os.dup(handle), "rb") as file:
+        file.seek(0)
+        return file.read()
+
+
+def _reserve(handle: int, size: int) -> None:
+    """Take the space first: a full disk then leaves the file as it was."""
+    if hasattr(os, "posix_fallocate") and size > (before := os.fstat(handle).st_size):
+        try:
+            os.posix_fallocate(handle, 0, size)
+        except OSError as error:
+            os.ftruncate(handle, before)
+            if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):
+                raise
+
+
+def _overwrite(handle: int, data: bytes) -> None:
+    left = memoryview(data)
+    os.lseek(handle, 0, os.SEEK_SET)
+    while left:
+        left = left[os.write(handle, left) :]
+    os.ftruncate(handle, len(data))
+    os.fsync(handle)
