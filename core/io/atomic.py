@@ -79,7 +79,7 @@ def _put_beside(
             with contextlib.suppress(OSError):
                 os.unlink(part)
         os.close(handle)
-    _sync_folder(target.parent)
+    in_place.sync_folder(target.parent)
     return True
 
 
@@ -138,16 +138,6 @@ def _fill(handle: int, data: bytes) -> None:
     while left:
         left = left[os.write(handle, left) :]
     os.fsync(handle)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the new name survive a power cut, where folders can be synced at all."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def _failed(path: str | os.PathLike[str], error: OSError | ValueError) -> GradstepError:

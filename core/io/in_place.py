@@ -18,10 +18,12 @@ import msgspec
 
 from core.io.claims import claim
 
-_BLOCK = 512  # bytes; what a disk writes whole
+_BLOCK = 4096  # bytes that are compared at once
 
 
-class _Redo(msgspec.Struct, array_like=True):
+class Redo(msgspec.Struct, array_like=True):
+    """What is written to which file, and what it held."""
+
     path: str
     old: bytes
     new: bytes
@@ -36,7 +38,7 @@ def write(target: Path, data: bytes, check: Callable[[], None] = lambda: None) -
     handle = os.open(target, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
     try:
         old = _contents(handle)
-        with _record(folder, _Redo(str(target), old, data)):
+        with _record(folder, Redo(str(target), old, data)):
             check()
             _reserve(handle, len(data))
             try:
@@ -51,7 +53,7 @@ def write(target: Path, data: bytes, check: Callable[[], None] = lambda: None) -
 def finish() -> None:
     """Complete what processes that died were writing."""
     with contextlib.suppress(OSError):
-        for path in records_folder().glob("*.redo"):
+        for path in sorted(records_folder().glob("*.redo")):
             with contextlib.suppress(OSError):
                 _finish(path)
 
@@ -68,7 +70,7 @@ def _finish(path: Path) -> None:
     try:
         if not claim(record):
             return
-        redo = _read(_contents(record))
+        redo = _decoded(_contents(record))
         if redo is None:  # it died before it touched the file
             path.unlink()
             return
@@ -86,49 +88,65 @@ def _finish(path: Path) -> None:
         os.close(record)
 
 
-def _is_torn(now: bytes, redo: _Redo) -> bool:
-    """Whether each block is an old one, a new one, or not written yet."""
-    if len(now) not in (len(redo.old), len(redo.new)):
+def _is_torn(now: bytes, redo: Redo) -> bool:
+    """Whether each byte is the old one, the new one, or not written yet."""
+    old, new = redo.old, redo.new
+    if not min(len(old), len(new)) <= len(now) <= max(len(old), len(new)):
         return False
-    blocks = (slice(at, at + _BLOCK) for at in range(0, len(now), _BLOCK))
     return all(
-        now[b] == redo.new[b][: len(now[b])]
-        or now[b] == redo.old[b][: len(now[b])]
-        or not any(now[b])
-        or _is_seam(now[b], redo.new[b], redo.old[b])
-        for b in blocks
+        now[at : at + _BLOCK] in (new[at : at + _BLOCK], old[at : at + _BLOCK])
+        or all(byte in (0, *old[i : i + 1], *new[i : i + 1]) for i, byte in _block(now, at))
+        for at in range(0, len(now), _BLOCK)
     )
 
 
-def _is_seam(now: bytes, new: bytes, old: bytes) -> bool:
-    """Whether it begins as the new block and ends as the old one."""
-    pairs = enumerate(zip(now, new, strict=False))
-    same = next((i for i, (a, b) in pairs if a != b), min(len(now), len(new)))
-    rest = old[same : len(now)]
-    return now[same : same + len(rest)] == rest and not any(now[same + len(rest) :])
+def _block(data: bytes, at: int) -> Iterator[tuple[int, int]]:
+    return enumerate(data[at : at + _BLOCK], at)
 
 
 @contextlib.contextmanager
-def _record(folder: Path, redo: _Redo) -> Iterator[None]:
+def _record(folder: Path, redo: Redo) -> Iterator[None]:
     path = folder / f"{secrets.token_hex(8)}.redo"
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         claim(handle)
-        data = msgspec.msgpack.encode(redo)
-        _overwrite(handle, zlib.crc32(data).to_bytes(4, "little") + data)
+        _overwrite(handle, as_bytes(redo))
+        sync_folder(folder)
         yield
     finally:
-        path.unlink()
+        with contextlib.suppress(OSError):  # it is seen to be done, then, and removed
+            path.unlink()
         os.close(handle)
 
 
-def _read(data: bytes) -> _Redo | None:
+def read_record(path: Path) -> Redo | None:
+    """What was being written; None for a record that is not whole: then nothing was yet."""
+    return _decoded(path.read_bytes())
+
+
+def as_bytes(redo: Redo) -> bytes:
+    """A record's file."""
+    data = msgspec.msgpack.encode(redo)
+    return zlib.crc32(data).to_bytes(4, "little") + data
+
+
+def _decoded(data: bytes) -> Redo | None:
     if int.from_bytes(data[:4], "little") != zlib.crc32(data[4:]) or len(data) < 5:
         return None
     try:
-        return msgspec.msgpack.decode(data[4:], type=_Redo)
+        return msgspec.msgpack.decode(data[4:], type=Redo)
     except msgspec.DecodeError:
         return None
+
+
+def sync_folder(folder: Path) -> None:
+    """Make new names in it survive a power cut, where folders can be synced at all."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _contents(handle: int) -> bytes:
