@@ -20,7 +20,8 @@ from tests.kill.tally import Tally
 ROOT = Path(__file__).parents[2]
 OLD = 1.0  # seconds after which an edit may not be lost
 PATIENCE = 90.0  # seconds in which a window starts, and ends
-LONGEST = 3.0  # seconds that a window edits
+MOST = 40  # edits after which a window is killed, and a little later:
+LATER = 1.5  # seconds
 SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGHUP)
 ANEW = 20  # kills after which all begins on an empty disk
 
@@ -52,21 +53,21 @@ class Life:
 def campaign(times: int, seed: int, say: Callable[[str], None]) -> Tally:
     """`times` kills. After the last one more window looks at what is left."""
     tally, draw = Tally(), random.Random(seed)
-    edits = recoveries = 0
+    made = recoveries = 0
     home = Path(tempfile.mkdtemp(prefix="kill-window-"))
     try:
         due: Due | None = None
         for number in range(times + 1):
             last = number == times
             if number and number % ANEW == 0 and not last:
-                _check(_live(home, 0, 0.0, signal.SIGKILL, tally)[0], due, tally)
+                _check(_live(home, draw, signal.SIGKILL, tally, 0)[0], due, tally)
                 shutil.rmtree(home)
                 due = None
             how = signal.SIGKILL if last else draw.choice(SIGNALS)
-            seconds = 0.0 if last or draw.random() < 0.2 else draw.uniform(0.0, LONGEST)
-            life, killed = _live(home, draw.randrange(1 << 30), seconds, how, tally)
+            edits = 0 if last or draw.random() < 0.15 else draw.randrange(MOST)
+            life, killed = _live(home, draw, how, tally, edits)
             _check(life, due, tally)
-            edits += max(len(life.states) - 1, 0)
+            made += max(len(life.states) - 1, 0)
             recoveries += life.began not in ("", "nothing")
             due = Due(life, killed, how)
             if not last:
@@ -74,7 +75,7 @@ def campaign(times: int, seed: int, say: Callable[[str], None]) -> Tally:
                 say(f"{tally.cases}/{times} {how.name}, {tally.lost} lost")
     finally:
         shutil.rmtree(home, ignore_errors=True)
-    tally.notes.append(f"{edits} edits, {recoveries} recoveries")
+    tally.notes.append(f"{made} edits, {recoveries} recoveries")
     return tally
 
 
@@ -110,24 +111,29 @@ def _check(life: Life, due: Due | None, tally: Tally) -> None:
 
 
 def _live(
-    home: Path, seed: int, seconds: float, how: signal.Signals, tally: Tally
+    home: Path, draw: random.Random, how: signal.Signals, tally: Tally, edits: int
 ) -> tuple[Life, float]:
-    """Start a window, let it edit so long once it shows a document, and end it."""
+    """Start a window, let it make so many edits, and a few more, and end it."""
     home.mkdir(exist_ok=True)
     log, errors = home / "log", home / "errors"
     log.unlink(missing_ok=True)
+    number = str(draw.randrange(1 << 30))
     with errors.open("wb") as said:
         process = subprocess.Popen(
-            [sys.executable, "-m", "tests.kill.window_child", str(log), "--seed", str(seed)],
+            [sys.executable, "-m", "tests.kill.window_child", str(log), "--seed", number],
             cwd=ROOT, env=_environment(home), stdout=said, stderr=said,
         )  # fmt: skip
-    if not _until(lambda: len(Life.of(log).states) > 0 or process.poll() is not None):
+    if not _until(lambda: len(Life.of(log).states) > edits or _is_over(process, tally)):
         tally.hangs += 1
-    time.sleep(seconds)
-    process.send_signal(how)
+        tally.notes.append(f"no {edits} edits in {PATIENCE:.0f} s: {Life.of(log)}"[:300])
+    if edits:
+        time.sleep(draw.uniform(0.0, LATER))
+    if process.returncode is None:
+        process.send_signal(how)
     killed = time.monotonic()
     if not _until(lambda: _is_over(process, tally)):
         tally.hangs += 1
+        tally.notes.append(f"{how.name} does not end it")
         process.kill()
         process.wait()
     life = Life.of(log)

@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import os
 import random
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -143,6 +144,7 @@ def main() -> int:
     parser.add_argument("log", type=Path)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whatever the campaign was started from
     app.application(windowless=True)
     editor = Editor(options.log, options.seed)
     status = app.run_window()
