@@ -116,7 +116,7 @@ class Banners(QObject):
         self._recover, self._discard = recover, discard
         when = f"{found.when:%d %B, %H:%M}"
         what = "an unsaved document" if found.name == UNTITLED else found.name
-        others = f" There is more: {more}." if more else ""
+        others = f" {more} more {'follow' if more > 1 else 'follows'}." if more else ""
         self.recovery.say(f"Unsaved edits of {what}, from {when}, were kept.{others}")
 
     def _answer(self, what: Callable[[], None]) -> None:

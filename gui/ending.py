@@ -37,12 +37,14 @@ class Ending(QObject):
             number = getattr(signal, name, None)
             if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # nohup
                 self._handlers[number] = signal.signal(number, self._note)
-        app.commitDataRequest.connect(self._keep)
-        app.saveStateRequest.connect(self._keep)
-        app.aboutToQuit.connect(self._keep)
+        self._requests = (app.commitDataRequest, app.saveStateRequest, app.aboutToQuit)
+        for request in self._requests:
+            request.connect(self._keep)
 
     def remove(self) -> None:
         """As it was before."""
+        for request in self._requests:
+            request.disconnect(self._keep)
         for number, handler in self._handlers.items():
             signal.signal(number, handler)
         signal.set_wakeup_fd(self._wakeup)
@@ -59,7 +61,11 @@ class Ending(QObject):
         if self._number:
             number, self._number = self._number, 0
             windows.end_all()
-            self._app.exit(STATUS + number)
+            self._leave(STATUS + number)
+
+    def _leave(self, status: int) -> None:
+        """Out of every event loop, a dialog's too; nobody is asked as by QApplication.quit."""
+        self._app.exit(status)
 
     def _keep(self, _: QSessionManager | None = None) -> None:
         windows.keep_all()

@@ -68,9 +68,10 @@ def changes(before: Document, after: Document) -> list[Change]:
         Change(Kind.CHANGED, _PARTS[name], details=_part(before, after, name))
         for name in record.replaced
     )
-    moved = len(record.view.positions) + len(record.dropped.get("positions", []))
+    moved = {*record.view.positions, *record.dropped.get("positions", [])}
+    moved -= old.keys() ^ new.keys()  # said already
     if moved:
-        found.append(Change(Kind.CHANGED, "places of nodes", details=(f"{moved} moved",)))
+        found.append(Change(Kind.CHANGED, "places of nodes", details=(f"{len(moved)} moved",)))
     return found
 
 

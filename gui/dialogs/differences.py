@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QDialogButtonBox, QTreeWidget, QTreeWidgetItem, QWidget
 
 from core.io.difference_words import Change, Kind
 from gui.dialogs.dialog import Dialog
-from gui.theme import mono
+from gui.theme import mono, sans
 from gui.workspace import Workspace
 
 SIGNS = {Kind.ADDED: "+", Kind.REMOVED: "−", Kind.CHANGED: "~"}
@@ -18,7 +19,6 @@ HEADINGS = {
     Kind.REMOVED: "Only in the file",
     Kind.CHANGED: "Different: in the file → in this window",
 }
-TONES = {Kind.ADDED: "update", Kind.REMOVED: "problem", Kind.CHANGED: "current"}
 OPEN = 200  # rows that are shown unfolded
 MOST = 2000  # rows
 
@@ -47,6 +47,8 @@ class DifferencesDialog(Dialog):
         self.tree.setVisible(bool(found))
         self.column.addWidget(self.tree, 1)
         box = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        for button in box.buttons():
+            button.setIcon(QIcon())  # the word says it
         box.rejected.connect(self.reject)
         self.column.addWidget(box)
         self.resize(640, 480 if found else 120)
@@ -55,7 +57,7 @@ class DifferencesDialog(Dialog):
         if not found:
             return
         top = QTreeWidgetItem([f"{HEADINGS[kind]} ({len(found)})"])
-        top.setForeground(0, getattr(self.workspace.theme, TONES[kind]))
+        top.setFont(0, sans(strong=True))
         self.tree.addTopLevelItem(top)
         for change in found[:MOST]:
             item = QTreeWidgetItem([f"{SIGNS[kind]} {_title(change)}"])
@@ -65,7 +67,6 @@ class DifferencesDialog(Dialog):
                 line = QTreeWidgetItem([detail])
                 line.setFont(0, mono(12))
                 line.setForeground(0, self.workspace.theme.muted)
-                line.setToolTip(0, "")
                 item.addChild(line)
             item.setExpanded(len(found) <= OPEN)
         if len(found) > MOST:

@@ -226,11 +226,11 @@ def test_all_that_was_left_is_offered_one_after_the_other(driver: Driver) -> Non
         leave(name[:3], Document(note=name), Note(name=name))
     driver.window.offer_recovery()
     text = driver.window.banners.recovery.label.text
-    assert "There is more: 1." in text()
+    assert "1 more follows." in text()
     first = "one.pb" if "one.pb" in text() else "two.pb"
     driver.click("banner.recovery.discard")
     assert first not in text()
-    assert "There is more" not in text()
+    assert "follows" not in text()
     assert driver.window.banners.recovery.isVisible()
     driver.click("banner.recovery.discard")
     assert journals() == []
