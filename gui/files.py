@@ -168,28 +168,31 @@ class Files(QObject):
 
     def _write(self, path: Path, expected: OnDisk | None = None) -> bool:
         """expected: what the file must hold still; whatever it is where none is given."""
-        from core.io import store
-
-        workspace = self._workspace
-        document = workspace.document
-        workspace.is_saving = True
+        workspace, document = self._workspace, self._workspace.document
         try:
-            disk = wait_for(
-                lambda: store.save(path, document, expected),
-                partial(self._remark, f"Saving {path.name}…"),
-            )
+            disk = self._save(path, document, expected)
         except FileChangedError as error:
-            workspace.is_saving = False
             return self._settle(path, error.found)
         except GradstepError as error:
             error.hint = error.hint or "choose another place with Save as…"
             workspace.complain(error)
             return False
-        finally:
-            workspace.is_saving = False
-        workspace.saved(path.absolute(), disk)
+        workspace.saved(path.absolute(), disk, document)
         settings().add_recent(path)
         return True
+
+    def _save(self, path: Path, document: Document, expected: OnDisk | None) -> OnDisk:
+        """For ten thousand nodes it takes most of a second: the window is painted meanwhile."""
+        from core.io import store
+
+        self._workspace.is_saving = True
+        try:
+            return wait_for(
+                lambda: store.save(path, document, expected),
+                partial(self._remark, f"Saving {path.name}…"),
+            )
+        finally:
+            self._workspace.is_saving = False
 
     def _settle(self, path: Path, found: OnDisk) -> bool:
         """Somebody else changed the file: what the user wants. Whether the document is saved."""

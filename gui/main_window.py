@@ -336,7 +336,8 @@ class MainWindow(QMainWindow):
         from gui import windows
 
         window = windows.open_beside(self) if self.workspace.is_changed else self
-        window.files.recover(found, window.autosave, self.offer_recovery)
+        if not window.files.recover(found, window.autosave, self.offer_recovery):
+            self.offer_recovery()
 
     def tidy_folders(self) -> None:
         """Complete or remove, beside the main thread, what a bad end left half done."""

@@ -301,11 +301,15 @@ class Workspace(QObject):
         self.on_disk = self.disk = None
         self._replace(Document(), None, NOTHING, is_open=False)
 
-    def saved(self, path: Path, disk: OnDisk | None = None) -> None:
-        """The document as it is now is in `path`, which holds `disk`."""
+    def saved(
+        self, path: Path, disk: OnDisk | None = None, document: Document | None = None
+    ) -> None:
+        """The document, as it is now or as it was when saving began, is in `path`, which holds
+        `disk`."""
         self._round += 1
         self.path, self.name, self.disk = path, path.name, disk
-        self.give_up_changes()
+        self.on_disk = document or self.document
+        self.is_changed = self._has_work()
         self.file_changed.emit()
 
     def reload(self, document: Document, disk: OnDisk) -> None:

@@ -25,7 +25,7 @@ _SPECIAL = {
     stat.S_IFBLK: "it is a device, not a file",
 }
 _CLOSED = (errno.EACCES, errno.EPERM, errno.EROFS)  # a folder in which no file may be made
-_OWN = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
 class NotAFileError(OSError):
@@ -99,7 +99,7 @@ def remove_parts(folder: Path, name: str = "") -> None:
 
 def _remove_if_nobodys(path: str) -> None:
     with contextlib.suppress(OSError):
-        handle = os.open(path, os.O_RDWR | _OWN | getattr(os, "O_NONBLOCK", 0))
+        handle = os.open(path, os.O_RDWR | _NO_LINK | getattr(os, "O_NONBLOCK", 0))
         try:
             if stat.S_ISREG(os.fstat(handle).st_mode) and claim(handle):
                 os.unlink(path)
@@ -127,7 +127,7 @@ def _new_part(target: Path, mode: int) -> tuple[str, int]:
     while True:
         name = f".{target.name[:64]}.{secrets.token_hex(8)}{_SUFFIX}"
         part = os.path.join(target.parent, name)
-        handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | _OWN, mode)
+        handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | _NO_LINK, mode)
         if claim(handle) and os.fstat(handle).st_nlink:  # nobody took it for a dead one's
             return part, handle
         os.close(handle)
@@ -141,23 +141,23 @@ def _fill(handle: int, data: bytes) -> None:
 
 
 def _failed(path: str | os.PathLike[str], error: OSError | ValueError) -> GradstepError:
-    reasons = {
-        PermissionError: ("the folder or file is read-only", "save under another name"),
-        FileNotFoundError: ("the folder does not exist", "make the folder, or save elsewhere"),
-        NotADirectoryError: ("a part of the path is not a folder", "save elsewhere"),
-        IsADirectoryError: ("it is a folder", "give a file name"),
-        NotAFileError: (str(error.args[-1]), "save elsewhere"),
-        ValueError: ("no file can have that name", "give another name"),
-    }
-    reason, hint = reasons.get(
-        type(error),
-        (
-            getattr(error, "strerror", "") or type(error).__name__,
-            "free some space, or save elsewhere",
-        ),
-    )
+    if isinstance(error, ValueError):  # a NUL, or what no file system can encode
+        reason, hint = "no file can have that name", "give another name"
+    elif isinstance(error, NotAFileError):
+        reason, hint = str(error.strerror), "save elsewhere"
+    else:
+        usual = error.strerror or type(error).__name__, "free some space, or save elsewhere"
+        reason, hint = _REASONS.get(type(error), usual)
     return GradstepError(
         f"cannot write {os.fspath(path)!s}: {reason}; nothing was changed".replace("\0", "\\0"),
         kind="FileError",
         hint=hint,
     )
+
+
+_REASONS: dict[type[OSError], tuple[str, str]] = {
+    PermissionError: ("the folder or file is read-only", "save under another name"),
+    FileNotFoundError: ("the folder does not exist", "make the folder, or save elsewhere"),
+    NotADirectoryError: ("a part of the path is not a folder", "save elsewhere"),
+    IsADirectoryError: ("it is a folder", "give a file name"),
+}

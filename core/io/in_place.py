@@ -33,9 +33,9 @@ def write(target: Path, data: bytes, check: Callable[[], None] = lambda: None) -
     """Make `data` the contents of `target`, which is there. Raises OSError; the file is then as it
     was. check: as of replace_file."""
     folder = records_folder()
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     finish()
-    handle = os.open(target, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+    handle = os.open(target, os.O_RDWR)
     try:
         old = _contents(handle)
         with _record(folder, Redo(str(target), old, data)):

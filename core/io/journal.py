@@ -82,7 +82,7 @@ class Journal:
         self._close()
         replace_file(self.path, data)
         with _told(self.path):
-            self._handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+            self._handle = os.open(self.path, os.O_WRONLY | os.O_APPEND)
         self._note, self._document = note, document
         self._base, self._grown = len(data), 0
 

@@ -118,7 +118,7 @@ class Keeper:
                 self._journal.remove()
                 self._let_go()
                 return None
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             if self._claim is None:
                 self._claim = Claim.take(lock_of(self.path))
             self._journal.keep(*wanted)

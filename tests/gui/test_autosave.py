@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from PySide6.QtWidgets import QApplication
@@ -236,6 +237,22 @@ def test_all_that_was_left_is_offered_one_after_the_other(driver: Driver) -> Non
     assert journals() == []
     assert not driver.window.banners.recovery.isVisible()
     assert not driver.workspace.is_open
+
+
+def test_where_there_is_unsaved_work_it_gets_a_window_of_its_own(
+    tutorial: Driver, left: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Beside:
+        autosave, files = "its own", SimpleNamespace()
+
+    taken: list[object] = []
+    Beside.files.recover = lambda found, keep, then: taken.append((found.copy, keep)) or True
+    monkeypatch.setattr(windows, "open_beside", lambda window: Beside)
+    add(tutorial.workspace, "t")
+    tutorial.window.offer_recovery()
+    tutorial.click("banner.recovery.open")
+    assert taken == [(left, "its own")]
+    assert "t" in tutorial.workspace.document.graph
 
 
 def test_recovered_work_on_an_imported_graph_keeps_its_name(driver: Driver) -> None:

@@ -273,6 +273,7 @@ def test_a_process_that_dies_lets_go(path: Path) -> None:
         ("file/a", "not a folder"),
         ("", "folder"),
         ("a\0b", "no file can have that name"),
+        ("a\ud800b", "no file can have that name"),
     ],
 )
 def test_bad_places(tmp_path: Path, name: str, said: str) -> None:

@@ -39,7 +39,7 @@ def assert_leads_to(before: Document, after: Document) -> Difference:
 
 
 @given(documents, documents)
-@settings(max_examples=50)
+@settings(max_examples=30)
 def test_between_any_two_documents(before: Document, after: Document) -> None:
     assert_leads_to(before, after)
 
@@ -76,7 +76,7 @@ def _edit(document: Document, draw: Any) -> Document:
 
 
 @given(st.sampled_from(NAMES), st.data())
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_after_edits_of_examples(name: str, data: Any) -> None:
     """One by one, as a journal has them, and all at once."""
     first = kept = current = example(name)
