@@ -13,10 +13,10 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Qt, Signal
 
 from core.errors import GradstepError
-from core.io import atomic, in_place, journal
+from core.io import atomic, edit_journal, in_place
 from core.io.claims import Claim
 from core.io.document import Document
-from core.io.journal import Note
+from core.io.edit_journal import Note
 from core.io.keeper import Keeper, lock_of
 from gui.settings import settings, state_folder
 from gui.workspace import UNTITLED, Workspace
@@ -50,7 +50,7 @@ class Recovered:
 
     def read(self) -> Document:
         """The document. Raises GradstepError."""
-        return journal.read(self.copy)[1]
+        return edit_journal.read(self.copy)[1]
 
     def leave(self) -> None:
         """Let others have it."""
@@ -199,6 +199,6 @@ def _time(path: Path) -> float:
 
 def _read_note(path: Path) -> Note:
     try:
-        return journal.read_note(path)
+        return edit_journal.read_note(path)
     except GradstepError:
         return Note()

@@ -103,6 +103,8 @@ class Banners(QObject):
         self.file.say(text)
 
     def _answer_file(self, key: str) -> None:
+        if key != "compare":
+            self.file.hide()
         self._about_file[key]()
 
     def offer(

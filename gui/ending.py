@@ -60,8 +60,10 @@ class Ending(QObject):
             self._read.recv(64)
         if self._number:
             number, self._number = self._number, 0
-            windows.end_all()
-            self._leave(STATUS + number)
+            try:
+                windows.end_all()
+            finally:
+                self._leave(STATUS + number)
 
     def _leave(self, status: int) -> None:
         """Out of every event loop, a dialog's too; nobody is asked as by QApplication.quit."""

@@ -62,8 +62,7 @@ class FileWatch(QObject):
             watched = [*self._watcher.files(), *self._watcher.directories()]
             if watched:
                 self._watcher.removePaths(watched)
-            if path is None:
-                self.found.emit(None)
+            self.found.emit(None)
         if path is not None:
             self._soon.start()
 

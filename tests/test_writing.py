@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ALLOWED = {
     "core/io/atomic.py": "it is the way",
     "core/io/in_place.py": "the way, for what cannot be replaced",
-    "core/io/journal.py": "adds to a file of its own",
+    "core/io/edit_journal.py": "adds to a file of its own",
     "core/io/claims.py": "lock files, which are empty",
     "core/io/event_files.py": "adds to a file of its own that others read meanwhile",
     "core/cli/main.py": "standard output, in place of a pipe that is closed",

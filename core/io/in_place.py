@@ -38,14 +38,20 @@ def write(target: Path, data: bytes, check: Callable[[], None] = lambda: None) -
     handle = os.open(target, os.O_RDWR)
     try:
         old = _contents(handle)
-        with _record(folder, Redo(str(target), old, data)):
+        record = _Record(folder, Redo(str(target), old, data))
+        try:
             check()
-            _reserve(handle, len(data))
+            record.is_needed = True
             try:
+                _reserve(handle, len(data))
                 _overwrite(handle, data)
-            except OSError:
+            except BaseException:
                 _overwrite(handle, old)
+                record.is_needed = False
                 raise
+            record.is_needed = False
+        finally:
+            record.close()
     finally:
         os.close(handle)
 
@@ -104,19 +110,26 @@ def _block(data: bytes, at: int) -> Iterator[tuple[int, int]]:
     return enumerate(data[at : at + _BLOCK], at)
 
 
-@contextlib.contextmanager
-def _record(folder: Path, redo: Redo) -> Iterator[None]:
-    path = folder / f"{secrets.token_hex(8)}.redo"
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        claim(handle)
-        _overwrite(handle, as_bytes(redo))
-        sync_folder(folder)
-        yield
-    finally:
-        with contextlib.suppress(OSError):  # it is seen to be done, then, and removed
-            path.unlink()
-        os.close(handle)
+class _Record:
+    """A record on disk, this process's own. is_needed: the file may be torn, and it has to stay."""
+
+    def __init__(self, folder: Path, redo: Redo) -> None:
+        self.is_needed = False
+        self._path = folder / f"{secrets.token_hex(8)}.redo"
+        self._handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            claim(self._handle)
+            _overwrite(self._handle, as_bytes(redo))
+            sync_folder(folder)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        if not self.is_needed:
+            with contextlib.suppress(OSError):  # it is seen to be done, then, and removed
+                self._path.unlink()
+        os.close(self._handle)
 
 
 def read_record(path: Path) -> Redo | None:

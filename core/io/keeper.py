@@ -10,7 +10,7 @@ from pathlib import Path
 from core.errors import GradstepError
 from core.io.claims import Claim
 from core.io.document import Document
-from core.io.journal import Journal, Note
+from core.io.edit_journal import Journal, Note
 
 DELAY = 0.2  # seconds in which edits are gathered
 AGAIN = 5.0  # seconds until what could not be written is tried again

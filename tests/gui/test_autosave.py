@@ -12,10 +12,10 @@ from types import SimpleNamespace
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from core.io import edits, journal, store
+from core.io import edit_journal, edits, store
 from core.io.claims import Claim
 from core.io.document import Document
-from core.io.journal import Journal, Note
+from core.io.edit_journal import Journal, Note
 from core.io.keeper import lock_of
 from gui import autosave, commands, windows
 from gui.driver import Driver
@@ -63,7 +63,7 @@ def kept(space: Workspace) -> Iterator[autosave.Autosave]:
 
 
 def in_journal(keeping: autosave.Autosave) -> bytes:
-    return store.to_bytes(journal.read(keeping.journal)[1])
+    return store.to_bytes(edit_journal.read(keeping.journal)[1])
 
 
 def test_each_edit_is_on_disk_within_a_second(space: Workspace, kept: autosave.Autosave) -> None:
@@ -130,7 +130,7 @@ def test_a_full_disk_is_said_once_and_tried_again(
             QApplication.processEvents()
         assert [level for level, _ in said] == ["warning"]
         assert "No space left" in said[0][1]
-        assert "a" in journal.read(kept.journal)[1].graph
+        assert "a" in edit_journal.read(kept.journal)[1].graph
     end = time.monotonic() + 5
     while len(said) < 2 and time.monotonic() < end:
         QApplication.processEvents()
@@ -200,7 +200,7 @@ def test_recovered_work_comes_back_as_unsaved_work_of_its_file(
     assert driver.workspace.path == tmp_path / "mine.gradstep"
     assert driver.window.isWindowModified()
     driver.wait(lambda: not left.exists(), "the copy to go")
-    assert "kept" in journal.read(driver.window.autosave.journal)[1].graph
+    assert "kept" in edit_journal.read(driver.window.autosave.journal)[1].graph
 
 
 def test_recovered_and_killed_before_anything_newer_is_on_disk(
@@ -218,7 +218,7 @@ def test_recovered_and_killed_before_anything_newer_is_on_disk(
         driver.wait(lambda: driver.workspace.is_open, "the recovered document")
         assert not driver.window.autosave.save_now()
         driver.settle()
-        assert "kept" in journal.read(left)[1].graph
+        assert "kept" in edit_journal.read(left)[1].graph
         assert autosave.left_behind() == []  # this process has it
 
 
@@ -264,7 +264,7 @@ def test_recovered_work_on_an_imported_graph_keeps_its_name(driver: Driver) -> N
     assert (driver.workspace.name, driver.workspace.path) == ("resnet.pb", None)
     driver.window.autosave.save_now()
     (copy,) = {*journals()} - {autosave.folder() / "x.journal"}
-    assert journal.read_note(copy).name == "resnet.pb"
+    assert edit_journal.read_note(copy).name == "resnet.pb"
 
 
 def test_damaged_work_is_said_and_stays(driver: Driver, left: Path) -> None:

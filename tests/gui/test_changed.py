@@ -21,9 +21,9 @@ from hypothesis.stateful import (
 )
 from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 
-from core.io import edits, journal, store
+from core.io import edit_journal, edits, store
 from core.io.document import Document
-from core.io.journal import Journal, Note
+from core.io.edit_journal import Journal, Note
 from core.io.on_disk import look
 from gui import action, commands
 from gui.autosave import Autosave, Recovered
@@ -184,7 +184,7 @@ class Changing(RuleBasedStateMachine):
         assert self.autosave.save_now()
         assert self.autosave.journal.exists() == self.space.is_changed
         if self.space.is_changed:
-            note, kept = journal.read(self.autosave.journal)
+            note, kept = edit_journal.read(self.autosave.journal)
             assert store.to_bytes(kept) == store.to_bytes(self.space.document)
             assert note.path == (str(self.space.path) if self.space.path else "")
 
@@ -250,7 +250,7 @@ def test_recovered_work_is_kept_again_before_its_copy_goes(driver: Driver, left:
     driver.wait(lambda: driver.workspace.is_open, "the recovered document")
     assert left.copy.exists() or driver.window.autosave.journal.exists()
     driver.wait(lambda: not left.copy.exists(), "the copy to go")
-    assert "kept" in journal.read(driver.window.autosave.journal)[1].graph
+    assert "kept" in edit_journal.read(driver.window.autosave.journal)[1].graph
 
 
 def test_a_breakpoint_can_be_saved_and_asks_nothing(tutorial: Driver, tmp_path: Path) -> None:

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import GradstepError
-from core.io import edits, in_place, journal, store
+from core.io import edit_journal, edits, in_place, store
 from core.io.atomic import remove_parts, replace_file
 from core.io.document import Document
-from core.io.journal import Journal, Note
+from core.io.edit_journal import Journal, Note
 from tests.kill.disk import Disk, PowerCutError, at_call
 from tests.kill.tally import Tally
 
@@ -228,7 +228,7 @@ def _journal(root: Path) -> Scene:
             writing.keep(document, Note())
 
     def holds() -> object:
-        return len(journal.read(path)[1].graph)
+        return len(edit_journal.read(path)[1].graph)
 
     return Scene(root, path, save, holds, tuple(range(len(documents))))
 
@@ -246,7 +246,7 @@ def _elsewhere(kind: str, after: Path, s: Scene) -> Scene:
     """The same scene, as the power cut left it in another folder."""
     path = after / s.path.relative_to(s.root)
     if kind == "a journal":
-        return Scene(after, path, s.save, lambda: len(journal.read(path)[1].graph), s.allowed)
+        return Scene(after, path, s.save, lambda: len(edit_journal.read(path)[1].graph), s.allowed)
     for record in in_place.records_folder().glob("*.redo"):
         _redirect(record, s.path, path)
     holds = lambda: path.read_bytes() if path.exists() else None  # noqa: E731

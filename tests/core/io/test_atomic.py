@@ -280,3 +280,26 @@ def test_bad_places(tmp_path: Path, name: str, said: str) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(GradstepError, match=said):
         replace_file(f"{tmp_path}/{name}", b"x")
+
+
+def test_the_record_stays_where_not_even_the_old_contents_come_back(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that fails in the middle of the file, and goes on to fail."""
+    os.link(path, path.with_name("b"))
+    overwrite = in_place._overwrite
+
+    def fail(handle: int, data: bytes) -> None:
+        if data in (b"NEW TEXT", b"old"):
+            os.pwrite(handle, b"N", 0)
+            raise OSError(errno.EIO, "Input/output error")
+        overwrite(handle, data)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(in_place, "_overwrite", fail)
+        with pytest.raises(GradstepError, match="Input/output error"):
+            replace_file(path, b"NEW TEXT")
+    assert path.read_bytes()[:1] == b"N"
+    in_place.finish()
+    assert path.read_bytes() == b"NEW TEXT"
+    assert list(in_place.records_folder().iterdir()) == []

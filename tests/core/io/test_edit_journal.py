@@ -11,9 +11,9 @@ from hypothesis import given, settings
 
 from core.errors import GradstepError
 from core.graph.model import Constant
-from core.io import edits, journal, store
+from core.io import edit_journal, edits, store
 from core.io.document import Document
-from core.io.journal import Journal, Note
+from core.io.edit_journal import Journal, Note
 
 
 def grown(count: int) -> list[Document]:
@@ -24,7 +24,7 @@ def grown(count: int) -> list[Document]:
 
 
 def read(path: Path) -> bytes:
-    return store.to_bytes(journal.read(path)[1])
+    return store.to_bytes(edit_journal.read(path)[1])
 
 
 def test_edits_are_added_and_not_written_anew(tmp_path: Path) -> None:
@@ -38,14 +38,14 @@ def test_edits_are_added_and_not_written_anew(tmp_path: Path) -> None:
         writing.keep(document.with_(feeds={"x:0": large}), Note(name="n"))
         assert path.stat().st_size - before < 2000 < base
     assert path.stat().st_ino == inode
-    assert journal.read_note(path) == Note(name="n")
+    assert edit_journal.read_note(path) == Note(name="n")
     assert read(path) == store.to_bytes(documents[-1].with_(feeds={"x:0": large}))
 
 
 def test_a_log_longer_than_its_document_is_written_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(journal, "SMALL", 0)
+    monkeypatch.setattr(edit_journal, "SMALL", 0)
     path = tmp_path / "a.journal"
     writing, documents = Journal(path), grown(2)
     for turn in range(60):
@@ -88,7 +88,7 @@ def test_what_is_no_journal_is_said(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "a.journal"
     path.write_bytes(data)
     with pytest.raises(GradstepError, match="no unsaved work that can be read"):
-        journal.read(path)
+        edit_journal.read(path)
 
 
 def test_a_journal_that_was_deleted_is_written_whole(tmp_path: Path) -> None:
