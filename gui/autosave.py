@@ -77,14 +77,13 @@ class Autosave(QObject):
         self._workspace = workspace
         name = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(6)}.journal"
         self._keeper = Keeper(folder() / name, self._report)
-        self._before = ""  # the journal that this work was recovered from
         self._is_over = False
         queued = Qt.ConnectionType.QueuedConnection
         self._told.connect(self._tell, queued)
         self._kept.connect(self._drop, queued)
         workspace.document_changed.connect(self._keep)
         workspace.file_changed.connect(self._keep)
-        workspace.document_opened.connect(self._begin)
+        workspace.document_opened.connect(self._keep)
 
     @property
     def journal(self) -> Path:
@@ -97,7 +96,6 @@ class Autosave(QObject):
 
     def take_over(self, found: Recovered) -> None:
         """The document that is open now is `found`, which goes once this journal has it."""
-        self._before = found.copy.name
         self._keeper.keep(self._workspace.document, self._note(), lambda: self._hold(found))
 
     def close(self, leave: bool = False) -> None:
@@ -105,10 +103,6 @@ class Autosave(QObject):
         if not self._is_over:
             self._is_over = True
             self._keeper.close(leave)
-
-    def _begin(self) -> None:
-        self._before = ""
-        self._keep()
 
     def _keep(self, *_: object) -> None:
         if self._is_over:
@@ -122,7 +116,7 @@ class Autosave(QObject):
         workspace = self._workspace
         path = "" if workspace.path is None else str(workspace.path.absolute())
         digest = "" if workspace.disk is None else workspace.disk.digest
-        return Note(path, workspace.name, digest, self._before)
+        return Note(path, workspace.name, digest, workspace.recovered_from)
 
     def _report(self, error: GradstepError | None) -> None:
         """In the keeper's thread."""

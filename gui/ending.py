@@ -26,6 +26,7 @@ class Ending(QObject):
         super().__init__(app)
         self._app = app
         self._number = 0
+        self.is_asked = False  # whether a signal came
         self._read, self._write = socket.socketpair()
         for end in (self._read, self._write):
             end.setblocking(False)
@@ -60,13 +61,15 @@ class Ending(QObject):
             self._read.recv(64)
         if self._number:
             number, self._number = self._number, 0
+            self.is_asked = True
             try:
-                windows.end_all()
+                windows.keep_all()
             finally:
                 self._leave(STATUS + number)
 
     def _leave(self, status: int) -> None:
-        """Out of every event loop, a dialog's too; nobody is asked as by QApplication.quit."""
+        """Out of every event loop, a dialog's too; nobody is asked as by QApplication.quit. What
+        happens until then is kept by windows.end_all, once the last loop is left."""
         self._app.exit(status)
 
     def _keep(self, _: QSessionManager | None = None) -> None:

@@ -76,7 +76,9 @@ class Files(QObject):
             then()
 
         disk = OnDisk(found.digest) if found.path is not None else None
-        self._workspace.recover(found.read, found.path, found.name, disk, opened, found.leave)
+        self._workspace.recover(
+            found.read, found.path, found.name, disk, found.copy.name, opened, found.leave
+        )
         return True
 
     def save(self) -> bool:

@@ -76,6 +76,7 @@ class Workspace(QObject):
     on_disk:        the document as a file holds it; None for work that no file holds.
     disk:           what the file at `path` held when it was last read or written; None without one.
     is_saving:      whether it is being written.
+    recovered_from: name of the journal that the document was recovered from; "" for none.
     is_changed:     whether the document holds work that would be lost with it.
     is_open:        whether there is a document; without one, `document` is an empty one.
     reader:         reads files, and says which one it is reading.
@@ -120,6 +121,7 @@ class Workspace(QObject):
         self.on_disk: Document | None = self.document
         self.disk: OnDisk | None = None
         self.is_saving = False
+        self.recovered_from = ""
         self.is_changed = False
         self.is_open = False
         self.shown = self.document.graph
@@ -264,14 +266,15 @@ class Workspace(QObject):
         path: Path | None,
         name: str,
         disk: OnDisk | None,
+        source: str,
         then: Callable[[], None] = _ignore,
         failed: Callable[[], None] = _ignore,
     ) -> None:
         """Show what `load` gives, called beside the main thread, as unsaved work on `path`, which
-        held `disk`, or on no file yet, as `name`."""
+        held `disk`, or on no file yet, as `name`. source: the journal that holds it."""
 
         def loaded(document: Document, inference: Inference) -> None:
-            self.open_document(document, path, inference, name, disk, recovered=True)
+            self.open_document(document, path, inference, name, disk, source)
             then()
 
         def gave_up(error: GradstepError) -> None:
@@ -287,13 +290,15 @@ class Workspace(QObject):
         inference: Inference | None = None,
         name: str = UNTITLED,
         disk: OnDisk | None = None,
-        recovered: bool = False,
+        recovered_from: str = "",
     ) -> None:
         """Show a document in place of the one that is open, whose edits are forgotten. disk: what
-        the file at `path` held; recovered: it does not hold this document."""
+        the file at `path` held; recovered_from: the journal that holds this document, and no file
+        does."""
+        self.recovered_from = recovered_from
         self.name = path.name if path is not None else name
         self.disk = disk
-        self.on_disk = None if recovered else document
+        self.on_disk = None if recovered_from else document
         self._replace(document, path, inference or inferred(document), is_open=True)
 
     def close_document(self) -> None:

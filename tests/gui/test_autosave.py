@@ -188,8 +188,17 @@ def test_the_end_of_the_session_leaves_the_work(tutorial: Driver) -> None:
 
 
 def test_recovered_work_comes_back_as_unsaved_work_of_its_file(
-    driver: Driver, left: Path, tmp_path: Path
+    driver: Driver, left: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """From its first byte on the new journal names the one whose work it holds."""
+    seen: set[str] = set()
+    begin = Journal.keep
+    monkeypatch.setattr(
+        Journal,
+        "keep",
+        lambda self, document, note: (seen.add(note.before), begin(self, document, note)),
+    )
+    driver.window.workspace.document_opened.connect(driver.window.autosave.save_now)
     driver.window.offer_recovery()
     banner = driver.window.banners.recovery
     assert banner.isVisible()
@@ -201,6 +210,7 @@ def test_recovered_work_comes_back_as_unsaved_work_of_its_file(
     assert driver.window.isWindowModified()
     driver.wait(lambda: not left.exists(), "the copy to go")
     assert "kept" in edit_journal.read(driver.window.autosave.journal)[1].graph
+    assert seen == {left.name}
 
 
 def test_recovered_and_killed_before_anything_newer_is_on_disk(

@@ -16,9 +16,8 @@ from gui.ending import Ending
 
 @pytest.fixture
 def ends(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[object]]:
-    """What was done, in order: "end", then the exit status; "keep"."""
+    """What was done, in order: "keep", then the exit status."""
     done: list[object] = []
-    monkeypatch.setattr(windows, "end_all", lambda: done.append("end"))
     monkeypatch.setattr(windows, "keep_all", lambda: done.append("keep"))
     ending = Ending(qapp)
     monkeypatch.setattr(ending, "_leave", done.append)
@@ -34,7 +33,7 @@ def test_a_signal_ends_it_in_order(ends: list[object], name: str) -> None:
     QTimer.singleShot(0, lambda: os.kill(os.getpid(), number))
     QTimer.singleShot(200, loop.quit)
     loop.exec()
-    assert ends == ["end", 128 + number]
+    assert ends == ["keep", 128 + number]
 
 
 def test_what_was_ignored_stays_so(qapp: QApplication) -> None:

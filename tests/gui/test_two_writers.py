@@ -196,7 +196,7 @@ def test_recovered_work_asks_before_a_newer_file_goes(
 ) -> None:
     before = look(path)
     store.save(path, THEIRS)
-    writer.space.recover(lambda: Document(title="kept"), path, path.name, before)
+    writer.space.recover(lambda: Document(title="kept"), path, path.name, before, "x.journal")
     let_live(lambda: writer.space.document.title == "kept")
     asked.append(Answer.CANCEL)
     assert not writer.files.save()

@@ -108,6 +108,7 @@ def _check(life: Life, due: Due | None, tally: Tally) -> None:
         began = life.began or "no answer"
         had = f"state {recovered}, {due.needed} needed of {len(due.life.states)}"
         tally.notes.append(f"{due.how.name}: {had}; began with {began}")
+        sys.stderr.write(f"kill: {tally.notes[-1]}\n")
 
 
 def _live(
@@ -128,9 +129,9 @@ def _live(
         tally.notes.append(f"no {edits} edits in {PATIENCE:.0f} s: {Life.of(log)}"[:300])
     if edits:
         time.sleep(draw.uniform(0.0, LATER))
+    killed = time.monotonic()
     if process.returncode is None:
         process.send_signal(how)
-    killed = time.monotonic()
     if not _until(lambda: _is_over(process, tally)):
         tally.hangs += 1
         tally.notes.append(f"{how.name} does not end it")

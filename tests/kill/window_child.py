@@ -85,8 +85,8 @@ class Editor(QObject):
             self._window.workspace.document_opened.connect(self._recovered)
             self._next = lambda: None
             banner.findChild(QPushButton, "banner.recovery.open").click()
-        elif time.monotonic() - self._since > SETTLE:
-            self.say("nothing", len(autosave.left_behind()))
+        elif time.monotonic() - self._since > SETTLE and not autosave.left_behind():
+            self.say("nothing")
             self._window.files.open(EXAMPLE)
             self._window.workspace.document_opened.connect(self._opened)
             self._next = lambda: None
