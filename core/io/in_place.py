@@ -10,18 +10,20 @@ import contextlib
 import errno
 import os
 import secrets
+import struct
 import zlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-
-import msgspec
 
 from core.io.claims import claim
 
 _BLOCK = 4096  # bytes that are compared at once
+_LENGTHS = struct.Struct("<QQQ")
 
 
-class Redo(msgspec.Struct, array_like=True):
+@dataclass
+class Redo:
     """What is written to which file, and what it held."""
 
     path: str
@@ -138,18 +140,19 @@ def read_record(path: Path) -> Redo | None:
 
 
 def as_bytes(redo: Redo) -> bytes:
-    """A record's file."""
-    data = msgspec.msgpack.encode(redo)
+    """A record's file: a CRC-32, and the lengths of the path, the old and the new contents before
+    these."""
+    parts = (os.fsencode(redo.path), redo.old, redo.new)
+    data = _LENGTHS.pack(*map(len, parts)) + b"".join(parts)
     return zlib.crc32(data).to_bytes(4, "little") + data
 
 
 def _decoded(data: bytes) -> Redo | None:
-    if int.from_bytes(data[:4], "little") != zlib.crc32(data[4:]) or len(data) < 5:
+    if len(data) < 4 + _LENGTHS.size or int.from_bytes(data[:4], "little") != zlib.crc32(data[4:]):
         return None
-    try:
-        return msgspec.msgpack.decode(data[4:], type=Redo)
-    except msgspec.DecodeError:
-        return None
+    path, old, _ = _LENGTHS.unpack_from(data, 4)
+    rest = data[4 + _LENGTHS.size :]
+    return Redo(os.fsdecode(rest[:path]), rest[path : path + old], rest[path + old :])
 
 
 def sync_folder(folder: Path) -> None:

@@ -130,3 +130,17 @@ def test_a_difference_from_another_document_is_refused() -> None:
     far = one.with_(view=View({}))
     with pytest.raises(GradstepError, match="does not fit"):
         apply(far, differences(one, far))
+
+
+@pytest.mark.parametrize(
+    "names", ["abcd", "dcba", "acbd", "xabcd", "axxbcd", "abxcyd", "bxda", "ad", "", "xcyaz"]
+)
+def test_the_order_of_operations(names: str) -> None:
+    """New ones at the beginning, amid and at the end; others gone, or in other places."""
+
+    def graph(names: str) -> Document:
+        unique = dict.fromkeys(f"{n}{names[:i].count(n)}" for i, n in enumerate(names))
+        return Document(graph=Graph.of(Operation(name, "NoOp") for name in unique))
+
+    assert_leads_to(graph("abcd"), graph(names))
+    assert_leads_to(graph(names), graph("abcd"))
