@@ -62,10 +62,11 @@ def test_writing_over_the_file_itself_is_noticed(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(
-    ("found", "lost"), [("a", 2), ("b", 1), ("c", 0), ("d", 0), ("", 2), ("nothing", 2), ("?", 2)]
+    ("found", "lost"), [("a", 2), ("b", 1), ("c", 0), ("d", 0), ("", 0), ("nothing", 2), ("?", 2)]
 )
 def test_edits_that_are_missing_are_counted(found: str, lost: int) -> None:
-    """Of four states the third was a second old when the window was killed."""
+    """Of four states the third was a second old when the window was killed. A window that did not
+    get so far as to say what it found tells nothing."""
     before = Life("nothing", [(0.0, "a"), (1.0, "b"), (2.0, "c"), (2.5, "d")])
     tally = Tally()
     import signal

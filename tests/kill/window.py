@@ -19,7 +19,7 @@ from tests.kill.tally import Tally
 
 ROOT = Path(__file__).parents[2]
 OLD = 1.0  # seconds after which an edit may not be lost
-PATIENCE = 90.0  # seconds in which a window starts, and ends
+PATIENCE = 240.0  # seconds in which a window starts, and ends
 MOST = 40  # edits after which a window is killed, and a little later:
 LATER = 1.5  # seconds
 SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGHUP)
@@ -69,7 +69,8 @@ def campaign(times: int, seed: int, say: Callable[[str], None]) -> Tally:
             _check(life, due, tally)
             made += max(len(life.states) - 1, 0)
             recoveries += life.began not in ("", "nothing")
-            due = Due(life, killed, how)
+            if life.began:  # one that did not get so far changed nothing
+                due = Due(life, killed, how)
             if not last:
                 tally.cases += 1
                 say(f"{tally.cases}/{times} {how.name}, {tally.lost} lost")
@@ -97,7 +98,7 @@ class Due:
 
 def _check(life: Life, due: Due | None, tally: Tally) -> None:
     """Count what is missing of the life before."""
-    if due is None or not due.life.states:
+    if due is None or not life.began:
         return
     found = due.life.states[0][1] if life.began == "nothing" else life.began
     fits = [number for number, (_, digest) in enumerate(due.life.states) if digest == found]
@@ -124,19 +125,12 @@ def _live(
             [sys.executable, "-m", "tests.kill.window_child", str(log), "--seed", number],
             cwd=ROOT, env=_environment(home), stdout=said, stderr=said,
         )  # fmt: skip
-    if not _until(lambda: len(Life.of(log).states) > edits or _is_over(process, tally)):
-        tally.hangs += 1
-        tally.notes.append(f"no {edits} edits in {PATIENCE:.0f} s: {Life.of(log)}"[:300])
-    if edits:
-        time.sleep(draw.uniform(0.0, LATER))
-    killed = time.monotonic()
-    if process.returncode is None:
-        process.send_signal(how)
-    if not _until(lambda: _is_over(process, tally)):
-        tally.hangs += 1
-        tally.notes.append(f"{how.name} does not end it")
-        process.kill()
-        process.wait()
+    try:
+        killed = _end(process, log, draw, how, tally, edits)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            process.wait()
     life = Life.of(log)
     tally.stall_ms = max(tally.stall_ms, life.stall_ms)
     text = errors.read_text(errors="replace")
@@ -144,6 +138,29 @@ def _live(
         tally.internal_errors += 1
         tally.notes.append(text[-600:])
     return life, killed
+
+
+def _end(
+    process: subprocess.Popen[bytes],
+    log: Path,
+    draw: random.Random,
+    how: signal.Signals,
+    tally: Tally,
+    edits: int,
+) -> float:
+    """End it once it made so many edits; when that was."""
+    if not _until(lambda: len(Life.of(log).states) > edits or _is_over(process, tally)):
+        tally.hangs += 1
+        tally.notes.append(f"no {edits} edits in {PATIENCE:.0f} s: {Life.of(log)}"[:300])
+    if edits:
+        time.sleep(draw.uniform(0.0, LATER))
+    killed = time.monotonic()
+    if not _is_over(process, tally):
+        process.send_signal(how)
+    if not _until(lambda: _is_over(process, tally)):
+        tally.hangs += 1
+        tally.notes.append(f"{how.name} does not end it")
+    return killed
 
 
 def _is_over(process: subprocess.Popen[bytes], tally: Tally) -> bool:
