@@ -24,6 +24,7 @@ def test_each_kind_of_change_is_named() -> None:
     after = edits.remove_operations(after, ["e"])
     after = edits.connect(after, TensorRef("c"), Edge("a", 0))
     after = edits.set_attr(after, "data", "shape", replace(before.graph["data"].attrs["shape"]))
+    after = edits.move(after, {"d": (7.0, 7.0)})
     after = after.with_(
         note="other",
         feeds={"labels:0": Constant(np.float32(2.5)), "x:0": Constant(np.arange(9))},
@@ -36,7 +37,7 @@ def test_each_kind_of_change_is_named() -> None:
     assert found[Kind.ADDED, "feed", "x:0"] == ("int64[9]",)
     assert found[Kind.ADDED, "function", "f"] == ()
     assert found[Kind.CHANGED, "note", ""][0].endswith("→ 'other'")
-    assert found[Kind.CHANGED, "places of nodes", ""]
+    assert found[Kind.CHANGED, "places of nodes", ""] == ("1 moved",)
 
 
 def test_values_are_shown_old_and_new() -> None:
