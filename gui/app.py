@@ -14,8 +14,9 @@ os.environ.setdefault("PYQTGRAPH_QT_LIB", "PySide6")
 from PySide6.QtWidgets import QApplication
 
 from core.errors import GradstepError
-from gui import theme
+from gui import theme, windows
 from gui.collector import Collector
+from gui.ending import Ending
 from gui.errors import Reporter, start_log
 from gui.main_window import MainWindow
 from gui.settings import settings, state_folder
@@ -78,9 +79,13 @@ def run_window(path: str | Path | None = None, engine: Sequence[str] | None = No
     window = MainWindow(look=look)
     Collector(window)
     Reporter(window.report, window).install()
+    ending = Ending(app)
     start = Start(window, engine, None if path is None else Path(path))
     start.begin()
     status = app.exec()
+    if ending.is_asked:
+        windows.end_all()
+    ending.remove()
     if start.error is not None:
         raise start.error
     return status

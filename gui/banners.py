@@ -54,13 +54,19 @@ class Banners(QObject):
         ):
             self.recovery.add_button(text, name, partial(self._answer, answer))
         self.recovery.add_close()
+        self.file = Banner(workspace, "banner.file", "current", "warning")
+        self._about_file: dict[str, Callable[[], None]] = {}
+        self._of_file = [
+            self.file.add_button(text, f"banner.file.{key}", partial(self._answer_file, key))
+            for text, key in (("Reload", "reload"), ("Compare", "compare"), ("Keep mine", "keep"))
+        ]
         self.message = Banner(workspace, "banner.message", "problem", "problem")
         self._go: Callable[[], None] = lambda: None
         self._first = self.message.add_button(
             "Take me to the first one", "banner.message.first", lambda: self._go()
         )
         self.message.add_close()
-        self.all = (self.engine, self.restricted, self.recovery, self.message)
+        self.all = (self.engine, self.restricted, self.recovery, self.file, self.message)
         workspace.engine_changed.connect(self._engine)
         workspace.file_changed.connect(self._trust)
         workspace.explained.connect(self.offer_first)
@@ -81,14 +87,39 @@ class Banners(QObject):
         self._go = partial(commands.go_to_first, self._workspace, found)
         self._first.setVisible(commands.is_elsewhere(self._workspace, found))
 
+    def say_changed(self, is_there: bool, answers: dict[str, Callable[[], None]]) -> None:
+        """The file was changed by another program, or it is there no more. answers: what the
+        buttons do, by "reload", "compare" and "keep"."""
+        self._about_file = answers
+        for button in self._of_file[:2]:
+            button.setVisible(is_there)
+        name, changed = self._workspace.name, self._workspace.is_changed
+        if not is_there:
+            text = f"{name} was deleted or moved by another program. The document is open here."
+        elif changed:
+            text = f"{name} was changed by another program, and there are unsaved edits here."
+        else:
+            text = f"{name} was changed by another program."
+        self.file.say(text)
+
+    def _answer_file(self, key: str) -> None:
+        if key != "compare":
+            self.file.hide()
+        self._about_file[key]()
+
     def offer(
-        self, found: Recovered, recover: Callable[[], None], discard: Callable[[], None]
+        self,
+        found: Recovered,
+        recover: Callable[[], None],
+        discard: Callable[[], None],
+        more: int = 0,
     ) -> None:
-        """Unsaved work of a window that is gone."""
+        """Unsaved work of a window that is gone. more: how many others are offered after it."""
         self._recover, self._discard = recover, discard
         when = f"{found.when:%d %B, %H:%M}"
         what = "an unsaved document" if found.name == UNTITLED else found.name
-        self.recovery.say(f"Unsaved edits of {what}, from {when}, were kept.")
+        others = f" {more} more {'follow' if more > 1 else 'follows'}." if more else ""
+        self.recovery.say(f"Unsaved edits of {what}, from {when}, were kept.{others}")
 
     def _answer(self, what: Callable[[], None]) -> None:
         self.recovery.hide()

@@ -13,12 +13,15 @@ from core.errors import GradstepError
 from core.io.budget import DEFAULT, OverBudgetError, enough_for
 from core.io.document import Document
 from core.io.example_index import EXAMPLES
-from gui.autosave import Recovered
+from core.io.on_disk import FileChangedError, OnDisk, look
+from gui.autosave import Autosave, Recovered
 from gui.background import Background
-from gui.dialogs import unsaved
+from gui.dialogs import conflict, unsaved
 from gui.dialogs.file_choice import ask_open, ask_save, remember_folder
 from gui.dialogs.large_file import LargeFileDialog
+from gui.reader import first_seen
 from gui.settings import settings
+from gui.waiting import wait_for
 from gui.workspace import Failed, Workspace
 
 FILTER = "Graphs (*.gradstep *.pb *.pbtxt);;All files (*)"
@@ -76,28 +79,28 @@ class Files(QObject):
         )
         return True
 
-    def recover(self, found: Recovered, keep: Callable[[], bool]) -> bool:
-        """Show unsaved work again, as unsaved work of its own file. Its copy goes when `keep` has
-        made another, so that it is there at every moment."""
-        if not self.may_leave():
+    def recover(
+        self, found: Recovered, autosave: Autosave, then: Callable[[], None] = lambda: None
+    ) -> bool:
+        """Show unsaved work again, as unsaved work of its own file. Its copy goes when this
+        window's journal has it, so that it is on disk at every moment."""
+        if not (self.may_leave() and found.take()):
             return False
 
         def opened() -> None:
-            if keep():
-                found.discard()
+            autosave.take_over(found)
+            then()
 
-        self._within_memory(
-            found.name,
-            lambda failed, limit: self._workspace.recover(
-                found.copy, found.path, found.name, opened, failed, limit
-            ),
+        disk = OnDisk(found.digest) if found.path is not None else None
+        self._workspace.recover(
+            found.read, found.path, found.name, disk, found.copy.name, opened, found.leave
         )
         return True
 
     def save(self) -> bool:
         """Write the document to its file, or to a new one."""
         path = self._workspace.path
-        return self._write(path) if path is not None else self.save_as()
+        return self._write(path, self._workspace.disk) if path is not None else self.save_as()
 
     def save_as(self) -> bool:
         """Write the document to a file that the user names."""
@@ -168,15 +171,85 @@ class Files(QObject):
 
         read(failed, limit)
 
-    def _write(self, path: Path) -> bool:
-        from core.io import store
+    def reload(self) -> None:
+        """Show what the file holds now in place of the edits; undo brings these back."""
+        self._with_file(self._workspace.reload)
+
+    def compare(self) -> None:
+        """Show what the file holds otherwise than the window."""
+        from core.io.difference_words import changes
+        from gui.dialogs.differences import DifferencesDialog
+
+        workspace = self._workspace
+
+        def show(document: Document, _: OnDisk) -> None:
+            found = wait_for(lambda: changes(document, workspace.document))
+            DifferencesDialog(workspace, workspace.name, found, self._window).exec()
+
+        self._with_file(show)
+
+    def keep_mine(self, disk: OnDisk) -> None:
+        """The user knows that the file holds something else, and goes on here."""
+        self._workspace.keep_mine(disk)
+
+    def _with_file(self, do: Callable[[Document, OnDisk], None]) -> None:
+        path = self._workspace.path
+        if path is None:
+            return
+
+        def read() -> tuple[OnDisk, Document]:
+            return look(path), first_seen(path)
 
         try:
-            store.save(path, self._workspace.document)
+            disk, document = wait_for(read, partial(self._remark, f"Reading {path.name}…"))
+        except GradstepError as error:
+            self._workspace.complain(error)
+        else:
+            do(document, disk)
+
+    def _write(self, path: Path, expected: OnDisk | None = None) -> bool:
+        """expected: what the file must hold still; whatever it is where none is given."""
+        workspace, document = self._workspace, self._workspace.document
+        try:
+            disk = self._save(path, document, expected)
+        except FileChangedError as error:
+            return self._settle(path, error.found)
         except GradstepError as error:
             error.hint = error.hint or "choose another place with Save as…"
-            self._workspace.complain(error)
+            workspace.complain(error)
             return False
-        self._workspace.saved(path.absolute())
+        workspace.saved(path.absolute(), disk, document)
         settings().add_recent(path)
         return True
+
+    def _save(self, path: Path, document: Document, expected: OnDisk | None) -> OnDisk:
+        """For ten thousand nodes it takes most of a second: the window is painted meanwhile."""
+        from core.io import store
+
+        self._workspace.is_saving = True
+        try:
+            return wait_for(
+                lambda: store.save(path, document, expected),
+                partial(self._remark, f"Saving {path.name}…"),
+            )
+        finally:
+            self._workspace.is_saving = False
+
+    def _settle(self, path: Path, found: OnDisk) -> bool:
+        """Somebody else changed the file: what the user wants. Whether the document is saved."""
+        answers = conflict.Answer
+        answer = answers.COMPARE
+        while answer is answers.COMPARE:
+            answer = conflict.ask(self._window, path.name, found.is_there)
+            if answer is answers.COMPARE:
+                self.compare()
+        if answer is answers.OVERWRITE:
+            return self._write(path, found)
+        if answer is answers.SAVE_AS:
+            return self.save_as()
+        if answer is answers.RELOAD:
+            self.reload()
+        return False
+
+    def _remark(self, text: str) -> None:
+        self._workspace.message.emit("info", text)

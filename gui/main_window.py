@@ -30,6 +30,7 @@ from gui.settings import settings
 from gui.status_bar import StatusBar
 
 if TYPE_CHECKING:
+    from core.io.on_disk import OnDisk
     from gui.action_set import ActionSet
     from gui.autosave import Autosave, Recovered
     from gui.banners import Banners
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from gui.files import Files
     from gui.toolbar import ToolBar
     from gui.views import Views
+    from gui.watch import FileWatch
     from gui.workspace import Workspace
 
 BLINK = 300  # milliseconds that a file may take to be read before the window says so
@@ -62,6 +64,7 @@ class MainWindow(QMainWindow):
     docks: Docks
     toolbar: ToolBar
     views: Views
+    watch: FileWatch
 
     def __init__(
         self,
@@ -99,12 +102,15 @@ class MainWindow(QMainWindow):
         from gui.autosave import Autosave
         from gui.files import Files
         from gui.views import Views
+        from gui.watch import FileWatch
 
         self.workspace, self.look = workspace, workspace.theme
         windows.add(self)
         self.files = Files(workspace, self)
         self.actions_ = ActionSet(workspace, self)
         self.autosave = Autosave(workspace, self)
+        self.watch = FileWatch(workspace, self)
+        self.watch.found.connect(self._show_file_state)
         self._add_banners()
         self._add_frame()
         self.views = Views(self)
@@ -322,13 +328,49 @@ class MainWindow(QMainWindow):
         """Offer what another window did not get to save."""
         from gui.autosave import left_behind
 
-        found = next(left_behind(), None)
-        if found is not None:
-            self.banners.offer(found, lambda: self.recover(found), found.discard)
+        found = left_behind()
+        if found:
+            first = found[0]
+
+            def discard() -> None:
+                first.discard()
+                self.offer_recovery()
+
+            self.banners.offer(first, lambda: self.recover(first), discard, len(found) - 1)
 
     def recover(self, found: Recovered) -> None:
-        """Show unsaved work that another window left behind."""
-        self.files.recover(found, self.autosave.save_now)
+        """Show unsaved work that another window left behind, and offer what else there is. Where
+        there is unsaved work already it gets a window of its own."""
+        from gui import windows
+
+        window = windows.open_beside(self) if self.workspace.is_changed else self
+        if not window.files.recover(found, window.autosave, self.offer_recovery):
+            self.offer_recovery()
+
+    def tidy_folders(self) -> None:
+        """Complete or remove, beside the main thread, what a bad end left half done."""
+        from gui import autosave
+        from gui.background import Background
+
+        folders = autosave.places()
+        Background(self).run(lambda: autosave.tidy(folders), lambda _: None, lambda _: None)
+
+    def _show_file_state(self, found: OnDisk | None) -> None:
+        if found is None:
+            self.banners.file.hide()
+            return
+        answers = {
+            "reload": self.files.reload,
+            "compare": self.files.compare,
+            "keep": lambda: self.files.keep_mine(found),
+        }
+        self.banners.say_changed(found.is_there, answers)
+
+    def end(self) -> None:
+        """Close without asking; unsaved edits are left for the next start to offer."""
+        self.autosave.close(leave=True)
+        self._remember_layout()
+        self.workspace.close()
 
     def reset_layout(self) -> None:
         """Every panel where it was at first."""
@@ -370,15 +412,18 @@ class MainWindow(QMainWindow):
         if not self.is_furnished:
             event.accept()
             return
-        if not self.files.may_leave():
+        if self.workspace.is_saving or not self.files.may_leave():
             event.ignore()
             return
-        if self._remember:
-            settings().set_window("geometry", self.saveGeometry())
-            settings().set_window("state", self.docks.current_layout())
+        self._remember_layout()
         self.autosave.close()
         self.workspace.close()
         event.accept()
+
+    def _remember_layout(self) -> None:
+        if self._remember:
+            settings().set_window("geometry", self.saveGeometry())
+            settings().set_window("state", self.docks.current_layout())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """A key that nobody took."""

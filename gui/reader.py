@@ -64,10 +64,47 @@ class Reader(QObject):
         then: Callable[[Document, Inference], None],
         failed: Callable[[GradstepError], None],
         limit: int = DEFAULT,
+        first: Callable[[], None] = lambda: None,
     ) -> None:
         """Read a file of any supported format, as it is first shown; its types are inferred.
-        limit: bytes of memory that it may take (core.io.budget)."""
+        limit: bytes of memory that it may take (core.io.budget); first: called beside the main
+        thread before the file is read."""
         self._give_up()
+        try:
+            work = self._work(path, limit)
+        except GradstepError as error:
+            failed(error)
+            return
+
+        def looked_at() -> tuple[Document, Inference]:
+            first()
+            return work()
+
+        self._begin(path.name, looked_at, then, failed)
+
+    def restore(
+        self,
+        name: str,
+        load: Callable[[], Document],
+        then: Callable[[Document, Inference], None],
+        failed: Callable[[GradstepError], None],
+    ) -> None:
+        """As `read`, of what this program wrote itself: `load` gives it, beside the main thread."""
+
+        def work() -> tuple[Document, Inference]:
+            document = load()
+            return document, inferred(document)
+
+        self._give_up()
+        self._begin(name, work, then, failed)
+
+    def _begin(
+        self,
+        name: str,
+        work: Callable[[], tuple[Document, Inference]],
+        then: Callable[[Document, Inference], None],
+        failed: Callable[[GradstepError], None],
+    ) -> None:
         self._number += 1
         number = self._number
 
@@ -82,12 +119,7 @@ class Reader(QObject):
                 self.stop()
                 failed(error)
 
-        try:
-            work = self._work(path, limit)
-        except GradstepError as error:
-            failed(error)
-            return
-        self.name = path.name
+        self.name = name
         self.changed.emit()
         self._background.run(work, loaded, gave_up)
 
@@ -137,6 +169,14 @@ class Reader(QObject):
 
         if self._waiting is None and self._is_ready:
             self._waiting = FileReader()
+
+
+def first_seen(path: Path) -> Document:
+    """The document in a file of any format, as it is first shown. Raises GradstepError."""
+    from core.host.file_reader import FileReader
+
+    document, _ = FileReader().read(path)
+    return _as_shown(document)
 
 
 def _as_shown(document: Document) -> Document:

@@ -41,6 +41,7 @@ HERE = (  # by the main thread, one in a turn of the event loop
     "gui.banners",
     "gui.autosave",
     "gui.files",
+    "gui.watch",
     "gui.canvas.facts",
     "gui.canvas.view",
     "gui.views",
@@ -104,6 +105,7 @@ class Start(QObject):
             window.workspace.reader.take(self._process)
         self._background.run(_import_ahead, self._prepare, self._fail)
         QTimer.singleShot(RECOVERY, window, window.offer_recovery)
+        QTimer.singleShot(RECOVERY, window, window.tidy_folders)
         if self._document is not None:
             window.workspace.document_opened.connect(self._show)
             window.workspace.message.connect(self._show)

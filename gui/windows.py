@@ -30,6 +30,22 @@ def others(workspace: Workspace) -> list[Workspace]:
     return sorted(found, key=lambda w: w.name)
 
 
+def keep_all() -> None:
+    """Have the unsaved work of every window on disk."""
+    for window in _furnished():
+        window.autosave.save_now()
+
+
+def end_all() -> None:
+    """End every window without a question; unsaved work is left for the next start to offer."""
+    for window in _furnished():
+        window.end()
+
+
+def _furnished() -> list[MainWindow]:
+    return [w for w in _known if isValid(w) and w.is_furnished]
+
+
 def open_beside(window: MainWindow) -> MainWindow:
     """Open one more, on the start page."""
     from gui.app import new_window

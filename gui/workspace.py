@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from core.io.changed import has_work
 from core.io.document import Document
 from core.io.example_index import EXAMPLES
 from core.io.fed import with_placeholders
+from core.io.on_disk import OnDisk, look
 from core.ops.infer import Inference
 from core.ops.opened import opened, opened_types
 from core.ops.tensor_types import TensorTypes
@@ -75,7 +77,10 @@ class Workspace(QObject):
     document, path: the document and its file; path is None until it is saved, and for what was
                     imported or came with the program, which saving must not overwrite.
     name:           what the document is called, by its file.
-    on_disk:        the document as a file holds it; None for work that was recovered.
+    on_disk:        the document as a file holds it; None for work that no file holds.
+    disk:           what the file at `path` held when it was last read or written; None without one.
+    is_saving:      whether it is being written.
+    recovered_from: name of the journal that the document was recovered from; "" for none.
     is_changed:     whether the document holds work that would be lost with it.
     is_open:        whether there is a document; without one, `document` is an empty one.
     reader:         reads files, and says which one it is reading.
@@ -118,6 +123,9 @@ class Workspace(QObject):
         self.path: Path | None = None
         self.name = ""
         self.on_disk: Document | None = self.document
+        self.disk: OnDisk | None = None
+        self.is_saving = False
+        self.recovered_from = ""
         self.is_changed = False
         self.is_open = False
         self.shown = self.document.graph
@@ -250,30 +258,42 @@ class Workspace(QObject):
         """Read a file of any supported format beside the main thread, then show it. failed: gets
         what went wrong; None for a message. limit: bytes of memory that it may take."""
         own = path.suffix == ".gradstep" and EXAMPLES not in path.parents
+        found: list[OnDisk] = []
+
+        def first() -> None:
+            with suppress(OSError):
+                if own and path.stat().st_size <= limit:
+                    found.append(look(path))
 
         def loaded(document: Document, inference: Inference) -> None:
-            self.open_document(document, path if own else None, inference, path.name)
+            place, disk = (path, found[0] if found else None) if own else (None, None)
+            self.open_document(document, place, inference, path.name, disk)
             then()
 
-        self.reader.read(path, loaded, failed or self.complain, limit)
+        self.reader.read(path, loaded, failed or self.complain, limit, first)
 
     def recover(
         self,
-        copy: Path,
+        load: Callable[[], Document],
         path: Path | None,
         name: str,
+        disk: OnDisk | None,
+        source: str,
         then: Callable[[], None] = _ignore,
-        failed: Failed | None = None,
-        limit: int = DEFAULT,
+        failed: Callable[[], None] = _ignore,
     ) -> None:
-        """Show the document in `copy` as unsaved work on `path`, or on no file yet, as `name`;
-        otherwise as `open_path`."""
+        """Show what `load` gives, called beside the main thread, as unsaved work on `path`, which
+        held `disk`, or on no file yet, as `name`. source: the journal that holds it."""
 
         def loaded(document: Document, inference: Inference) -> None:
-            self.open_document(document, path, inference, name, recovered=True)
+            self.open_document(document, path, inference, name, disk, source)
             then()
 
-        self.reader.read(copy, loaded, failed or self.complain, limit)
+        def gave_up(error: GradstepError) -> None:
+            failed()
+            self.complain(error)
+
+        self.reader.restore(name, load, loaded, gave_up)
 
     def open_document(
         self,
@@ -281,25 +301,47 @@ class Workspace(QObject):
         path: Path | None = None,
         inference: Inference | None = None,
         name: str = UNTITLED,
-        recovered: bool = False,
+        disk: OnDisk | None = None,
+        recovered_from: str = "",
     ) -> None:
-        """Show a document in place of the one that is open, whose edits are forgotten. recovered:
-        no file holds it."""
+        """Show a document in place of the one that is open, whose edits are forgotten. disk: what
+        the file at `path` held; recovered_from: the journal that holds this document, and no file
+        does."""
+        self.recovered_from = recovered_from
         self.name = path.name if path is not None else name
-        self.on_disk = None if recovered else document
+        self.disk = disk
+        self.on_disk = None if recovered_from else document
         self._replace(document, path, inference or inferred(document), is_open=True)
 
     def close_document(self) -> None:
         """Show none. Unsaved edits are the caller's business."""
-        self.on_disk = None
+        self.on_disk = self.disk = None
         self._replace(Document(), None, NOTHING, is_open=False)
 
-    def saved(self, path: Path) -> None:
-        """The document as it is now is in `path`."""
+    def saved(
+        self, path: Path, disk: OnDisk | None = None, document: Document | None = None
+    ) -> None:
+        """The document, as it is now or as it was when saving began, is in `path`, which holds
+        `disk`."""
         self._round += 1
-        self.path, self.name = path, path.name
-        self.give_up_changes()
-        self._rights.save(self.document, path)
+        self.path, self.name, self.disk = path, path.name, disk
+        self.on_disk = document or self.document
+        self.is_changed = self._has_work()
+        self._rights.save(self.on_disk, path)
+        self.file_changed.emit()
+
+    def reload(self, document: Document, disk: OnDisk) -> None:
+        """The file holds another document now: show it, as an edit that undo takes back. Code that
+        came with it is not the user's own, and not trusted for that."""
+        self._round += 1
+        self.on_disk, self.disk = document, disk
+        self.undo_stack.push(Edit("Reload", self.document, document, self._show))
+        self.is_changed = False
+        self.file_changed.emit()
+
+    def keep_mine(self, disk: OnDisk) -> None:
+        """The file holds `disk` now, and the user knows: what is open here is unsaved work."""
+        self.on_disk, self.disk, self.is_changed = None, disk, True
         self.file_changed.emit()
 
     def give_up_changes(self) -> None:

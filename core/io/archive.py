@@ -92,6 +92,10 @@ class Archive:
                 raise _bad(f"{name} is not UTF-8 text") from None
         return self._texts[name]
 
+    def raw(self, name: str) -> bytes:
+        """A member as it is."""
+        return bytes(self._bytes(self._info(name)))
+
     def tensor(self, name: str) -> np.ndarray:
         """An .npy member, which cannot be written to."""
         if name not in self._tensors:

@@ -35,7 +35,7 @@ def check_format(suffix: str) -> None:
 def _gradstep(document: Document) -> bytes:
     from core.io import store
 
-    return store.to_bytes(document)
+    return store.proven(document)
 
 
 def _pb(document: Document) -> bytes:

@@ -17,7 +17,8 @@ from core.io.document import Document
 from core.io.failures import inside
 from core.io.json_text import pretty
 from core.io.migrations import migrate
-from core.io.records import put_together, take_apart
+from core.io.on_disk import OnDisk, of_bytes, unchanged
+from core.io.records import Written, put_together, take_apart
 
 R = TypeVar("R", bound=schema.Record)
 
@@ -26,7 +27,10 @@ R = TypeVar("R", bound=schema.Record)
 def to_bytes(document: Document, readable: bool = True) -> bytes:
     """The file of `document`; equal documents give equal bytes. readable: its text is laid out for
     people, which takes most of the time. Raises GradstepError."""
-    written = take_apart(document)
+    return _packed(_written(document), readable)
+
+
+def _packed(written: Written, readable: bool = True) -> bytes:
     text = _text if readable else msgspec.json.encode
     try:
         members = {
@@ -35,8 +39,19 @@ def to_bytes(document: Document, readable: bool = True) -> bytes:
             **written.members,
         }
     except UnicodeEncodeError as error:
-        raise GradstepError(f"a name cannot be saved as text: {error}", kind="FileError") from None
+        raise _unwritable(error) from None
     return pack(members)
+
+
+def _written(document: Document) -> Written:
+    try:
+        return take_apart(document)
+    except UnicodeEncodeError as error:
+        raise _unwritable(error) from None
+
+
+def _unwritable(error: UnicodeEncodeError) -> GradstepError:
+    return GradstepError(f"a text of it cannot be saved: {error}", kind="FileError")
 
 
 @collector_paused()
@@ -54,9 +69,35 @@ def from_bytes(data: bytes, name: str = "", budget: Budget | None = None) -> Doc
         raise inside(name or "the document", error, kind="FileError") from None
 
 
-def save(path: str | os.PathLike[str], document: Document) -> None:
-    """Write `document` to `path`, all of it or nothing. Raises GradstepError."""
-    replace_file(path, to_bytes(document))
+def save(
+    path: str | os.PathLike[str], document: Document, expected: OnDisk | None = None
+) -> OnDisk:
+    """Write `document` to `path`, all of it or nothing, once the bytes were seen to be read as that
+    very document. expected: what the file must hold still, whatever it is where none is given.
+    Returns what it holds now. Raises GradstepError: FileChangedError where it holds something else.
+    """
+    data = proven(document)
+    replace_file(path, data, unchanged(path, expected))
+    return of_bytes(path, data)
+
+
+@collector_paused()
+def proven(document: Document) -> bytes:
+    """The file of `document`, seen to give it back. Raises GradstepError where it does not."""
+    written = _written(document)
+    data = _packed(written)
+    try:
+        same = take_apart(from_bytes(data, budget=Budget.unlimited())) == written
+        why = "it would be another document"
+    except GradstepError as error:
+        same, why = False, error.message
+    if not same:
+        raise GradstepError(
+            f"this document cannot be saved so that it opens again: {why}; nothing was changed",
+            kind="FileError",
+            hint="undo the last edit, or export the graph in another format",
+        )
+    return data
 
 
 def load(path: str | os.PathLike[str]) -> Document:

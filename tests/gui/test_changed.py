@@ -21,14 +21,15 @@ from hypothesis.stateful import (
 )
 from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 
-from core.io import edits, store
+from core.io import edit_journal, edits, store
 from core.io.document import Document
+from core.io.edit_journal import Journal, Note
+from core.io.on_disk import look
 from gui import action, commands
 from gui.autosave import Autosave, Recovered
 from gui.dialogs import unsaved
 from gui.driver import Driver
 from gui.files import Files
-from gui.settings import state_folder
 from gui.workspace import Workspace
 
 NAMES = st.sampled_from(["a", "b", "s/c"])
@@ -45,6 +46,15 @@ def document_with(*names: str) -> Document:
     for name in names:
         document, _ = edits.add_operation(document, "VariableV2", (0.0, 0.0), name)
     return document
+
+
+def left_by_a_window(folder: Path, path: Path | None) -> Recovered:
+    copy = folder / "copy.journal"
+    writing = Journal(copy)
+    writing.keep(document_with("kept"), Note(str(path or "")))
+    writing.leave()
+    digest = "" if path is None else look(path).digest
+    return Recovered(copy, path, datetime.now(), digest=digest)
 
 
 class Changing(RuleBasedStateMachine):
@@ -106,12 +116,11 @@ class Changing(RuleBasedStateMachine):
 
     @rule(which=st.none() | st.integers(0, 1))
     def recover(self, which: int | None) -> None:
-        copy = Path(self.folder.name) / "copy.gradstep"
-        store.save(copy, document_with("kept"))
         path = None if which is None else self.paths[which]
-        found = Recovered(copy, path, datetime.now())
-        self._load(lambda: self.files.recover(found, self.autosave.save_now))
-        assert not copy.exists()
+        found = left_by_a_window(Path(self.folder.name), path)
+        self._load(lambda: self.files.recover(found, self.autosave))
+        assert self.autosave.save_now()
+        self._let_live(lambda: not found.copy.exists())
         self.held = None
 
     @precondition(lambda self: self.space.is_open)
@@ -171,6 +180,15 @@ class Changing(RuleBasedStateMachine):
     # -- what holds ---------------------------------------------------------------------------
 
     @invariant()
+    def unsaved_work_is_on_disk(self) -> None:
+        assert self.autosave.save_now()
+        assert self.autosave.journal.exists() == self.space.is_changed
+        if self.space.is_changed:
+            note, kept = edit_journal.read(self.autosave.journal)
+            assert store.to_bytes(kept) == store.to_bytes(self.space.document)
+            assert note.path == (str(self.space.path) if self.space.path else "")
+
+    @invariant()
     def changed_means_that_the_file_lacks_work(self) -> None:
         lacks = self.held is None or work_in(self.space.document) != self.held
         assert self.space.is_changed == lacks
@@ -182,12 +200,15 @@ class Changing(RuleBasedStateMachine):
         opened: list[bool] = []
         connection = self.space.document_opened.connect(lambda: opened.append(True))
         begin()
-        end = time.monotonic() + 30
-        while not opened and time.monotonic() < end:
-            QApplication.processEvents()
+        self._let_live(lambda: bool(opened))
         self.space.document_opened.disconnect(connection)
-        assert opened
         QApplication.processEvents()
+
+    def _let_live(self, until: Callable[[], bool]) -> None:
+        end = time.monotonic() + 30
+        while not until() and time.monotonic() < end:
+            QApplication.processEvents()
+        assert until()
 
     def teardown(self) -> None:
         self.patch.undo()
@@ -205,9 +226,7 @@ def test_changed(silent: None) -> None:
 @pytest.fixture
 def left(tmp_path: Path) -> Recovered:
     """Unsaved work that a window left behind."""
-    copy = tmp_path / "copy.gradstep"
-    store.save(copy, document_with("kept"))
-    return Recovered(copy, tmp_path / "mine.gradstep", datetime.now())
+    return left_by_a_window(tmp_path, tmp_path / "mine.gradstep")
 
 
 def test_after_a_recovery_other_documents_are_as_saved(
@@ -218,7 +237,8 @@ def test_after_a_recovery_other_documents_are_as_saved(
     driver.click("banner.recovery.open")
     driver.wait(lambda: driver.workspace.is_open, "the recovered document")
     assert driver.window.isWindowModified()
-    assert not left.copy.exists()
+    assert driver.window.autosave.save_now()
+    driver.wait(lambda: not left.copy.exists(), "the copy to go")
     for name in ("nan_gradient", "tutorial"):
         driver.open(examples / f"{name}.gradstep")
         assert not driver.window.isWindowModified()
@@ -228,8 +248,9 @@ def test_after_a_recovery_other_documents_are_as_saved(
 def test_recovered_work_is_kept_again_before_its_copy_goes(driver: Driver, left: Recovered) -> None:
     driver.window.recover(left)
     driver.wait(lambda: driver.workspace.is_open, "the recovered document")
-    (copy,) = (state_folder() / "unsaved").glob("*.gradstep")
-    assert "kept" in store.load(copy).graph
+    assert left.copy.exists() or driver.window.autosave.journal.exists()
+    driver.wait(lambda: not left.copy.exists(), "the copy to go")
+    assert "kept" in edit_journal.read(driver.window.autosave.journal)[1].graph
 
 
 def test_a_breakpoint_can_be_saved_and_asks_nothing(tutorial: Driver, tmp_path: Path) -> None:

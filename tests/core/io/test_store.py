@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from core.errors import GradstepError
-from core.graph.model import Constant, Graph, Operation
+from core.graph.model import Constant, Graph, Operation, TensorRef
 from core.io import attributes, store
 from core.io.document import CodeItem, CodeKind, Document, View
+from core.io.on_disk import FileChangedError, look
 from tests.core.io.documents import documents, parts
 
 
@@ -136,3 +141,61 @@ def _archive(members: dict[str, bytes]) -> bytes:
 def _members(data: bytes) -> list[str]:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         return archive.namelist()
+
+
+@pytest.mark.parametrize(
+    "where", ["inputs", "control_inputs", "fetches", "of", "stopped_edges", "loop"]
+)
+@given(name=st.sampled_from(("", ":", "a:", ":0", "<", "<0", "a<", "\ud800")))
+def test_what_opens_can_be_saved_and_opens_again(where: str, name: str) -> None:
+    """Or it does not open; or it is said that it cannot be saved, and the old file stays."""
+    record: dict[str, Any] = {"version": 1, "operations": [{"name": "a", "type": "A"}]}
+    if where in ("inputs", "control_inputs"):
+        record["operations"][0][where] = [name]
+    elif where in ("of", "stopped_edges"):
+        record["request"] = {where: [name]}
+    elif where == "fetches":
+        record[where] = [name]
+    else:
+        loop = {"kind": "loop", "operations": [], "variables": [], "captures": [], "cond": name}
+        record["operations"][0]["attrs"] = {"loop": {**loop, "results": [name]}}
+    with zipfile.ZipFile(buffer := io.BytesIO(), "w") as archive:
+        archive.writestr("document.json", json.dumps(record))
+    try:
+        document = store.from_bytes(buffer.getvalue())
+    except GradstepError:
+        return
+    again = store.from_bytes(store.proven(document))
+    assert parts(again) == parts(document)
+
+
+def test_a_document_that_would_not_open_again_is_not_saved(tmp_path: Path) -> None:
+    path = tmp_path / "a.gradstep"
+    store.save(path, Document(note="old"))
+    for bad in (
+        Document(fetches=(TensorRef(""),)),
+        Document(graph=Graph({"a": Operation("b", "NoOp"), "b": Operation("b", "NoOp")})),
+        Document(note="\ud800"),
+        Document(code={"f": CodeItem("f", CodeKind.PYFUNC, "\ud800")}),
+    ):
+        with pytest.raises(GradstepError) as caught:
+            store.save(path, bad)
+        assert caught.value.kind == "FileError"
+        assert store.load(path).note == "old"
+
+
+def test_a_file_that_somebody_changed_is_not_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "a.gradstep"
+    disk = store.save(path, Document(note="mine"))
+    assert disk == look(path)
+    disk = store.save(path, Document(note="mine again"), disk)
+    store.save(path, Document(note="theirs"))
+    with pytest.raises(FileChangedError, match="changed by another program") as caught:
+        store.save(path, Document(note="mine"), disk)
+    assert store.load(path).note == "theirs"
+    assert caught.value.found == look(path)
+    path.unlink()
+    with pytest.raises(FileChangedError, match="deleted"):
+        store.save(path, Document(note="mine"), disk)
+    assert not path.exists()
+    store.save(path, Document(note="mine"), look(path))
