@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from core.errors import GradstepError
+from core.io.claims import claim
 
 PATIENCE = 5.0  # seconds
 _PAUSE = 0.01  # seconds between two attempts
@@ -35,30 +34,10 @@ def locked(path: Path, patience: float = PATIENCE) -> Iterator[None]:
 
 def _wait_for(handle: int, path: Path, patience: float) -> None:
     until = time.monotonic() + patience
-    while True:
-        try:
-            return _take(handle)
-        except OSError as error:
-            if error.errno not in _HELD:
-                raise _cannot(path, error.strerror or str(error), "") from None
+    while not claim(handle):
         if time.monotonic() >= until:
             raise _cannot(path, "another window or command holds it", "try again")
         time.sleep(_PAUSE)
-
-
-_HELD = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)  # what systems say of a lock that others have
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _take(handle: int) -> None:
-        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-
-else:
-    import fcntl
-
-    def _take(handle: int) -> None:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _cannot(path: Path, why: str, hint: str) -> GradstepError:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from enum import Enum
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QMessageBox, QWidget
+
+from gui.plain import MessageBox
 
 
 class Answer(Enum):
@@ -29,19 +30,17 @@ _GONE = {Answer.OVERWRITE: "Save it again", Answer.SAVE_AS: "Save as…"}
 def ask(window: QWidget, name: str, is_there: bool) -> Answer:
     """What to do about the file `name`. is_there: it was changed; else it was deleted. Escape
     leaves everything as it is."""
-    box = QMessageBox(window)
-    box.setObjectName("conflict")
-    box.setTextFormat(Qt.TextFormat.PlainText)
-    box.setWindowTitle("Changed on disk" if is_there else "No longer on disk")
     if is_there:
-        box.setText(f"{name} was changed by another program since it was read here.")
-        box.setInformativeText(
+        title, what = "Changed on disk", "was changed by another program since it was read here."
+        more = (
             "Overwrite replaces what it holds now. Reload shows that here, and undo brings your "
             "edits back."
         )
     else:
-        box.setText(f"{name} was deleted or moved since it was read here.")
-        box.setInformativeText("Nothing is lost: the document is open here.")
+        title, what = "No longer on disk", "was deleted or moved since it was read here."
+        more = "Nothing is lost: the document is open here."
+    box = MessageBox(window, title, f"{name} {what}", more)
+    box.setObjectName("conflict")
     roles = QMessageBox.ButtonRole
     words = _BUTTONS if is_there else _GONE
     answers = {}
