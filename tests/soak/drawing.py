@@ -106,7 +106,9 @@ def _like(rng: Random, array: np.ndarray) -> np.ndarray:
     if array.dtype.kind == "f":
         made = numbers.normal(size=array.shape)
         if kind > 0.9:
-            made = np.where(numbers.random(array.shape) < 0.3, rng.choice([np.nan, np.inf, 0.0]), made)
+            made = np.where(
+                numbers.random(array.shape) < 0.3, rng.choice([np.nan, np.inf, 0.0]), made
+            )
     else:
         made = numbers.integers(0, 4, size=array.shape)
     if 0.8 < kind < 0.9:

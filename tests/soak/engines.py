@@ -125,7 +125,9 @@ class ProcessEngine:
             self._call(m.Control(command="pause"), ())
         except GradstepError:
             self._client.kill()
-            raise BrokenError("hang", f"no answer in {2 * PATIENCE:.0f} s, nor to a pause") from None
+            raise BrokenError(
+                "hang", f"no answer in {2 * PATIENCE:.0f} s, nor to a pause"
+            ) from None
         raise OverError("it was paused")
 
     def kill(self) -> list[m.Message]:

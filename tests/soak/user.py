@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 from typing import Any, Protocol
 
 from core.host import messages as m
@@ -42,7 +43,7 @@ class User(Protocol):
     def kill(self) -> None: ...
     def journal(self) -> Journal: ...
     def more(self) -> dict[str, int]: ...
-    def do_more(self, name: str, rng: Any) -> None: ...
+    def do_more(self, name: str, rng: Random) -> str: ...
 
 
 class ProtocolUser:
@@ -116,7 +117,7 @@ class ProtocolUser:
     def more(self) -> dict[str, int]:
         return {}
 
-    def do_more(self, name: str, rng: Any) -> None:
+    def do_more(self, name: str, rng: Random) -> str:
         raise NotImplementedError(name)
 
     def _go(self, index: int) -> bool:

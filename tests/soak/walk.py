@@ -9,6 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
+from msgspec.structs import replace as replace_runs
+
 from core.debug.sessions import FIRST
 from core.errors import GradstepError
 from core.host import messages as m
@@ -34,8 +36,11 @@ class Walk:
     """Moves are numbered from 1; each draws from numbers of its own, so that a walk can be made
     again without some of them."""
 
-    def __init__(self, seed: int, user: User, counts: Counts, document: str = "") -> None:
-        self.seed, self.user, self.counts = seed, user, counts
+    def __init__(
+        self, seed: int, user: User, counts: Counts, document: str = "", looks: bool = True
+    ) -> None:
+        """looks: whether it compares the values wherever it comes."""
+        self.seed, self.user, self.counts, self.looks = seed, user, counts, looks
         self.document = document or documents.of_seed(seed)
         self.trail: list[str] = []
         self.number = 0
@@ -47,6 +52,7 @@ class Walk:
         self._seen: dict[Key, tuple[str, Frame]] = {}
         self._versions: dict[int, str] = {}
         self._run_by = ""
+        self._folder = tempfile.TemporaryDirectory(prefix="soak-")
 
     def go(self, until: int = LENGTH, only: Collection[int] | None = None) -> None:
         """Make the moves. Raises BrokenError at the first that breaks something."""
@@ -74,7 +80,8 @@ class Walk:
             if name in MOVES:
                 getattr(self, f"_{name}")(rng)
             else:
-                self.user.do_more(name, rng)
+                self._say(self.user.do_more(name, rng))
+                self._epoch += 1
                 self._changed()
                 self._arrive()
         except NothingError:
@@ -133,15 +140,23 @@ class Walk:
         seen = [key[-1] for key in self._seen if key[:-1] == scope]
         position = pick(rng, seen)
         assert isinstance(position, Position)
-        if not position.inside and rng.random() < 0.4:
+        if rng.random() < 0.4 and self._is_done(position):
             self._look(position)
             return
+        if "run_to" not in self._stop().legal:
+            raise NothingError
         reply = self._command("run_to", str(position))
         if isinstance(reply, m.Failed):
             if reply.error.type not in _GONE:
                 raise BrokenError("revisit", f"no way back to {position}: {reply.error.message}")
         elif Position.of(self._stop()) != position and reply_reason(reply) == "goto":
             raise BrokenError("revisit", f"{Position.of(self._stop())} instead of {position}")
+
+    def _is_done(self, position: Position) -> bool:
+        """Whether what is before a place, outside of loops, has been executed for certain."""
+        stop = self._stop()
+        earlier = position.run < stop.runs - 1 or position[:2] <= (stop.run, stop.step)
+        return earlier and not position.inside
 
     def _look(self, position: Position) -> None:
         self._say(f"look at {position}")
@@ -151,7 +166,8 @@ class Walk:
             if reply.error.type not in _GONE:
                 raise BrokenError("revisit", f"no look at {position}: {reply.error.message}")
             return
-        self._compare(position, None, frame_of((reply, buffers)))
+        if self.looks:
+            self._compare(position, None, frame_of((reply, buffers)))
 
     def _thread(self, rng: Random) -> None:
         thread = pick(rng, self._stop().threads)
@@ -227,23 +243,18 @@ class Walk:
             self._given = dict.fromkeys(self._given, self._epoch)
 
     def _note_version(self) -> None:
-        index, document = self.user.index, self.user.document
-        self._versions = {i: v for i, v in self._versions.items() if i < index} | {
-            index: _hash(document),
-            **({i: v for i, v in self._versions.items() if i > index} if self._knows(index) else {}),
-        }
-        self._run_by = _hash(_without_words(document))
-
-    def _knows(self, index: int) -> bool:
-        return self._versions.get(index) == _hash(self.user.document)
+        """What the edit now in force led to; what came after another one is forgotten with that."""
+        index, now = self.user.index, _hash(self.user.document)
+        if self._versions.get(index) != now:
+            self._versions = {i: v for i, v in self._versions.items() if i < index} | {index: now}
+        self._run_by = _hash(_without_words(self.user.document))
 
     def _save(self, rng: Random) -> None:
         """The file of a document gives the same document, and the same file."""
-        with tempfile.TemporaryDirectory(prefix="soak-") as folder:
-            path = Path(folder, "saved.gradstep")
-            self.user.save(path)
-            written = path.read_bytes()
-            again = store.to_bytes(store.load(path))
+        path = Path(self._folder.name, "saved.gradstep")
+        self.user.save(path)
+        written = path.read_bytes()
+        again = store.to_bytes(store.load(path))
         self.counts.done["saves"] += 1
         if again != written or _short(written) != _hash(self.user.document):
             raise BrokenError("saved", "the document that was saved is another one when opened")
@@ -266,7 +277,7 @@ class Walk:
         now = self.user.manage(m.ManageSessions(command="list"))
         for old, new in zip(_listed(sessions), _listed(now), strict=True):
             if old != new:
-                raise BrokenError("place", f"session {old}; it is {new}")
+                raise BrokenError("place", f"session {new}; it was {old}")
 
     def _fresh(self, rng: Random) -> None:
         """A new engine with the same document, led to the same place, has the same program and
@@ -305,6 +316,9 @@ class Walk:
     def _arrive(self) -> None:
         """Wherever it stands: what is there is what was there the last time."""
         if self.user.program is None or self.user.stop is None:
+            return
+        if not self.looks:  # where it came is remembered all the same: moves are drawn from that
+            self._seen.setdefault((*self._scope(), Position.of(self._stop())), ("", {}))
             return
         self._compare(Position.of(self._stop()), told(self._stop()), self._frame())
 
@@ -381,7 +395,9 @@ def reply_reason(reply: m.Message) -> str:
 
 
 def _listed(reply: m.Message) -> list[m.SessionInfo]:
-    return [*reply.sessions] if isinstance(reply, m.SessionList) else []
+    """Sessions as they are to come back: of the runs after the one it stands in nothing is left."""
+    found = reply.sessions if isinstance(reply, m.SessionList) else []
+    return [replace_runs(session, runs=0) for session in found]
 
 
 def _with_canary(document: Document) -> Document:
