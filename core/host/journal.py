@@ -2,7 +2,9 @@
 the place where the debugger stood.
 
 Runs are deterministic, so going to the same step of the same document gives the same values. Where
-threads share queues, the values hang on who moved when: all commands are given again.
+there are several sessions, variables that were given values, or threads that share queues, the
+engine said how it came there when it last was given a document or asked for a session; the commands
+since then are given again.
 """
 
 from __future__ import annotations
@@ -28,66 +30,78 @@ from core.host.wire import Buffer
 
 @dataclass(frozen=True, slots=True)
 class Journal:
-    """opened: the last document that the engine took, with the file's bytes; where: the last
-    place it reported; breakpoints: the last ones it took; sessions: what was asked of several
-    sessions, each after what led to where the current one stood then; moves: the commands that led
-    there, where there are threads."""
+    """opened: the last document that the engine took, with the file's bytes; courses: what the
+    engine said last of how its sessions came to where they stand; where: the last place it
+    reported; restarted: whether the current session has been restarted since; breakpoints: the last
+    ones it took; moves: the commands since, where there are threads."""
 
     opened: Open | None = None
-    buffers: tuple[bytes, ...] = ()
+    document: bytes = b""
+    courses: bytes = b""
     breakpoints: SetBreakpoints | None = None
     where: Stopped | None = None
-    sessions: tuple[Message, ...] = ()
+    restarted: bool = False
     moves: tuple[Message, ...] = ()
 
-    def after(self, request: Message, buffers: Sequence[Buffer], reply: Message) -> Journal:
-        """The journal once `request` was answered with `reply`; a failure changes nothing."""
+    def after(
+        self,
+        request: Message,
+        buffers: Sequence[Buffer],
+        reply: Message,
+        received: Sequence[Buffer] = (),
+    ) -> Journal:
+        """The journal once `request` was answered with `reply` and its buffers; a failure changes
+        nothing."""
+        told = b"".join(map(bytes, received[:1]))
         if isinstance(request, Open) and isinstance(reply, Opened):
-            kept = tuple(bytes(buffer) for buffer in buffers)
-            sessions = self.sessions if request.keep_position else ()
-            return Journal(request, kept, None, reply.stopped, sessions)
+            return Journal(request, bytes(buffers[0]), told, None, reply.stopped)
         if isinstance(request, ManageSessions) and isinstance(reply, SessionList):
-            return self._managed(request, reply)
+            if request.command == "list":
+                return self
+            return replace(self, where=reply.stopped, courses=told, restarted=False, moves=())
         if isinstance(request, SetBreakpoints) and isinstance(reply, Done):
-            return replace(self, breakpoints=request, moves=self.moves and (*self.moves, request))
+            shared = self.where is not None and self.where.threads
+            moves = (*self.moves, request) if shared else ()
+            return replace(self, breakpoints=request, moves=moves)
         if isinstance(request, Control) and isinstance(reply, Stopped):
-            before = () if request.command == "restart" else self.moves
-            return replace(self, where=reply, moves=(*before, request) if reply.threads else ())
+            return self._moved(request, reply)
         return self
 
     def replay(self) -> list[tuple[Message, tuple[bytes, ...]]]:
         """The requests that lead a new engine to where the old one stood, in order."""
         if self.opened is None:
             return []
-        requests: list[tuple[Message, tuple[bytes, ...]]] = [
-            (msgspec.structs.replace(self.opened, keep_position=False), self.buffers)
-        ]
-        requests += [(message, ()) for message in (*self.sessions, *self._way())]
+        open_ = msgspec.structs.replace(self.opened, keep_position=False)
+        sent = (self.document, self.courses) if self.courses else (self.document,)
+        requests: list[tuple[Message, tuple[bytes, ...]]] = [(open_, sent)]
+        requests += [(message, ()) for message in self._way()]
         # Breakpoints come last: they must not stop the way back.
         if self.breakpoints is not None:
             requests.append((self.breakpoints, ()))
         return requests
 
-    def _managed(self, request: ManageSessions, reply: SessionList) -> Journal:
-        if request.command == "list":
-            return self
-        stood = self.where
-        if stood is not None and not self.moves:
-            at = f"{stood.run}:end" if stood.reason == "end" else _position(stood)
-            request = msgspec.structs.replace(request, at=at)
-        asked = (*self.sessions, *self.moves, request)
-        return replace(self, where=reply.stopped, sessions=asked, moves=())
+    def _moved(self, request: Control, reply: Stopped) -> Journal:
+        restarted = request.command == "restart"
+        before = () if restarted else self.moves
+        return replace(
+            self,
+            where=reply,
+            restarted=self.restarted or restarted,
+            moves=(*before, request) if reply.threads else (),
+        )
 
     def _way(self) -> list[Message]:
-        """From the start of the document to where the debugger stood."""
+        """From where the document and its sessions begin to where the debugger stood."""
         where = self.where
-        if self.moves:
+        if where is None or where.threads:
             return [*self.moves]
-        if where is None or (where.run, where.step, where.inside) == (0, 0, []):
-            way: list[Message] = []
-        else:
-            way = [Control(command="run_to", target=_position(where))]
-        if where is not None and where.reason == "exception":
+        way: list[Message] = []
+        if self.courses and self.restarted:
+            way.append(Control(command="restart"))
+        elsewhere = self.courses or (where.run, where.step, where.inside) != (0, 0, [])
+        if elsewhere and "run_to" in where.legal:
+            way.append(Control(command="run_to", target=_position(where)))
+        if where.reason == "exception":
             way.append(Control(command="step"))  # it fails again, and says so again
         return way
 

@@ -105,7 +105,9 @@ class Done(Message, frozen=True, kw_only=True):
 
 
 class Open(Message, frozen=True, kw_only=True):
-    """Load the document in raw buffer 0 (a .gradstep file's bytes). Replied to with Opened.
+    """Load the document in raw buffer 0 (a .gradstep file's bytes). Replied to with Opened; where
+    several sessions, threads or changed variables make it hang on more than a place, with a raw
+    buffer that says how they came there. As raw buffer 1 of an Open it leads another engine there.
 
     trusted: whether its Python may run. keep_position: after an edit, replay to the old step.
     recorded_limit: bytes of recorded runs to keep.
@@ -134,16 +136,14 @@ class Control(Message, frozen=True, kw_only=True):
 class ManageSessions(Message, frozen=True, kw_only=True):
     """Several sessions of the open document: "list", "new", "duplicate", "delete", "switch" (name),
     or "copy" variables from session `source` to `target` (wanted: "w", "w=v", "net/=other/"; none:
-    all of the same name). Replied to with SessionList.
-
-    at: where the current session is to stand first: "run:step" or "run:end"."""
+    all of the same name). Replied to with SessionList, and a raw buffer as of Open, but to "list".
+    """
 
     command: str
     name: str = ""
     source: str = ""
     target: str = ""
     wanted: list[str] = []
-    at: str = ""
 
 
 class SessionList(Message, frozen=True, kw_only=True):
