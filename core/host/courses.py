@@ -37,7 +37,7 @@ class _Command(msgspec.Struct, array_like=True):
 
     name: str
     target: str = ""
-    values: dict[str, _Array] = {}
+    values: dict[str, _Array] | None = None
     breakpoints: list[Breakpoint] | None = None
 
 
@@ -99,7 +99,7 @@ def _command(name: str, what: Any) -> _Command:
 def _what(command: _Command) -> Any:
     if command.breakpoints is not None:
         return tuple(command.breakpoints)
-    return _values(command.values) if command.values else command.target
+    return command.target if command.values is None else _values(command.values)
 
 
 def _arrays(values: Mapping[str, np.ndarray]) -> dict[str, _Array]:

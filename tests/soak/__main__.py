@@ -19,10 +19,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     only = [int(word) for word in options.only.split(",")] if options.only else None
     with tempfile.TemporaryDirectory(prefix="soak-home-") as home:
-        for name in _FOLDERS:  # nothing of the user's is read or written
-            folder = os.path.join(home, name.lower())
-            os.makedirs(folder, mode=0o700)
-            os.environ[f"XDG_{name}_{'DIR' if name == 'RUNTIME' else 'HOME'}"] = folder
+        if __name__ == "__main__":  # nothing of the user's is read or written
+            _move_to(home)
         from tests.soak.campaign import Campaign, summary
 
         campaign = Campaign(options.window, _say, options.shrink)
@@ -34,6 +32,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     text = json.dumps(found, ensure_ascii=False) if options.json else summary(found)
     sys.stdout.write(f"{text}\n")
     return 1 if found["broken"] else 0
+
+
+def _move_to(home: str) -> None:
+    """Let settings, trust and logs be in another place, for engine processes, too."""
+    for name in _FOLDERS:
+        folder = os.path.join(home, name.lower())
+        os.makedirs(folder, mode=0o700)
+        os.environ[f"XDG_{name}_{'DIR' if name == 'RUNTIME' else 'HOME'}"] = folder
 
 
 def _say(text: str) -> None:

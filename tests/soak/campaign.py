@@ -52,6 +52,7 @@ class Campaign:
                 seed += 1
         finally:
             self.seconds = time.monotonic() - start
+            logged.close()
             self._end(user)
 
     def as_json(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What is walked on: every example that comes with the program, and GraphDefs that TensorFlow wrote."""
+"""What is walked on: every example that comes with the program, and GraphDefs of TensorFlow's."""
 
 from __future__ import annotations
 

@@ -24,6 +24,7 @@ from core.train.optimizers import OPTIMIZERS
 Arguments = tuple[Any, ...]
 Draw = Callable[[Random, Document], Arguments]
 
+_ODD = (np.nan, np.inf, 0.0)
 MOST = 300  # operations; a document beyond is not added to any more
 
 
@@ -347,9 +348,11 @@ def _note(rng: Random, document: Document) -> Arguments:
     return document.title, word, document.claim, rng.choice(("", word))
 
 
-_USUAL = ("AddV2", "Mul", "MatMul", "Sub", "Exp", "Log", "Relu", "Tanh", "Sum", "Const", "Identity",
-          "Placeholder", "VariableV2", "Reshape", "GatherV2", "Cast", "Concat", "Split", "Square",
-          "StopGradient", "Softmax", "ConcatV2", "Print", "Assign", "AssignAdd", "Transpose")  # fmt: skip
+_USUAL = (
+    "AddV2", "Mul", "MatMul", "Sub", "Exp", "Log", "Relu", "Tanh", "Sum", "Const", "Identity",
+    "Placeholder", "VariableV2", "Reshape", "GatherV2", "Cast", "Concat", "Split", "Square",
+    "StopGradient", "Softmax", "ConcatV2", "Print", "Assign", "AssignAdd", "Transpose",
+)  # fmt: skip
 _GRADIENTS = (
     "def g(op, grad):\n    return grad\n",
     "def g(op, grad):\n    return [grad for x in op.inputs]\n",
@@ -363,8 +366,10 @@ _PYFUNCS = (
     "def f(x):\n    print(x)\n    return x\n",
     "def f(x):\n    raise ValueError('no')\n",
 )
-_CONDITIONS = ("", "", "isnan(value)", "norm(value) > 1", "max(abs(grad)) > 0", 'x["NAME"] > 0',
-               'grad["NAME"] != 0', "value[0] >= 0", "size(value) > 2", "shape(value) == (2,)")  # fmt: skip
+_CONDITIONS = (
+    "", "", "isnan(value)", "norm(value) > 1", "max(abs(grad)) > 0", 'x["NAME"] > 0',
+    'grad["NAME"] != 0', "value[0] >= 0", "size(value) > 2", "shape(value) == (2,)",
+)  # fmt: skip
 _GROWING = ("add_node", "add_block", "add_source", "insert_node", "duplicate", "paste")
 
 # Command -> how often it is drawn, and how its arguments are.

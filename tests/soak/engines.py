@@ -23,6 +23,7 @@ from core.host.wire import Buffer
 from tests.soak.faults import BrokenError, Counts, OverError
 
 PATIENCE = 10.0  # seconds for an answer; then a pause is asked for, and given as long again
+_LOGS = ("gradstep", "core.host.connection")  # this process's errors, and what engines write
 _TRACEBACK = "Traceback (most recent call last)"
 
 Heard = Callable[[str], None]
@@ -57,7 +58,7 @@ class ServiceEngine:
         if time.monotonic() - began >= PATIENCE:
             raise OverError("it was paused")
         self._counts.waited(began, type(message).__name__)
-        self._journal = self._journal.after(message, buffers, reply)
+        self._journal = self._journal.after(message, buffers, reply, received)
         return reply, received
 
     def kill(self) -> list[m.Message]:
@@ -101,8 +102,8 @@ class ProcessEngine:
         return answer
 
     def _call(self, message: m.Message, buffers: Sequence[Buffer]) -> Answer:
-        """The reply, also where it is Failed. Raises GradstepError after PATIENCE, BrokenError where
-        the engine ended."""
+        """The reply, also where it is Failed. Raises GradstepError after PATIENCE, BrokenError
+        where the engine ended."""
         replies: list[Answer] = []
         there = threading.Event()
 
@@ -193,10 +194,16 @@ class Tracebacks(logging.Handler):
     def __init__(self) -> None:
         super().__init__()
         self.found: list[str] = []
-        for name in ("gradstep", "core.host.connection"):
-            logger = logging.getLogger(name)
-            logger.addHandler(self)
-        logging.getLogger("core.host.connection").setLevel(logging.INFO)
+        for name in _LOGS:
+            logging.getLogger(name).addHandler(self)
+        self._level = logging.getLogger(_LOGS[1]).level
+        logging.getLogger(_LOGS[1]).setLevel(logging.INFO)
+
+    def close(self) -> None:
+        for name in _LOGS:
+            logging.getLogger(name).removeHandler(self)
+        logging.getLogger(_LOGS[1]).setLevel(self._level)
+        super().close()
 
     def emit(self, record: logging.LogRecord) -> None:
         text = record.getMessage()

@@ -1,4 +1,4 @@
-"""What an engine says of the place where it stands, to be compared bit for bit with another time."""
+"""What an engine says of the place where it stands, to be compared bit for bit with other times."""
 
 from __future__ import annotations
 

@@ -40,8 +40,8 @@ class Led:
 
 def led(user: User, position: Position | None) -> Led | None:
     """A new engine with the document of `user`: at `position`; or, where the place alone does not
-    say what there is (threads, values from another session), after what the journal says. None where
-    that place is not kept any more."""
+    say what there is (threads, values from another session), after what the journal says. None
+    where that place is not kept any more."""
     service = EngineService(CpuOnly())
     if position is None:
         requests = user.journal().replay()

@@ -24,6 +24,7 @@ from tests.soak.fresh import led
 from tests.soak.user import User
 
 RAN = "this Python was not trusted, and ran"
+UNTRUSTED = 0.15  # of the walks
 LENGTH = 120  # moves of a walk
 _KILLING = 4  # of so many walks one kills its engine
 _LIMITS = (2 << 30, 2 << 30, 1 << 20, 1 << 15)  # bytes of recorded runs
@@ -52,12 +53,16 @@ class Walk:
         self._seen: dict[Key, tuple[str, Frame]] = {}
         self._versions: dict[int, str] = {}
         self._run_by = ""
-        self._folder = tempfile.TemporaryDirectory(prefix="soak-")
+        self._folder = ""
 
     def go(self, until: int = LENGTH, only: Collection[int] | None = None) -> None:
         """Make the moves. Raises BrokenError at the first that breaks something."""
         self.counts.done["walks"] += 1
-        untrusted = self._rng.random() < 0.15
+        with tempfile.TemporaryDirectory(prefix="soak-") as self._folder:
+            self._go(until, only)
+
+    def _go(self, until: int, only: Collection[int] | None) -> None:
+        untrusted = self._rng.random() < UNTRUSTED
         document = documents.load(self.document)
         if untrusted:
             document = _with_canary(document)
@@ -96,7 +101,7 @@ class Walk:
     def _say(self, text: str) -> None:
         self.trail[-1] += f" {text}"
 
-    # -- moves of the debugger -------------------------------------------------------------------
+    # -- moves of the debugger -----------------------------------------------------------------
 
     def _control(self, rng: Random) -> None:
         stop = self._stop()
@@ -205,7 +210,7 @@ class Walk:
             self._given.pop(name, None)
         self._session = now.current
 
-    # -- edits ------------------------------------------------------------------------------------
+    # -- edits ---------------------------------------------------------------------------------
 
     def _edit(self, rng: Random) -> None:
         name, arguments = draw_edit(rng, self.user.document)
@@ -251,7 +256,7 @@ class Walk:
 
     def _save(self, rng: Random) -> None:
         """The file of a document gives the same document, and the same file."""
-        path = Path(self._folder.name, "saved.gradstep")
+        path = Path(self._folder, "saved.gradstep")
         self.user.save(path)
         written = path.read_bytes()
         again = store.to_bytes(store.load(path))
@@ -259,7 +264,7 @@ class Walk:
         if again != written or _short(written) != _hash(self.user.document):
             raise BrokenError("saved", "the document that was saved is another one when opened")
 
-    # -- another engine ---------------------------------------------------------------------------
+    # -- another engine ------------------------------------------------------------------------
 
     def _kill(self, rng: Random) -> None:
         """kill -9; a new engine comes to the same place, with the same values, in all sessions."""
@@ -301,17 +306,18 @@ class Walk:
         """Questions of the panels, which change nothing."""
         refs = [ref for step in self._program().steps for ref in step.outputs]
         ref, other = pick(rng, refs), pick(rng, refs)
+        name = ref.partition(":")[0]
         question = rng.choice((
-            m.Why(of=ref), m.Why(of=ref, wrt=other), m.FindBroken(), m.Notate(op=ref.partition(":")[0]),
-            m.FindBottlenecks(of=ref, wrt=other), m.FindRepeats(names=[ref.partition(":")[0]]),
-            m.CheckGradients(node=ref.partition(":")[0]), m.Profile(runs=1),
+            m.Why(of=ref), m.Why(of=ref, wrt=other), m.FindBroken(), m.Notate(op=name),
+            m.FindBottlenecks(of=ref, wrt=other), m.FindRepeats(names=[name]),
+            m.CheckGradients(node=name), m.Profile(runs=1),
             m.Compare(left="cpu", against=["emulate:tf-gpu"]),
         ))  # fmt: skip
         self._say(repr(question)[:100])
         self.user.ask(question)
         self._arrive()
 
-    # -- what must hold -----------------------------------------------------------------------------
+    # -- what must hold ------------------------------------------------------------------------
 
     def _arrive(self) -> None:
         """Wherever it stands: what is there is what was there the last time."""

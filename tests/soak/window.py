@@ -106,7 +106,7 @@ class WindowUser:
         sys.excepthook = self._hook
         gc.enable()
 
-    # -- what is known -----------------------------------------------------------------------------
+    # -- what is known -------------------------------------------------------------------------
 
     @property
     def document(self) -> Document:
@@ -134,7 +134,7 @@ class WindowUser:
     def pids(self) -> list[int]:
         return [self.space.bridge.pid]
 
-    # -- what the walk does ------------------------------------------------------------------------
+    # -- what the walk does --------------------------------------------------------------------
 
     def open(self, document: Document, trusted: bool, limit: int) -> None:
         self._failures.clear()
@@ -209,7 +209,7 @@ class WindowUser:
         """A move that only a window has; what it was."""
         return getattr(self, f"_{name}")(rng)
 
-    # -- the window's own moves --------------------------------------------------------------------
+    # -- the window's own moves ----------------------------------------------------------------
 
     def _act(self, rng: Random) -> str:
         id = rng.choice(_ACTIONS)
@@ -288,7 +288,7 @@ class WindowUser:
                 widget.close()
         self.window.canvas.setFocus()
 
-    # -- waiting ------------------------------------------------------------------------------------
+    # -- waiting -------------------------------------------------------------------------------
 
     def _do(self, what: str, act: Callable[[], object]) -> None:
         """Do it, and wait until the engine has answered and all is shown."""
