@@ -11,6 +11,7 @@ from statistics import median
 from typing import Any
 
 WARM_UP = 600.0  # seconds, or a tenth of a shorter run
+_POINTS = 20  # of a curve
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -71,10 +72,17 @@ class Watch:
             "peak_mib": round(self.most, 1),
             "growth_percent": max(growth.values(), default=0.0),
             "growth": growth,
+            "mib": {name: _thinned(found) for name, found in self.samples.items()},
             "descriptors": {
                 name: [found[0][2], found[-1][2]] for name, found in self.samples.items()
             },
         }
+
+
+def _thinned(samples: Sequence[tuple[float, float, int]]) -> list[list[float]]:
+    """Some of the samples: seconds and MiB."""
+    every = max(1, len(samples) // _POINTS)
+    return [[round(at), round(mib, 1)] for at, mib, _ in samples[::every]]
 
 
 def _percent(mib: Sequence[float]) -> float:

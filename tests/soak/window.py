@@ -90,6 +90,8 @@ class WindowUser:
         self.space.debugger.failed.connect(self._failures.append)
         self.space.start()
         self.hand = Hand(self.window)
+        self.open(Document(), True, self.limit)  # what is loaded when a window is first used
+        counts.longest, counts.longest_of = 0.0, ""
 
     def recover(self) -> None:
         """Another engine, and nothing open: after something broke, for who knows about this one."""
