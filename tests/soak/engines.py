@@ -69,7 +69,7 @@ class ServiceEngine:
         return self._journal
 
     def pids(self) -> list[int]:
-        return []
+        return [os.getpid()]
 
     def close(self) -> None:
         pass

@@ -18,6 +18,7 @@ from core.io import store
 from core.io.document import Document
 from core.ops import table
 from gui.settings import settings
+from tests.soak import campaign as campaigns
 from tests.soak import documents, drawing, editing, walk
 from tests.soak.__main__ import main
 from tests.soak.campaign import Campaign
@@ -168,12 +169,12 @@ def test_growth_is_from_the_end_of_the_warm_up() -> None:
 
 
 def test_the_command_gives_figures_of_an_engine_process_that_was_killed(capsys: Any) -> None:
-    assert main(["--seed", "64", "--until", "25", "--json"]) == 0
+    assert main(["--seed", "20", "--until", "6", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert {"cases", "internal_errors", "hangs", "lost", "code_run", "peak_mib", "stall_ms"} <= {
         *found
     }
-    assert (found["cases"], found["moves"], found["broken"]) == (1, 25, [])
+    assert (found["cases"], found["moves"], found["broken"]) == (1, 6, [])
     assert found["kills"] > 0
     assert found["peak_mib"] > 20
 
@@ -182,6 +183,7 @@ def test_a_finding_comes_with_what_shows_it_again(monkeypatch: Any) -> None:
     load = store.load
     monkeypatch.setattr(walk.store, "load", lambda path: _renamed(load(path)))
     monkeypatch.setattr(walk, "MOVES", {"control": 1, "save": 1})
+    monkeypatch.setattr(campaigns, "ProcessEngine", ServiceEngine)
     said: list[str] = []
     campaign = Campaign(window=False, say=said.append)
     campaign.run(1, 0)
@@ -196,9 +198,9 @@ def test_a_finding_comes_with_what_shows_it_again(monkeypatch: Any) -> None:
 def test_a_short_walk_through_the_window(qapp: Any) -> None:
     campaign = Campaign(window=True, say=print)
     try:
-        campaign.run(4, 0, until=25)
+        campaign.run(4, 0, until=16)
     finally:
         settings().clear()
     found = campaign.as_json()
     assert found["broken"] == []
-    assert found["moves"] == 25
+    assert found["moves"] == 16

@@ -37,6 +37,7 @@ from tests.support.window import User as Hand
 
 _QUIET = 0.03  # seconds in which nothing may start any more
 _ROUNDS = 3
+_STARTING = 6 * PATIENCE  # seconds for an engine that is started, and led to where one stood
 
 # Actions that open no dialog and ask nothing.
 _ACTIONS = (
@@ -99,7 +100,7 @@ class WindowUser:
         self._failures.clear()
         self.space.close_document()
         commands.restart_engine(self.space)
-        self._wait(lambda: self.space.is_idle, "a new engine")
+        self._wait(lambda: self.space.is_idle, "a new engine", _STARTING)
 
     def close(self) -> None:
         self.window.discard()
@@ -156,6 +157,7 @@ class WindowUser:
 
     def control(self, command: str, target: str = "") -> m.Message:
         self._failures.clear()
+        before = self.stop
         if command == "thread":
             self._do(command, lambda: commands.switch_thread(self.space, target))
         elif command == "run_to":
@@ -164,7 +166,7 @@ class WindowUser:
             self._do(command, lambda: self.window.actions_.run(_CONTROLS[command][0]))
         else:
             self._key(_CONTROLS[command][1])
-        if self._failures:
+        if self.stop is before and self._failures:  # else it was a check, made after the stop
             return m.Failed(error=self._failures[-1])
         assert self.stop is not None
         return self.stop
@@ -202,7 +204,7 @@ class WindowUser:
         """As a crash would, amid nothing; then the user restarts it."""
         os.kill(self.space.bridge.pid, signal.SIGKILL)
         self._wait(lambda: self.space.engine_state == "dead", "the engine's end to be noticed")
-        self._do("restart_engine", lambda: commands.restart_engine(self.space))
+        self._do("restart_engine", lambda: commands.restart_engine(self.space), _STARTING)
 
     def more(self) -> dict[str, int]:
         return _MORE
@@ -292,19 +294,19 @@ class WindowUser:
 
     # -- waiting -------------------------------------------------------------------------------
 
-    def _do(self, what: str, act: Callable[[], object]) -> None:
+    def _do(self, what: str, act: Callable[[], object], patience: float = PATIENCE) -> None:
         """Do it, and wait until the engine has answered and all is shown."""
         began = time.monotonic()
         act()
         self.counts.waited(began, what)
-        self._settle(what)
+        self._settle(what, patience)
         if self._uncaught:
             raise BrokenError("internal", self._uncaught.pop())
         stop, program = self.stop, self.program
         problems = program.problems if program is not None else ()
         require_foreseen([stop.error if stop is not None else None, *problems, *self._failures])
 
-    def _settle(self, what: str) -> None:
+    def _settle(self, what: str, patience: float) -> None:
         began = quiet = time.monotonic()
         rounds, paused = 0, False
         while rounds < _ROUNDS or time.monotonic() - quiet < _QUIET:
@@ -312,18 +314,18 @@ class WindowUser:
             rounds += 1
             if not self.space.is_idle:
                 quiet, rounds = time.monotonic(), 0
-            if time.monotonic() - began > PATIENCE:
+            if time.monotonic() - began > patience:
                 if paused:
                     self.space.bridge.kill()
-                    raise BrokenError("hang", f"no answer in {2 * PATIENCE:.0f} s, nor to a pause")
+                    raise BrokenError("hang", f"no answer in {2 * patience:.0f} s, nor to a pause")
                 commands.pause(self.space)
                 paused, began = True, time.monotonic()
             time.sleep(0.002)
         if paused:
             raise OverError("it was paused")
 
-    def _wait(self, condition: Callable[[], bool], what: str) -> None:
-        end = time.monotonic() + PATIENCE
+    def _wait(self, condition: Callable[[], bool], what: str, patience: float = PATIENCE) -> None:
+        end = time.monotonic() + patience
         while not condition():
             self._turn(what)
             if time.monotonic() > end:
