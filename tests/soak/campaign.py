@@ -12,10 +12,10 @@ from core.errors import GradstepError
 from tests.soak import documents
 from tests.soak.engines import ProcessEngine, Tracebacks
 from tests.soak.faults import BrokenError, Counts, Finding, OverError, figures
-from tests.soak.memory import Watch
+from tests.soak.memory import Watch, peak
 from tests.soak.shrinking import breaks_again, shrunk
 from tests.soak.user import ProtocolUser
-from tests.soak.walk import LENGTH, RAN, Walk
+from tests.soak.walk import LENGTH, RAN, Walk, kills
 
 _TRAIL = 12  # last moves that are shown
 _REST = "tutorial"  # what is open while memory is measured
@@ -44,7 +44,7 @@ class Campaign:
         user, logged = self._user(), Tracebacks()
         try:
             while True:
-                user = self._walk(seed, user, logged, until, only)
+                user = self._next(seed, user, logged, until, only)
                 self.seconds = time.monotonic() - start
                 self.watch.look(self.seconds, self._pids(user))
                 if alone or self.seconds > seconds:
@@ -62,6 +62,18 @@ class Campaign:
             {name: getattr(one, name) for name in one.__struct_fields__} for one in self.broken
         ]
         return {**found, **memory, "seconds": round(self.seconds), "broken": broken}
+
+    def _next(
+        self, seed: int, user: Any, logged: Tracebacks, until: int, only: Sequence[int] | None
+    ) -> Any:
+        """The walk of a seed; who makes the one after it. One that kills its engine has an engine
+        of its own: the other lives on, and what it holds can be watched."""
+        if self.window or not kills(seed):
+            return self._walk(seed, user, logged, until, only)
+        own = self._walk(seed, self._user(), logged, until, only)
+        self.watch.most = max(self.watch.most, *map(peak, own.engine.pids()))
+        own.engine.close()
+        return user
 
     def _walk(
         self, seed: int, user: Any, logged: Tracebacks, until: int, only: Sequence[int] | None
@@ -131,7 +143,8 @@ class Campaign:
         try:
             user.open(documents.load(_REST), True, 2 << 30)
         except (BrokenError, OverError):
-            return self._after(user)
+            user = self._after(user)
+            user.open(documents.load(_REST), True, 2 << 30)
         return user
 
     def _pids(self, user: Any) -> dict[str, int]:

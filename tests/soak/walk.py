@@ -46,7 +46,7 @@ class Walk:
         self.trail: list[str] = []
         self.number = 0
         self._rng = Random(f"{seed}/0")
-        self._kills = seed % _KILLING == 0
+        self._kills = kills(seed)
         self._session = FIRST
         self._given: dict[str, int] = {}  # session -> since when its variables were given values
         self._epoch = 0
@@ -394,6 +394,11 @@ MOVES = {
     "fresh": 4,
     "kill": 4,
 }
+
+
+def kills(seed: int) -> bool:
+    """Whether the walk of a seed kills its engine now and then."""
+    return seed % _KILLING == 0
 
 
 def reply_reason(reply: m.Message) -> str:
