@@ -187,10 +187,11 @@ class Backward:
         fitting = checked(op, name, results, view, any_shape=summed)
         if not summed:
             return fitting
-        return [
+        results = [
             sum_to_shape_of(g, x) if isinstance(g, Tensor) else g
             for g, x in zip(fitting, view.inputs, strict=True)
         ]
+        return checked(op, name, results, view, any_shape=False)
 
     def _own(
         self,

@@ -9,7 +9,8 @@ from core.ops.builder import Tensor, call, call_many
 
 
 def sum_to_shape_of(grad: Tensor, x: Tensor) -> Tensor:
-    """`grad` summed over the axes along which `x` was broadcast, in `x`'s shape.
+    """`grad` summed over the axes along which `x` was broadcast, in `x`'s shape; as it is where
+    `x` cannot have been broadcast to it, as with another op's gradient.
 
     With both shapes known this adds nothing, or one Sum and one Reshape; otherwise the axes are
     found while running, by TensorFlow's BroadcastGradientArgs.
@@ -23,12 +24,17 @@ def sum_to_shape_of(grad: Tensor, x: Tensor) -> Tensor:
 
 def _static(grad: Tensor, shape: Shape) -> Tensor:
     have, want = grad.shape.static(), shape.static()
-    if have == want:
-        return grad
     extra = len(have) - len(want)
+    if have == want or extra < 0 or not _reaches(want, have[extra:]):
+        return grad
     axes = [*range(extra)]
     axes += [i + extra for i, size in enumerate(want) if size == 1 and have[i + extra] != 1]
     if not axes:
         return grad
     total = call("Sum", grad, np.array(axes, np.int32))
     return call("Reshape", total, np.array(want, np.int32))
+
+
+def _reaches(sizes: tuple[int, ...], whole: tuple[int, ...]) -> bool:
+    """Whether sizes are broadcast to those of the same rank."""
+    return all(size in (1, there) for size, there in zip(sizes, whole, strict=True))

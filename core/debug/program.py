@@ -45,6 +45,7 @@ class Program:
     derived:   how the gradients came about, one for each thing that was differentiated, and last
                those that an imported graph holds already. Where several have a gradient of the
                same tensor, `gradients` has the first one's.
+    remembered: those of before an edit, while they cannot be derived: for the edit after it.
     """
 
     graph: Graph
@@ -65,6 +66,7 @@ class Program:
     problems: tuple[Problem, ...] = ()
     threads: tuple[Thread, ...] = ()
     derived: tuple[Differentiation, ...] = ()
+    remembered: tuple[Differentiation, ...] = ()
 
     @property
     def losses(self) -> Losses:

@@ -31,7 +31,7 @@ from core.engine.session import Session
 from core.errors import GradstepError
 from core.graph.near import instead
 
-_ASSIGN = "assign"  # in the history
+_ASSIGN, _BREAKPOINTS = "assign", "breakpoints"  # in the history
 _STOPS = (Reason.BREAKPOINT, Reason.PAUSE)
 
 
@@ -110,8 +110,8 @@ class Threads:
 
     @property
     def history(self) -> Sequence[tuple[str, Any]]:
-        """The commands since the start, with their targets; of switching the target alone; and the
-        values that variables were given."""
+        """The commands since the start, with their targets; of switching the target alone; the
+        values that variables were given, and the breakpoints that were set."""
         return tuple(self._history)
 
     @property
@@ -137,7 +137,7 @@ class Threads:
         """The move of that name, of the current thread; `continue_` of all, `restart` of all."""
         self._pausing.clear()
         if name == Command.RESTART:
-            self._history.clear()
+            self._history = [entry for entry in self._history if entry[0] == _BREAKPOINTS][-1:]
             self._restart()
             self._remember("", self.current)
             return self.stop
@@ -159,6 +159,8 @@ class Threads:
             for name, target in history:
                 if name == _ASSIGN:
                     self.assign(fitting(self.program.graph, target))
+                elif name == _BREAKPOINTS:
+                    self.set_breakpoints(target)
                 elif name:
                     self.command(name, target)
                 else:
@@ -174,6 +176,7 @@ class Threads:
         """Replace all, in every thread. Raises GradstepError for one that cannot be read."""
         for member in self._all:
             member.session.set_breakpoints(breakpoints)
+        self._remember(_BREAKPOINTS, tuple(breakpoints))
 
     def _remember(self, command: str, target: object) -> None:
         if len(self._members) > 1:  # where positions alone do not lead back

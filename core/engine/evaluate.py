@@ -12,7 +12,9 @@ import numpy as np
 from core.engine.backend import Backend
 from core.engine.opaque import kept
 from core.errors import GradstepError, unforeseen
+from core.graph.dtypes import DType, Shape, TensorType
 from core.graph.model import Operation
+from core.ops.definition import InferContext
 from core.ops.given_types import with_inputs
 from core.ops.host import home
 from core.ops.opaque import State
@@ -113,6 +115,9 @@ def located(
             node=op.name,
             hint=f"wire the handle of a {_handled(op)} to it",
         )
+    refused = _refused(op, given)
+    if refused is not None:
+        return refused
     return unforeseen(f"{with_inputs(op, given)} could not be computed", error, op.name)
 
 
@@ -127,6 +132,23 @@ def _leads_elsewhere(error: Exception, op: Operation, given: Sequence[Any]) -> b
 
 def _handled(op: Operation) -> str:
     return _HANDLES.get(lookup(op.type, op.name).inputs[0].name, "tensor")
+
+
+def _refused(op: Operation, given: Sequence[Any]) -> GradstepError | None:
+    """What the op's own rule says of arrays that its kernel failed on, which leaves it to the rule
+    to look at them; not all shapes are known before a run. None where the rule takes them."""
+    definition = lookup(op.type, op.name)
+    plain = all(isinstance(x, np.ndarray) and not x.dtype.hasobject for x in given)
+    if definition.writes or not plain or len(given) != len(op.inputs):
+        return None
+    types = [TensorType(DType.of(x.dtype), Shape(x.shape)) for x in given]
+    try:
+        definition.infer(InferContext(definition, op, types, lambda index: given[index]))
+    except GradstepError as error:
+        return error.at(op.name).as_kind("ValueError", "InvalidArgumentError")
+    except Exception:  # nothing that it would say better
+        return None
+    return None
 
 
 def _with_keywords(

@@ -82,7 +82,7 @@ class EngineClient:
         def answered(reply: Message, received: tuple[Buffer, ...]) -> None:
             with self._lock:
                 if connection is self._connection:
-                    self._journal = self._journal.after(message, buffers, reply)
+                    self._journal = self._journal.after(message, buffers, reply, received)
             reply_to(reply, received)
 
         connection.send(message, buffers, answered)

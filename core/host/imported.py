@@ -45,10 +45,9 @@ def with_imported(program: Program, document: Document, previous: Program | None
 
 def _shown(program: Program, found: Sequence[Differentiation]) -> Iterator[Differentiation]:
     """The first of each thing that was differentiated: what is derived anew, with stops perhaps,
-    stands for what the graph has. What could not be derived after an edit is remembered from
-    before, and is no part of this."""
+    stands for what the graph has."""
     known: set[tuple[TensorRef, ...]] = set()
-    for one in (*(program.derived if program.gradients else ()), *found):
+    for one in (*program.derived, *found):
         if one.of not in known:
             known.add(one.of)
             yield one

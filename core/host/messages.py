@@ -105,12 +105,13 @@ class Done(Message, frozen=True, kw_only=True):
 
 
 class Open(Message, frozen=True, kw_only=True):
-    """Load the document in raw buffer 0 (a .gradstep file's bytes). Replied to with Opened.
+    """Load the document in raw buffer 0 (a .gradstep file's bytes). Replied to with Opened; where
+    several sessions, threads or changed variables make it hang on more than a place, with a raw
+    buffer that says how they came there. As raw buffer 1 of an Open it leads another engine there.
 
     trusted: whether its Python may run; confined: only without network and files, so that an
     engine that has them refuses. keep_position: after an edit, replay to the old step.
-    recorded_limit: bytes of recorded runs to keep. way: commands, with their targets, to be given
-    before breakpoints are set, as far as they can be: they lead to where another engine stood.
+    recorded_limit: bytes of recorded runs to keep.
     """
 
     trusted: bool = False
@@ -118,7 +119,6 @@ class Open(Message, frozen=True, kw_only=True):
     device: str = "cpu"
     keep_position: bool = False
     recorded_limit: int = 2 << 30
-    way: list[tuple[str, str]] = []
 
 
 class Opened(Message, frozen=True, kw_only=True):
@@ -138,16 +138,14 @@ class Control(Message, frozen=True, kw_only=True):
 class ManageSessions(Message, frozen=True, kw_only=True):
     """Several sessions of the open document: "list", "new", "duplicate", "delete", "switch" (name),
     or "copy" variables from session `source` to `target` (wanted: "w", "w=v", "net/=other/"; none:
-    all of the same name). Replied to with SessionList.
-
-    at: where the current session is to stand first: "run:step" or "run:end"."""
+    all of the same name). Replied to with SessionList, and a raw buffer as of Open, but to "list".
+    """
 
     command: str
     name: str = ""
     source: str = ""
     target: str = ""
     wanted: list[str] = []
-    at: str = ""
 
 
 class SessionList(Message, frozen=True, kw_only=True):

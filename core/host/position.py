@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
-from core.debug.changes import repeat
+from core.debug.changes import Change, repeat
+from core.debug.place import Place
 from core.debug.program import Program
 from core.debug.session import DebugSession
 from core.debug.sessions import FIRST, Sessions
-from core.debug.stop import Stop
 from core.debug.threads import Threads
 from core.engine.backend import Backend
 from core.errors import GradstepError
@@ -35,52 +36,98 @@ def begin(
         return Threads(program, backend, limit_bytes, before)
 
 
-def begin_all(make: Callable[[Threads | None], Threads], before: Sessions | None) -> Sessions:
-    """A session of a program before run 0; after an edit one for each of those before it. make:
-    `begin` but for its last argument."""
-    if before is None:
+@dataclass(frozen=True, eq=False)
+class Course:
+    """How a session came to where it stands, which leads one of another program, or in another
+    engine, to the same place.
+
+    op: what comes next there; "" at the end of a run. inside: the loops it stands in. changes: what
+    variables were given on the way. history: where threads share queues, all commands.
+    """
+
+    run: int
+    step: int
+    op: str
+    inside: tuple[Place, ...] = ()
+    changes: tuple[Change, ...] = ()
+    history: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def is_place(self) -> bool:
+        """Whether the place says it all."""
+        return not self.changes and not self.history
+
+
+@dataclass(frozen=True, eq=False)
+class Courses:
+    """Of all sessions, by their names."""
+
+    by_name: Mapping[str, Course]
+    current: str
+
+
+def course_of(threads: Threads) -> Course:
+    """How a session came to where it stands now."""
+    session = threads.session
+    stop, steps = session.stop, session.plan.steps
+    op = "" if stop.step == len(steps) else steps[stop.step].op.name
+    return Course(
+        stop.run, stop.step, op, stop.inside, tuple(session.changes), tuple(threads.history)
+    )
+
+
+def courses_of(sessions: Sessions) -> Courses:
+    """How all of them did."""
+    return Courses({n: course_of(t) for n, t in sessions.by_name.items()}, sessions.current)
+
+
+Make = Callable[[Threads | None], Threads]
+
+
+def begin_all(make: Make, courses: Courses | None, before: Sessions | None = None) -> Sessions:
+    """The sessions of a program: one before run 0; or one for each of the courses, not on its way
+    yet. before: the sessions before an edit. make: `begin` but for its last argument."""
+    if courses is None:
         return Sessions({FIRST: make(None)})
-    return Sessions({n: make(old) for n, old in before.by_name.items()}, before.current)
+    made = {name: make(None if before is None else before[name]) for name in courses.by_name}
+    return Sessions(made, courses.current)
 
 
-def go_back_to_all(sessions: Sessions, before: Sessions) -> None:
-    """Run each to where the one of the same name stood."""
+def follow_all(sessions: Sessions, courses: Courses) -> None:
+    """Run each to where the course of the same name leads."""
     for name, threads in sessions.by_name.items():
-        go_back_to(threads, before[name])
+        follow(threads, courses.by_name[name])
 
 
-def go_back_to(threads: Threads, before: Threads) -> None:
-    """Run to where `before` stood. Where several threads share queues, it takes all the commands
-    again that led there."""
+def follow(threads: Threads, course: Course) -> None:
+    """Run to where a course leads. Where several threads share queues, they take all its commands
+    again."""
     if len(threads.states) > 1:
-        threads.repeat(before.history)
+        threads.repeat(course.history)
     else:
-        _go_back_to(threads, before.session)
+        _go(threads, course)
 
 
-def _go_back_to(threads: Threads, before: DebugSession) -> None:
-    """To the same run, before the same operation; its end, if `before` stood there; after as many
+def _go(threads: Threads, course: Course) -> None:
+    """To the same run, before the same operation; its end, if the course ends there; after as many
     steps, if the operation is gone; the first run that is kept, if that one is not any more. On the
     way variables are given what they were given there."""
     session = threads.session
-    for change in before.changes:
+    for change in course.changes:
         repeat(change, session)
-    there = before.stop
     length = len(session.plan.steps)
-    if there.step == len(before.plan.steps):
-        step = length
-    else:
-        op = before.plan.steps[there.step].op.name
-        step = session.plan.step_of.get(op, min(there.step, length))
-    inside = _inside(there, session, step)
-    if length and (inside or (there.run, step) != (0, 0)):
+    step = length
+    if course.op:
+        step = session.plan.step_of.get(course.op, min(course.step, length))
+    inside = _inside(course, session, step)
+    if length and (inside or (course.run, step) != (0, 0)):
         first = session.timeline.first
-        threads.command("run_to", f"{max(there.run, first)}:{step}{inside}")
+        threads.command("run_to", f"{max(course.run, first)}:{step}{inside}")
 
 
-def _inside(there: Stop, session: DebugSession, step: int) -> str:
+def _inside(course: Course, session: DebugSession, step: int) -> str:
     """The place in the loop that is step number `step` of `session`, too."""
     loop = session.plan.steps[step].op if step < len(session.plan.steps) else None
-    if not there.inside or loop is None or loop.name != there.inside[0].loop:
+    if not course.inside or loop is None or loop.name != course.inside[0].loop:
         return ""
-    return "".join(f"/{place.iteration}:{place.step}" for place in there.inside)
+    return "".join(f"/{place.iteration}:{place.step}" for place in course.inside)

@@ -23,6 +23,7 @@ from core.graph.model import TensorRef
 from core.graph.problems import Problem
 from core.graph.repeats import blocks_around
 from core.graph.scopes import parents
+from core.host import courses as course_bytes
 from core.host import messages as m
 from core.host import sandbox
 from core.host.checking import gradient_tables, table_of_node
@@ -34,7 +35,7 @@ from core.host.expecting import expected, with_expected
 from core.host.explaining import Explainer
 from core.host.failures import info_of, info_of_problem
 from core.host.passing import found_bottlenecks, loss_for
-from core.host.position import begin, begin_all, go_back_to_all
+from core.host.position import Courses, begin, begin_all, courses_of, follow_all
 from core.host.profiling import Wish, profiled
 from core.host.reading import read
 from core.host.reports import broken_numbers, operands, program_info, stopped
@@ -137,19 +138,20 @@ class EngineService:
         program = replace(program, problems=(*problems, *program.problems))
         before = self._loaded if request.keep_position else None
         make = partial(begin, program, backend, request.recorded_limit)
-        sessions = begin_all(make, None if before is None else before.sessions)
+        courses = _courses(before, buffers)
+        sessions = begin_all(make, courses, None if before is None else before.sessions)
         threads = sessions.session
         self._loaded = Loaded(sessions, make, of_kind(document, functions, CodeKind.GRADIENT))
-        if before is not None:
-            go_back_to_all(sessions, before.sessions)
-        threads.repeat([("" if name == "thread" else name, target) for name, target in request.way])
+        if courses is not None:
+            follow_all(sessions, courses)
         info = program_info(threads.session)
         try:
             sessions.set_breakpoints(document.breakpoints)
         except GradstepError as error:
             problem = info_of_problem(Problem.of(error, error.kind))
             info = structs.replace(info, problems=[*info.problems, problem])
-        return m.Opened(program=info, stopped=stopped(threads)), ()
+        told = course_bytes.written(courses_of(sessions))
+        return m.Opened(program=info, stopped=stopped(threads)), told
 
     def _control(self, request: m.Control, buffers: Sequence[Buffer]) -> Answer:
         threads = self._threads
@@ -170,7 +172,10 @@ class EngineService:
 
     def _manage_sessions(self, request: m.ManageSessions, buffers: Sequence[Buffer]) -> Answer:
         loaded = self._open_document
-        return managed(loaded.sessions, request, loaded.make), ()
+        reply = managed(loaded.sessions, request, loaded.make)
+        if request.command == "list":
+            return reply, ()
+        return reply, course_bytes.written(courses_of(loaded.sessions))
 
     def _set_breakpoints(self, request: m.SetBreakpoints, buffers: Sequence[Buffer]) -> Answer:
         self._open_document.sessions.set_breakpoints(
@@ -327,6 +332,14 @@ class EngineService:
 
     def _print(self, text: str) -> None:
         self._emit(m.Output(text=text))
+
+
+def _courses(before: Loaded | None, buffers: Sequence[Buffer]) -> Courses | None:
+    """Where the sessions of a document that is being opened go: to where those before the edit
+    stood, or to what was sent with it."""
+    if before is not None:
+        return courses_of(before.sessions)
+    return course_bytes.read(buffers[1]) if len(buffers) > 1 else None
 
 
 def _sent(buffers: Sequence[Buffer]) -> Document:

@@ -29,8 +29,6 @@ def managed(sessions: Sessions, request: ManageSessions, make: Make) -> SessionL
 
 
 def _manage(sessions: Sessions, request: ManageSessions, make: Make) -> str:
-    if request.at:
-        _place(sessions.session, request.at)
     if request.command == "copy":
         return copied_text(sessions, request.source, request.target, request.wanted)
     commands: Mapping[str, Callable[[], None]] = {
@@ -75,12 +73,3 @@ def brief(value: np.ndarray) -> str:
     if value.size <= _SHOWN:
         return f"[{' '.join(first)}]"
     return f"[{' '.join(first)} …] {'×'.join(map(str, value.shape))}"
-
-
-def _place(threads: Threads, at: str) -> None:
-    run, _, rest = at.partition(":")
-    step, slash, inside = rest.partition("/")
-    length = threads.session.timeline.length
-    there = length if step == "end" else min(int(step), length)
-    if inside or (int(run), there) != (threads.stop.run, threads.stop.step):
-        threads.command("run_to", f"{run}:{there}{slash}{inside}")

@@ -25,17 +25,18 @@ def unpack(part: TensorPart, buffers: tuple[Buffer, ...]) -> np.ndarray[Any, Any
     empty when it has none."""
     if part.buffer < 0:
         return np.empty(0, DType(part.dtype).numpy if part.dtype else np.float32)
-    return _elements(buffers[part.buffer], DType(part.dtype).numpy)
+    return elements(buffers[part.buffer], DType(part.dtype).numpy)
 
 
 def unpack_before(part: TensorPart, buffers: tuple[Buffer, ...]) -> np.ndarray[Any, Any] | None:
     """The same elements of the variable before its last update; None where they were not sent."""
     if part.update is None or part.update.before < 0:
         return None
-    return _elements(buffers[part.update.before], DType(part.dtype).numpy)
+    return elements(buffers[part.update.before], DType(part.dtype).numpy)
 
 
-def _elements(buffer: Buffer, kind: np.dtype[Any]) -> np.ndarray[Any, Any]:
+def elements(buffer: Buffer, kind: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """The flat read-only array that `pack` made a buffer of."""
     if kind.hasobject:
         return np.array([*msgspec.msgpack.decode(buffer, type=list[bytes]), None], object)[:-1]
     array = np.frombuffer(buffer, kind.newbyteorder("<")).astype(kind, copy=False)

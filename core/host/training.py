@@ -45,12 +45,11 @@ def with_training(
     idle = [_nothing_to_minimize(o) for o in document.optimizers if not loss_of(document, o)]
     if not asked:
         return program, idle
-    known = () if previous is None else previous.derived
-    last = tuple(one for one in known if not one.imported)
+    last = () if previous is None else _own(previous)
     of = [ref for request in asked if _is_run(document, request) for ref in request.of]
     there = [ref for ref in of if ref.op in program.graph]
     fetches = tuple(dict.fromkeys((*there, *program.fetches)))
-    program = replace(program, request=asked[0], derived=last, fetches=fetches)
+    program = replace(program, request=asked[0], remembered=last, fetches=fetches)
     derived, problems = _derived(program, document, broken, rules, asked)
     problems += idle
     if not derived:
@@ -58,6 +57,11 @@ def with_training(
     whole, program = program.graph, _with_gradients(program, document, derived)
     program, more = _with_updates(program, document, previous)
     return replace(program, graph=_beside(program.graph, whole)), [*problems, *more]
+
+
+def _own(program: Program) -> tuple[Differentiation, ...]:
+    """The gradients that were derived, now or the last time that this could be done."""
+    return tuple(one for one in program.derived if not one.imported) or program.remembered
 
 
 def _derived(
@@ -68,7 +72,7 @@ def _derived(
     asked: Sequence[GradientRequest],
 ) -> tuple[list[Differentiation], list[Problem]]:
     """Each request's gradients beside those of the others, on the forward graph alone."""
-    sound, last = _without(program.graph, broken), program.derived
+    sound, last = _without(program.graph, broken), program.remembered
     derived: list[Differentiation] = []
     problems: list[Problem] = []
     for number, (request, scope) in enumerate(zip(asked, _scopes(sound), strict=False)):
@@ -127,6 +131,7 @@ def _with_gradients(
         program,
         graph=_together(derived),
         derived=tuple(derived),
+        remembered=(),
         gradients=first_entries(d.gradients for d in derived),
         slices=first_entries(d.slices for d in derived),
         edges=edges,

@@ -149,6 +149,8 @@ def _drawn(draw: Draw, op: str, seed: int | None) -> Initializer:
     """Numbers of a stream, as the operation inside TensorFlow's initializer draws them."""
 
     def initializer(shape: Sizes, dtype: np.dtype, name: str) -> np.ndarray:
+        if dtype.kind not in "iufc":
+            raise ValueError(f"'{name}' is of {dtype}, of which there are no random values")
         given = (0, 0) if seed is None else (_GRAPH_SEED, seed)
         seeds = seeds_of(*given, f"{name}/Initializer/{op}")
         return draw(seeds, 0, math.prod(shape), dtype).reshape(shape)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from core.errors import GradstepError
 from core.graph.dtypes import TensorType
 from core.graph.loop import Loop, loop_of, way_to
-from core.graph.model import Edge, Graph, Operation
+from core.graph.model import Edge, Graph, Operation, TensorRef
 from core.ops.infer import Inference, declared
 from core.ops.loop_types import iteration_types
 from core.ops.tensor_types import TensorTypes
@@ -78,9 +78,21 @@ def _add_types(types: dict[str, _Types], graph: Graph) -> None:
 
 
 def _types_in(loop: Loop, op: Operation, types: Mapping[str, _Types]) -> Inference:
-    """Those of an iteration; where they do not fit together, those that it declares."""
+    """Those of an iteration; where they do not fit together, those that it declares. So it is with
+    an argument that nothing comes in for."""
+    inside = declared(loop.graph)
+    if len(op.inputs) != len(loop.arguments):
+        return inside
     try:
-        given = [types[ref.op][ref.index] for ref in op.inputs if ref is not None]
-        return iteration_types(loop, [kind for kind in given if kind is not None]).inference
+        given = [
+            inside.types[TensorRef(name)] if kind is None else kind
+            for name, kind in zip(loop.arguments, _coming_in(op, types), strict=True)
+        ]
+        return iteration_types(loop, given).inference
     except (GradstepError, KeyError, IndexError):
-        return declared(loop.graph)
+        return inside
+
+
+def _coming_in(op: Operation, types: Mapping[str, _Types]) -> list[TensorType | None]:
+    """The types of an operation's inputs; None for one that is open, or not known."""
+    return [None if ref is None else types[ref.op][ref.index] for ref in op.inputs]

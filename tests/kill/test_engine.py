@@ -24,7 +24,7 @@ class InProcess:
 
     def send(self, message: m.Message, buffers: Any = (), reply_to: Any = None) -> None:
         reply, received = self._service.handle(message, buffers)
-        self._journal = self._journal.after(message, buffers, reply)
+        self._journal = self._journal.after(message, buffers, reply, received)
         reply_to(reply, received)
 
     def restart(self, reply_to: Any) -> int:

@@ -48,6 +48,9 @@ def unstack(
 ) -> list[Tensor]:
     """The slices along an axis; `num` is needed where that size is not known."""
     if num is None and value.shape.dims is not None:
+        rank = len(value.shape.dims)
+        if not -rank <= axis < rank:
+            raise ValueError(f"Argument `axis` = {axis} not in range [{-rank}, {rank})")
         num = value.shape.dims[axis]
     if num is None:
         raise ValueError(f"Cannot infer argument `num` from shape {value.shape}")

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from core.autodiff.differentiate import differentiate
+from core.autodiff.request import GradientRequest, Override, OverrideKind
 from core.autodiff.unbroadcast import sum_to_shape_of
+from core.errors import GradstepError
+from core.graph.dtypes import DType, Shape
 from core.graph.model import TensorRef
 from core.ops.builder import GraphBuilder
 from tests.support.networks import evaluate
@@ -41,6 +46,23 @@ def test_the_sum_is_over_what_was_broadcast(
     feeds: dict[TensorRef, Any] = {grad.ref: values, x.ref: np.zeros(want, np.float32)}
     [got] = evaluate(build.build(), [found.ref], feeds)
     np.testing.assert_array_equal(got, values.sum(axis=axes).reshape(want))
+
+
+@pytest.mark.parametrize("borrowed", ["AddV2", "Sub"])
+@pytest.mark.parametrize(("x", "y"), [((3,), ()), ((2, 3), (3,)), ((2, 3), (2, 1)), ((2,), (4, 3))])
+def test_a_borrowed_gradient_that_cannot_be_one_of_its_input_is_refused(
+    x: tuple[int, ...], y: tuple[int, ...], borrowed: str
+) -> None:
+    """What arrives has a shape that the input cannot have been broadcast to."""
+    build = GraphBuilder()
+    given = build.placeholder("x", shape=x), build.placeholder("w", shape=x)
+    attrs = {"token": "f", "Tout": (DType.FLOAT32,), "shapes": (Shape(y),)}
+    build.one("PyFunc", *given, name="y", **attrs)
+    overrides = (Override(borrowed, "y", OverrideKind.OP),)
+    request = replace(GradientRequest.to("y", "x"), overrides=overrides)
+    with pytest.raises(GradstepError, match="Incompatible shapes") as caught:
+        differentiate(build.build(), request)
+    assert caught.value.kind != "InternalError"
 
 
 @pytest.mark.parametrize("shape", [(2, 3), (1, 3), (1, 1), ()])

@@ -21,7 +21,7 @@ from core.engine.loops import trace
 from core.errors import GradstepError
 from core.graph.model import TensorRef
 from core.host.derive import derive
-from core.host.position import go_back_to
+from core.host.position import course_of, follow
 from core.ops.builder import GraphBuilder
 from tests.support.looping import branched, nested, position, power
 from tests.support.queueing import FEEDERS, queue_document
@@ -177,7 +177,7 @@ def test_an_edit_in_a_run_that_the_new_session_let_go_of_leads_to_the_first_that
         change(before)
     before.command("run_to", "1:2")
     after = Threads(before.program, limit_bytes=300)
-    go_back_to(after, before)
+    follow(after, course_of(before))
     first = after.session.timeline.first
     assert first > 1
     assert position(after.stop) == f"{first}:2"

@@ -56,6 +56,20 @@ def require_ours(error: GradstepError | Problem, caplog: Any, text: str) -> None
 
 
 @pytest.mark.parametrize("fast", [False, True])
+def test_shapes_known_only_in_the_run_that_the_rule_of_an_op_refuses(fast: bool) -> None:
+    builder = GraphBuilder()
+    x = builder.placeholder("x", "float32", (4, 2))
+    axis = builder.placeholder("axis", "int32", ())
+    rows = builder.one("ArgMax", x, axis, name="rows")
+    builder.one("Equal", builder.placeholder("labels", "int64", (4,)), rows, name="y")
+    session = Session(builder.build(), fast=fast)
+    feeds = {"x": np.zeros((4, 2), np.float32), "axis": np.int32(0), "labels": np.zeros(4, int)}
+    with pytest.raises(GradstepError, match=r"Incompatible shapes: \[4\] vs. \[2\]") as caught:
+        session.run(["y"], feeds)
+    assert (caught.value.kind, caught.value.node) == ("InvalidArgumentError", "y")
+
+
+@pytest.mark.parametrize("fast", [False, True])
 def test_a_kernel(broken: Any, caplog: Any, fast: bool) -> None:
     graph = drawn()
     broken(kernel=breaks, ufunc=None, out_kernel=None, out_calls=None)

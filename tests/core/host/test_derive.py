@@ -290,6 +290,18 @@ def test_a_program_after_one_that_has_no_gradients(tutorial: Document) -> None:
     )
 
 
+def test_gradients_that_cannot_be_derived_any_more_are_no_part_of_what_is_said(
+    tutorial: Document,
+) -> None:
+    """An engine that has seen an edit says of a program what another one says that has not."""
+    before = derive(tutorial)
+    cut = tutorial.with_(graph=disconnect(tutorial.graph, Edge(tutorial.request.of[0].op, 0)))
+    after, anew = derive(cut, previous=before), derive(cut)
+    assert before.losses
+    assert after.losses == anew.losses == {}
+    assert after.derived == anew.derived
+
+
 def test_a_number_that_equals_another_is_an_edit_too(tutorial: Document) -> None:
     graph, _ = add(tutorial.graph, "Gather", "rows", attrs={"validate_indices": True})
     before = derive(tutorial.with_(graph=graph))

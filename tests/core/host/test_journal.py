@@ -15,7 +15,7 @@ from core.host import messages as m
 from core.host.devices import CpuOnly
 from core.host.journal import Journal
 from core.host.service import EngineService
-from core.io import store
+from core.io import edits, store
 from core.io.document import Document
 from core.ops import api as tf
 from core.ops.builder import GraphBuilder, Tensor
@@ -33,15 +33,17 @@ class Sessions(RuleBasedStateMachine):
         self.journal = Journal()
         self.here: m.Stopped | None = None
         self.refs: list[str] = []
+        self.document: Document | None = None
 
     def ask(self, message: m.Message, *buffers: bytes) -> m.Message:
-        reply, _ = self.service.handle(message, buffers)
-        self.journal = self.journal.after(message, buffers, reply)
+        reply, received = self.service.handle(message, buffers)
+        self.journal = self.journal.after(message, buffers, reply, received)
         return reply
 
     @initialize(name=st.sampled_from(["tutorial", "override_add", "gather"]))
     def open(self, name: str) -> None:
         data = (EXAMPLES / f"{name}.gradstep").read_bytes()
+        self.document = store.from_bytes(data)
         reply = self.ask(m.Open(trusted=True), data)
         assert isinstance(reply, m.Opened)
         self.here = reply.stopped
@@ -61,6 +63,29 @@ class Sessions(RuleBasedStateMachine):
         specs = [m.BreakpointSpec(target=name) for name in names]
         assert self.ask(m.SetBreakpoints(breakpoints=specs)) == m.Done()
 
+    @rule(command=st.sampled_from(["new", "duplicate", "switch", "delete", "copy"]), data=st.data())
+    def ask_of_sessions(self, command: str, data: st.DataObject) -> None:
+        source, name = (data.draw(st.sampled_from(["main", "b", "c"])) for _ in range(2))
+        request = m.ManageSessions(command=command, name=name, source=source, target=name)
+        reply = self.ask(request)
+        if isinstance(reply, m.SessionList):
+            self.here = reply.stopped
+
+    @rule(data=st.data())
+    def edit(self, data: st.DataObject) -> None:
+        """One that leaves names as they are: an operation more, another feed, the first again."""
+        assert self.document is not None
+        feed, array = next(iter(self.document.feeds.items()))
+        others = [
+            self.document,
+            edits.add_operation(self.document, "Const", (0, 0))[0],
+            edits.set_feed(self.document, feed, array.array[::-1]),
+        ]
+        request = m.Open(trusted=True, keep_position=True)
+        reply = self.ask(request, store.to_bytes(data.draw(st.sampled_from(others))))
+        assert isinstance(reply, m.Opened)
+        self.here = reply.stopped
+
     @rule()
     def fail(self) -> None:
         before = self.journal
@@ -71,7 +96,7 @@ class Sessions(RuleBasedStateMachine):
     @rule()
     def die_and_come_back(self) -> None:
         assert self.here is not None
-        before = self.values()
+        before, held = self.values(), self.held()
         self.service = EngineService(CpuOnly())
         replies = [self.service.handle(*request)[0] for request in self.journal.replay()]
         assert not any(isinstance(reply, m.Failed) for reply in replies)
@@ -84,7 +109,14 @@ class Sessions(RuleBasedStateMachine):
         )
         assert (stopped.error is None) == (self.here.error is None)
         assert self.values() == before
+        assert self.held() == held
         self.here = stopped
+
+    def held(self) -> list[tuple[str, int, int, dict[str, str]]]:
+        """Of all sessions: where they stand, and with what."""
+        reply, _ = self.service.handle(m.ManageSessions(command="list"))
+        assert isinstance(reply, m.SessionList)
+        return [(s.name, s.run, s.step, s.held) for s in reply.sessions]
 
     def values(self) -> list[bytes]:
         """Every tensor's state and bits, here."""
@@ -113,8 +145,8 @@ def test_threads_come_back_by_the_same_commands() -> None:
 
     def ask(message: m.Message, *buffers: bytes) -> m.Message:
         nonlocal journal
-        reply, _ = service.handle(message, buffers)
-        journal = journal.after(message, buffers, reply)
+        reply, received = service.handle(message, buffers)
+        journal = journal.after(message, buffers, reply, received)
         return reply
 
     ask(m.Open(), store.to_bytes(queue_document(3, 4)))
@@ -147,8 +179,8 @@ def test_it_comes_back_into_the_same_iteration_of_the_same_loop() -> None:
 
     def ask(message: m.Message, *buffers: bytes) -> m.Message:
         nonlocal journal
-        reply, _ = service.handle(message, buffers)
-        journal = journal.after(message, buffers, reply)
+        reply, received = service.handle(message, buffers)
+        journal = journal.after(message, buffers, reply, received)
         return reply
 
     ask(m.Open(), store.to_bytes(document))

@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
+from core.debug.breakpoints import Breakpoint
 from core.host import messages as m
 from core.host.devices import CpuOnly
 from core.host.journal import Journal
 from core.host.service import EngineService
 from core.io import edits, store
 from core.io.document import Document
+from tests.support.queueing import queue_document
 
 
 class Engine:
@@ -26,8 +28,8 @@ class Engine:
             assert not isinstance(reply, m.Failed), reply
 
     def ask(self, message: m.Message, *buffers: bytes) -> Any:
-        reply, _ = self.service.handle(message, buffers)
-        self.journal = self.journal.after(message, buffers, reply)
+        reply, received = self.service.handle(message, buffers)
+        self.journal = self.journal.after(message, buffers, reply, received)
         return reply
 
     def open(self, document: Document, keep: bool = False) -> m.Opened:
@@ -89,6 +91,56 @@ def test_a_new_engine_comes_back_to_all_of_them(engine: Engine, tutorial: Docume
     assert Engine(engine.journal).held() == engine.held()
     engine.open(edits.rename_operation(tutorial, "e", "sum"), keep=True)
     assert Engine(engine.journal).held() == engine.held()
+
+
+def test_values_that_a_session_was_given_outlast_an_edit_and_then_the_engine(
+    engine: Engine, tutorial: Document
+) -> None:
+    """They are those of the program as it was then, which the edited one does not give again."""
+    engine.sessions("switch", "main")
+    engine.sessions("duplicate", "twin")
+    engine.open(edits.set_feed(tutorial, "data:0", -tutorial.feeds["data:0"].array), keep=True)
+    engine.ask(m.Control(command="step"))
+    assert Engine(engine.journal).held() == engine.held()
+
+
+def test_a_copy_that_was_restarted_comes_back_as_one_that_was_given_nothing(
+    engine: Engine,
+) -> None:
+    engine.sessions("switch", "main")
+    engine.sessions("duplicate", "twin")
+    given = engine.held()["twin"]
+    engine.ask(m.Control(command="restart"))
+    assert engine.held()["twin"] != given
+    assert Engine(engine.journal).held() == engine.held()
+
+
+def test_a_session_left_where_an_edit_then_put_operations_before_comes_back_there(
+    engine: Engine, tutorial: Document
+) -> None:
+    engine.sessions("switch", "main")
+    engine.ask(m.Control(command="run_to", target="1:3"))
+    engine.sessions("new", "third")
+    engine.open(edits.remove_operations(tutorial, ["k"]), keep=True)
+    engine.open(edits.add_operation(tutorial, "Const", (0, 0))[0], keep=True)
+    assert Engine(engine.journal).held() == engine.held()
+
+
+def test_threads_come_back_after_an_edit_to_where_breakpoints_had_stopped_them() -> None:
+    document = queue_document(3, 4)
+    engine = Engine()
+    engine.open(document)
+    engine.ask(m.SetBreakpoints(breakpoints=[m.BreakpointSpec(target="one_rows")]))
+    stood = engine.ask(m.Control(command="continue_"))
+    assert stood.reason == "breakpoint"
+    stopping = edits.set_breakpoints(document, [Breakpoint("one_rows")])
+    after = engine.open(edits.set_note(stopping, "t", "n", "", ""), keep=True).stopped
+    assert (after.run, after.step, after.op) == (stood.run, stood.step, stood.op)
+    engine.ask(m.Control(command="step"))
+    other = Engine(engine.journal)
+    stops = [each.ask(m.Control(command="pause")) for each in (engine, other)]
+    assert stops[0].threads == stops[1].threads
+    assert other.held() == engine.held()
 
 
 @pytest.mark.parametrize(

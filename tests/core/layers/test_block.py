@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -263,6 +264,20 @@ def test_a_wrong_setting_is_refused(settings: dict[str, object], says: str, hint
         add_block(Document(), "dense", (0, 0), settings=settings)
     assert caught.value.message == says
     assert caught.value.hint.startswith(hint)
+
+
+@pytest.mark.parametrize("dtype", [DType.FLOAT32, DType.BOOL, DType.STRING])
+def test_what_no_block_can_read_is_refused_in_words(dtype: DType) -> None:
+    """Whatever is selected when a block is added: it is added, or it is said why not."""
+    shapes = [Shape.of(), Shape.of(3), Shape.of(2, 3, 4), Shape.of(2, 4, 4, 3), Shape(None)]
+    builder = GraphBuilder()
+    refs = [builder.placeholder("x", dtype, shape).ref for shape in shapes]
+    document = Document(graph=builder.build())
+    types = infer(document.graph).types
+    for name in NAMES:
+        for ref in refs:
+            with suppress(GradstepError):
+                add_block(document, name, (0, 0), [ref], types)
 
 
 def test_a_network_of_more_inputs_than_are_given_is_refused() -> None:

@@ -9,10 +9,13 @@ import pytest
 
 from core.engine.session import Session
 from core.errors import GradstepError
+from core.graph.edits import disconnect
 from core.graph.loop import loop_of, within
-from core.graph.model import Graph
+from core.graph.model import Edge, Graph, TensorRef
 from core.ops import api as tf
 from core.ops.builder import GraphBuilder, Tensor
+from core.ops.infer import declared, infer
+from core.ops.opened import opened_types
 
 # As TensorFlow 2.21 has it in v1 mode, but for the Whiles, which it has not, and operators, whose
 # names are the op types.
@@ -55,6 +58,21 @@ def test_names_and_control_inputs_are_tensorflows(builder: GraphBuilder) -> None
     assert loop.variables == ("outer/Merge", "outer/Merge_1")
     assert loop.captures == ("outer/Less/Enter", "outer/while/mul/Enter")
     assert GraphBuilder(graph).unique("outer/while/mul") == "outer/while/mul_1"
+
+
+def test_types_inside_are_known_whatever_wire_into_the_loop_is_open(builder: GraphBuilder) -> None:
+    x, n = builder.placeholder("x", shape=[2]), builder.placeholder("n", "int32", [])
+    tf.while_loop(lambda i, a: i < n, lambda i, a: (i + 1, a * x), (0, x), name="outer")
+    graph = builder.build()
+    loop = loop_of(graph["outer/While"])
+    assert loop is not None
+    whole = opened_types(graph, infer(graph)).types
+    for index, argument in enumerate(loop.arguments):
+        cut = disconnect(graph, Edge("outer/While", index))
+        types = opened_types(cut, infer(cut)).types
+        assert types[TensorRef(argument)] == declared(loop.graph).types[TensorRef(argument)]
+        others = (TensorRef(name) for name in loop.arguments if name != argument)
+        assert all(types[ref].dtype is whole[ref].dtype for ref in others)
 
 
 def test_what_is_only_outside_is_a_capture(builder: GraphBuilder) -> None:

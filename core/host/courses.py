@@ -1,0 +1,116 @@
+"""How sessions came to where they stand, as bytes: told by one engine, gone by another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from core.debug.breakpoints import Breakpoint
+from core.debug.changes import Change
+from core.debug.place import Place
+from core.debug.sessions import FIRST
+from core.errors import GradstepError
+from core.graph.dtypes import DType
+from core.host.position import Course, Courses
+from core.host.tensor_bytes import elements, pack
+from core.host.wire import Buffer
+
+
+class _Array(msgspec.Struct, array_like=True):
+    dtype: str
+    shape: list[int]
+    data: bytes
+
+
+class _Change(msgspec.Struct, array_like=True):
+    run: int
+    step: int
+    op: str
+    values: dict[str, _Array]
+
+
+class _Command(msgspec.Struct, array_like=True):
+    """One entry of a history: with a target, values that were given, or breakpoints set."""
+
+    name: str
+    target: str = ""
+    values: dict[str, _Array] | None = None
+    breakpoints: list[Breakpoint] | None = None
+
+
+class _Course(msgspec.Struct, array_like=True):
+    run: int
+    step: int
+    op: str
+    inside: list[Place]
+    changes: list[_Change]
+    history: list[_Command]
+
+
+class _Courses(msgspec.Struct, array_like=True):
+    by_name: dict[str, _Course]
+    current: str
+
+
+def written(courses: Courses) -> tuple[Buffer, ...]:
+    """The buffer that tells of courses; none where there is the first session alone, and its place
+    says all."""
+    if [*courses.by_name] == [FIRST] and courses.by_name[FIRST].is_place:
+        return ()
+    record = _Courses({n: _taken_apart(c) for n, c in courses.by_name.items()}, courses.current)
+    return (msgspec.msgpack.encode(record),)
+
+
+def read(buffer: Buffer) -> Courses:
+    """The inverse of `written`. Raises GradstepError (ProtocolError) for anything else."""
+    try:
+        record = msgspec.msgpack.decode(buffer, type=_Courses)
+        by_name = {name: _put_together(course) for name, course in record.by_name.items()}
+    except (msgspec.DecodeError, ValueError) as error:
+        raise GradstepError(
+            f"sessions that cannot be understood: {error}", kind="ProtocolError"
+        ) from None
+    return Courses(by_name, record.current)
+
+
+def _taken_apart(course: Course) -> _Course:
+    changes = [_Change(c.run, c.step, c.op, _arrays(c.values)) for c in course.changes]
+    history = [_command(name, what) for name, what in course.history]
+    return _Course(course.run, course.step, course.op, [*course.inside], changes, history)
+
+
+def _put_together(course: _Course) -> Course:
+    changes = tuple(Change(c.run, c.step, c.op, _values(c.values)) for c in course.changes)
+    history = tuple((each.name, _what(each)) for each in course.history)
+    return Course(course.run, course.step, course.op, tuple(course.inside), changes, history)
+
+
+def _command(name: str, what: Any) -> _Command:
+    if isinstance(what, str):
+        return _Command(name, what)
+    if isinstance(what, Mapping):
+        return _Command(name, values=_arrays(what))
+    return _Command(name, breakpoints=[*what])
+
+
+def _what(command: _Command) -> Any:
+    if command.breakpoints is not None:
+        return tuple(command.breakpoints)
+    return command.target if command.values is None else _values(command.values)
+
+
+def _arrays(values: Mapping[str, np.ndarray]) -> dict[str, _Array]:
+    return {
+        name: _Array(DType.of(value.dtype).value, [*value.shape], bytes(pack(value)))
+        for name, value in values.items()
+    }
+
+
+def _values(arrays: Mapping[str, _Array]) -> dict[str, np.ndarray]:
+    return {
+        name: elements(each.data, DType(each.dtype).numpy).reshape(each.shape)
+        for name, each in arrays.items()
+    }

@@ -1,0 +1,206 @@
+"""The soak itself: some walks that hold, and for each invariant a break that it finds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.graph.problems import Problem
+from core.host import service
+from core.host.derive import compiled, derive
+from core.host.journal import Journal
+from core.io import store
+from core.io.document import Document
+from core.ops import table
+from gui.settings import settings
+from tests.soak import campaign as campaigns
+from tests.soak import documents, drawing, editing, walk
+from tests.soak.__main__ import main
+from tests.soak.campaign import Campaign
+from tests.soak.engines import ServiceEngine
+from tests.soak.faults import BrokenError, Counts
+from tests.soak.memory import Watch
+from tests.soak.shrinking import breaks_again, shrunk
+from tests.soak.user import ProtocolUser
+from tests.soak.walk import RAN, Walk
+
+KILLING = 0  # a seed whose walk kills its engine
+
+
+def walked(
+    seed: int,
+    moves: int = 60,
+    document: str = "tutorial",
+    heard: Callable[[str], None] = lambda text: None,
+) -> Walk:
+    counts = Counts()
+    made = Walk(seed, ProtocolUser(ServiceEngine(counts, heard), counts), counts, document)
+    made.go(moves)
+    return made
+
+
+def broken(seed: int, moves: int = 120, document: str = "tutorial") -> BrokenError:
+    with pytest.raises(BrokenError) as caught:
+        walked(seed, moves, document)
+    return caught.value
+
+
+def _renamed(document: Document) -> Document:
+    return document.with_(title=f"{document.title}.")
+
+
+@pytest.mark.parametrize(
+    ("seed", "document"),
+    [(0, "tutorial"), (1, "while_loop"), (2, "session_copies"), (4, "queue_train_validation"),
+     (5, "cond_v1.pb"), (8, "override_add")],
+)  # fmt: skip
+def test_a_walk_on_which_all_holds(seed: int, document: str) -> None:
+    done = walked(seed, 40, document).counts.done
+    assert done["revisits"] > 5
+
+
+def test_every_document_is_there() -> None:
+    assert len(documents.names()) > 60
+    assert {documents.of_seed(seed) for seed in range(len(documents.names()))} == {
+        *documents.names()
+    }
+    assert documents.load(documents.names()[-1]).graph.operations
+
+
+def test_every_command_that_is_drawn_has_its_edit() -> None:
+    assert drawing.DRAWS.keys() == editing.EDITS.keys()
+
+
+# -- what is found ---------------------------------------------------------------------------------
+
+
+def test_a_kernel_that_gives_something_else_the_next_time(monkeypatch: Any) -> None:
+    given = iter(range(1 << 20))
+
+    def drifting(xp: Any, x: Any, y: Any) -> Any:
+        return x + y + np.float32(next(given) * 1e-3)
+
+    parts = {"kernel": drifting, "ufunc": None, "out_kernel": None, "out_calls": None}
+    monkeypatch.setitem(table._TABLE, "AddV2", replace(table.lookup("AddV2"), **parts))
+    assert broken(1).kind == "revisit"
+
+
+def test_an_edit_that_changes_the_document_before_it(monkeypatch: Any) -> None:
+    def spoiling(document: Document) -> Document:
+        array = document.initial["c"].array
+        array.setflags(write=True)
+        array += 1
+        return _renamed(document)
+
+    monkeypatch.setattr(drawing, "DRAWS", {"spoil": (1, lambda rng, document: ())})
+    monkeypatch.setitem(editing.EDITS, "spoil", spoiling)
+    assert broken(1).kind == "undo"
+
+
+def test_a_file_that_lacks_something(monkeypatch: Any) -> None:
+    load = store.load
+    monkeypatch.setattr(walk.store, "load", lambda path: _renamed(load(path)))
+    assert broken(1, 300).kind == "saved"
+
+
+def test_an_engine_that_does_not_come_back_to_its_place(monkeypatch: Any) -> None:
+    monkeypatch.setattr(Journal, "_way", lambda self: [])
+    assert broken(KILLING).kind == "place"
+
+
+def test_a_program_that_depends_on_the_one_before_the_edit(monkeypatch: Any) -> None:
+    def dependent(*arguments: Any, previous: Any = None, **rest: Any) -> Any:
+        program = derive(*arguments, previous=previous, **rest)
+        more = () if previous is None else (Problem("", "old", "there was another one"),)
+        return replace(program, problems=(*program.problems, *more))
+
+    monkeypatch.setattr(service, "derive", dependent)
+    error = broken(1, 300)
+    assert error.kind == "fresh"
+    assert "program.problems" in error.text
+
+
+def test_python_that_runs_without_being_trusted(monkeypatch: Any) -> None:
+    heard: list[str] = []
+    seed = next(n for n in range(99) if walk.Random(f"{n}/0").random() < walk.UNTRUSTED)
+    walked(seed, 10, "bernoulli_mask", heard.append)
+    assert not heard
+    monkeypatch.setattr(service, "compiled", lambda d, trusted, say: compiled(d, True, say))
+    walked(seed, 10, "bernoulli_mask", heard.append)
+    assert RAN in "".join(heard)
+
+
+def test_what_nobody_foresaw_and_the_moves_that_are_enough_for_it(monkeypatch: Any) -> None:
+    def failing(xp: Any, *inputs: Any) -> Any:
+        raise TypeError("unexpected")
+
+    parts = {"kernel": failing, "ufunc": None, "out_kernel": None, "out_calls": None}
+    monkeypatch.setitem(table._TABLE, "Mul", replace(table.lookup("Mul"), **parts))
+    monkeypatch.setitem(table._TABLE, "AddV2", replace(table.lookup("AddV2"), **parts))
+    error = broken(1)
+    assert error.kind == "internal"
+    fails = breaks_again(1, "tutorial", error.kind)
+    enough = shrunk([*range(1, 121)], fails)
+    assert len(enough) == 1
+    assert fails(enough)
+
+
+# -- its parts -------------------------------------------------------------------------------------
+
+
+def test_moves_are_left_out_until_none_can_be() -> None:
+    assert shrunk([*range(1, 200)], lambda moves: {3, 77, 150} <= {*moves}) == [3, 77, 150]
+    assert shrunk([*range(1, 200)], lambda moves: False) == []
+
+
+def test_growth_is_from_the_end_of_the_warm_up() -> None:
+    watch = Watch()
+    for second in range(100):
+        held = 500.0 if second < 10 else 100 + second / 9
+        watch.samples["engine"].append((float(second), held, 7))
+    found = watch.as_json(100)
+    assert found["growth_percent"] == pytest.approx(7.9, abs=0.3)
+    assert found["descriptors"] == {"engine": [7, 7]}
+
+
+def test_the_command_gives_figures_of_an_engine_process_that_was_killed(capsys: Any) -> None:
+    assert main(["--seed", "20", "--until", "6", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {"cases", "internal_errors", "hangs", "lost", "code_run", "peak_mib", "stall_ms"} <= {
+        *found
+    }
+    assert (found["cases"], found["moves"], found["broken"]) == (1, 6, [])
+    assert found["kills"] > 0
+    assert found["peak_mib"] > 20
+
+
+def test_a_finding_comes_with_what_shows_it_again(monkeypatch: Any) -> None:
+    load = store.load
+    monkeypatch.setattr(walk.store, "load", lambda path: _renamed(load(path)))
+    monkeypatch.setattr(walk, "MOVES", {"control": 1, "save": 1})
+    monkeypatch.setattr(campaigns, "ProcessEngine", ServiceEngine)
+    said: list[str] = []
+    campaign = Campaign(window=False, say=said.append)
+    campaign.run(1, 0)
+    (finding,) = campaign.as_json()["broken"]
+    assert finding["kind"] == "saved"
+    assert finding["command"].startswith("./dev soak --seed 1 --only ")
+    assert finding["trail"][-1] == "save"
+    assert campaign.as_json()["lost"] == 1
+    assert finding["command"] in said[0]
+
+
+def test_a_short_walk_through_the_window(qapp: Any) -> None:
+    campaign = Campaign(window=True, say=print)
+    try:
+        campaign.run(4, 0, until=16)
+    finally:
+        settings().clear()
+    found = campaign.as_json()
+    assert found["broken"] == []
+    assert found["moves"] == 16
