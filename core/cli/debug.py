@@ -51,7 +51,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer | int:
 
 def _other_program(args: argparse.Namespace, file: str) -> Program:
     """Of another file, as it stands, for sessions of several graphs."""
-    loaded = as_it_stands(argparse.Namespace(file=file, trust=args.trust, code=None))
+    loaded = as_it_stands(argparse.Namespace(**{**vars(args), "file": file, "code": None}))
     return without_unfinished(derive(loaded.document, loaded.functions))
 
 

@@ -46,7 +46,7 @@ def printing(driver: Driver, body: str, examples: Path) -> None:
 
 
 def longest_gap(driver: Driver) -> float:
-    with Ticks(time.process_time) as ticks:  # of all threads here; other processes do not count
+    with Ticks(time.thread_time) as ticks:  # its own work; what else runs here does not count
         driver.workspace.control("continue_")
         driver.settle()
     assert driver.workspace.stop is not None

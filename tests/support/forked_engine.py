@@ -43,17 +43,19 @@ class ForkedEngine:
             os.close(pipe)
 
     def poll(self) -> int | None:
-        if self.returncode is None and select.select([self._end], [], [], 0)[0]:
-            self._reap()
+        with self._lock:
+            if self.returncode is None and select.select([self._end], [], [], 0)[0]:
+                told = os.read(self._end, 32)
+                os.close(self._end)
+                self.returncode = int(told or -signal.SIGKILL)
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        if self.returncode is None:
-            if not select.select([self._end], [], [], timeout)[0]:
-                raise subprocess.TimeoutExpired("engine", timeout or 0.0)
-            self._reap()
-        assert self.returncode is not None
-        return self.returncode
+        while (status := self.poll()) is None:
+            with contextlib.suppress(OSError):  # another thread has just seen its end
+                if not select.select([self._end], [], [], timeout)[0]:
+                    raise subprocess.TimeoutExpired("engine", timeout or 0.0)
+        return status
 
     def terminate(self) -> None:
         self._signal(signal.SIGTERM)
@@ -65,13 +67,6 @@ class ForkedEngine:
         if self.poll() is None:
             with contextlib.suppress(ProcessLookupError):  # the server has just seen it end
                 os.kill(self.pid, number)
-
-    def _reap(self) -> None:
-        with self._lock:
-            if self.returncode is None:
-                told = os.read(self._end, 32)
-                os.close(self._end)
-                self.returncode = int(told or -signal.SIGKILL)
 
 
 class Server:
