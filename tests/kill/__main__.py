@@ -7,11 +7,12 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 
-from tests.kill import saves, window
+from tests.kill import engine, saves, window
 from tests.kill.tally import Tally
 
 # What is killed -> how, so many times, from a seed; and how often if nothing is said.
 SUBJECTS: dict[str, tuple[Callable[[int, int, Callable[[str], None]], Tally], int]] = {
+    "engine": (engine.campaign, 200),
     "saves": (saves.campaign, 200),
     "window": (window.campaign, 100),
 }

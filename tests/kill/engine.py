@@ -1,8 +1,6 @@
 """kill -9 of the engine at random moments of random walks: it comes back to the same place with the
 same values.
 
-    python -m tests.kill.engine --times 200 --seed 1
-
 A walk opens an example and moves, edits, and manages sessions and threads at random. The same
 requests go to an engine without a process; a restarted one has to stand where that one stands, and
 show the same bytes. A process is killed between two requests, or amid one: then it may or may not
@@ -11,16 +9,14 @@ have been answered.
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import queue
 import random
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +28,7 @@ from core.host.service import EngineService
 from core.host.supervisor import children_of
 from core.io import edits, store
 from core.io.document import Document
+from tests.kill.tally import Tally
 
 EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
 NAMES = (  # loops, threads and queues, random numbers, several networks, summaries, custom Python
@@ -46,34 +43,26 @@ Answer = tuple[m.Message, tuple[Any, ...]]
 
 
 @dataclass
-class Found:
-    """What a campaign counts."""
+class Found(Tally):
+    """amid: killed while a request was on its way; answered: of these, those that had been
+    answered. stall_ms: the longest that the client kept its caller."""
 
-    cases: int = 0
-    amid: int = 0  # killed while a request was on its way
-    answered: int = 0  # of these: it had been answered
-    internal_errors: int = 0
-    hangs: int = 0
-    lost: int = 0
-    peak_mib: float = 0.0
-    stall_ms: float = 0.0
-    notes: list[str] = field(default_factory=list)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Nothing that was refused is ever opened here, so no code runs that may not: 0."""
-        return {**vars(self), "code_run": 0}
+    amid: int = 0
+    answered: int = 0
 
 
-def run(times: int, seed: int) -> dict[str, Any]:
-    """So many kills; what came of them. stall_ms: the longest that the client kept its caller."""
+def campaign(times: int, seed: int, say: Callable[[str], None]) -> Found:
+    """So many kills; what came of them."""
     found = Found()
     client = EngineClient([sys.executable, "-m", "core.host.process"])
     try:
         for number in range(times):
             Walk(client, random.Random(f"{seed} {number}"), found, f"{seed} {number}").go()
+            if (number + 1) % 50 == 0:
+                say(f"{number + 1} of {times}, {found.lost} lost")
     finally:
         client.close()
-    return found.as_dict()
+    return found
 
 
 class Walk:
@@ -254,12 +243,3 @@ def _peak(pid: int) -> float:
         return 0.0
     line = next((line for line in status.splitlines() if line.startswith("VmHWM")), "VmHWM: 0 kB")
     return int(line.split()[1]) / 1024
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--times", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    json.dump(run(options.times, options.seed), sys.stdout, indent=1)
-    sys.stdout.write("\n")
