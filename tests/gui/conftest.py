@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, QRect, Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QPoint, QRect, Qt
 
 from core.host import connection, file_reader, file_worker
 from core.host.client import local_engine
@@ -25,6 +24,7 @@ from gui.main_window import MainWindow
 from gui.placing import WANTED
 from gui.settings import settings
 from gui.workspace import Workspace
+from tests.support.deleting import delete
 from tests.support.forked_engine import Server, spawn_with
 
 _MANY = 8
@@ -92,6 +92,7 @@ def workspace(qtbot: Any) -> Iterator[Workspace]:
     space.start()
     yield space
     space.close()
+    delete(space)
 
 
 class _Silent(EngineBridge):
@@ -119,8 +120,7 @@ def driver(qtbot: Any, qapp: Any) -> Iterator[Driver]:
     space.start()
     yield Driver(window)
     window.discard()
-    window.deleteLater()
-    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    delete(window)
     if next(_windows) % _MANY == 0:
         gc.collect()  # each keeps 20 MiB until then
 

@@ -19,6 +19,7 @@ from gui import theme, workspace
 from gui.canvas import hit, polyline
 from gui.canvas.view import GraphView
 from gui.theme import ASSETS
+from tests.support.deleting import delete
 
 
 class EngineHere(QObject):
@@ -138,3 +139,4 @@ def canvas(qtbot: Any, qapp: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[C
     while (menu := QApplication.activePopupWidget()) is not None:
         menu.close()  # an open one would take the next test's mouse
     view.close()
+    delete(view, view.workspace)

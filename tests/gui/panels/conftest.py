@@ -15,6 +15,7 @@ from core.io.document import Document
 from core.io.open import read
 from gui import theme, workspace
 from gui.theme import ASSETS
+from tests.support.deleting import delete
 
 
 class LocalBridge(QObject):
@@ -85,7 +86,9 @@ class Bench:
 def bench(qtbot: Any, qapp: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     monkeypatch.setattr(workspace, "EngineBridge", LocalBridge)
     theme.apply(qapp, theme.DARK)
-    return Bench(workspace.Workspace())
+    space = workspace.Workspace()
+    yield Bench(space)
+    delete(space)
 
 
 @pytest.fixture
