@@ -174,9 +174,9 @@ def tidy(folders: Iterable[Path]) -> None:
 
 def places() -> set[Path]:
     """Folders in which Gradstep wrote, as far as it remembers."""
-    from core.host.trust import store_path
+    from core.host.trust import store
 
-    return {store_path().parent, *(path.parent for path in settings().recent)}
+    return {store().path.parent, *(path.parent for path in settings().recent)}
 
 
 def folder() -> Path:
