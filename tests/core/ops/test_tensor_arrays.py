@@ -222,7 +222,8 @@ REFUSES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a stack taken for an array": (
         lambda: read(_stack(), 0, array()[1]),
-        "'s_0' is the handle of no tensor array of this run",
+        "Trying to access a resource using the wrong type: expected the handle of a tensor array, "
+        "got that of a stack",
     ),
 }
 

@@ -22,7 +22,7 @@ _FLOW = TensorType(DType.FLOAT32, SCALAR)
 
 def _handle(ctx: InferContext) -> tuple[TensorType, ...]:
     element = TensorType(ctx.attr("dtype"), ctx.attr("element_shape"))
-    return TensorType(DType.RESOURCE, SCALAR, holds=(element,)), _FLOW
+    return TensorType(DType.RESOURCE, SCALAR, holds=(element,), handle="tensor_array"), _FLOW
 
 
 def element_shape(ctx: InferContext) -> Shape:
@@ -158,7 +158,7 @@ op(
 )
 op(
     "TensorArrayGradV3",
-    inputs="handle flow_in:float32",
+    inputs="handle:tensor_array flow_in:float32",
     outputs="grad_handle flow_out",
     attrs={"source": str},
     infer=lambda ctx: (ctx.types[0], _FLOW),
@@ -171,7 +171,7 @@ op(
 )
 op(
     "TensorArrayWriteV3",
-    inputs="handle #index:int32 value flow_in:float32",
+    inputs="handle:tensor_array #index:int32 value flow_in:float32",
     outputs="flow_out",
     type_attrs={"T": "value"},
     infer=flow,
@@ -183,7 +183,7 @@ op(
 )
 op(
     "TensorArrayReadV3",
-    inputs="handle #index:int32 flow_in:float32",
+    inputs="handle:tensor_array #index:int32 flow_in:float32",
     outputs="value",
     attrs={"dtype": DType},
     infer=_element,
@@ -195,7 +195,7 @@ op(
 )
 op(
     "TensorArraySizeV3",
-    inputs="handle flow_in:float32",
+    inputs="handle:tensor_array flow_in:float32",
     outputs="size",
     infer=lambda ctx: TensorType(DType.INT32, SCALAR),
     kernel=_size,
@@ -206,7 +206,7 @@ op(
 )
 op(
     "TensorArrayCloseV3",
-    inputs="handle",
+    inputs="handle:tensor_array",
     outputs="",
     infer=lambda ctx: (),
     kernel=_close,

@@ -36,7 +36,7 @@ def _elements(ctx: InferContext) -> tuple[TensorType, ...]:
 
 
 def _handle(ctx: InferContext) -> TensorType:
-    return TensorType(DType.RESOURCE, SCALAR, holds=_elements(ctx))
+    return TensorType(DType.RESOURCE, SCALAR, holds=_elements(ctx), handle="iterator")
 
 
 def _next(xp: Any, iterator: Iterator, *, op: Operation) -> NoReturn:
@@ -66,7 +66,7 @@ for _type, _more, _doc in (
     )
 op(
     "IteratorGetNext",
-    inputs="iterator",
+    inputs="iterator:iterator",
     outputs="components*",
     attrs=_KINDS,
     infer=_elements,
