@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.errors import GradstepError
 from core.graph.dtypes import DType, TensorType
+from core.ops.dataset_iterator import Iterator
 from core.ops.lookup_table import LookupTable
 from core.ops.opaque import State
 from core.ops.queue import Queue
@@ -29,7 +30,7 @@ HANDLES = MappingProxyType[str, type[State] | None](
         "queue": Queue,
         "table": LookupTable,
         "trace": Trace,
-        "iterator": State,
+        "iterator": Iterator,
         "stack": None,
         "tensor_array": None,
         "variable": None,
@@ -98,7 +99,8 @@ def _leads_to(value: Any, wanted: type[State] | None) -> bool:
 
 def handle_of(state: State) -> str:
     """What `state` is, in words: "a queue"."""
-    return next(named(h) for h, kind in HANDLES.items() if kind and isinstance(state, kind))
+    found = (named(h) for h, kind in HANDLES.items() if kind and isinstance(state, kind))
+    return next(found, "something else")
 
 
 def _said(value: Any) -> str:

@@ -12,12 +12,13 @@ from core.debug.session import DebugSession
 from core.engine.session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import SCALAR, DType, Shape
-from core.graph.model import Constant, Graph, Operation, TensorRef
+from core.graph.model import Constant, Edge, Graph, Operation, TensorRef
 from core.host.derive import derive
 from core.io.document import Document
+from core.ops.fitting import why_not
 from core.ops.handles import HANDLES
 from core.ops.infer import infer
-from core.ops.table import OpDef, all_ops
+from core.ops.table import OpDef, all_ops, lookup
 
 FLOAT = DType.FLOAT32
 KINDS = {"component_types": (FLOAT,), "shapes": (SCALAR,)}
@@ -142,6 +143,16 @@ def test_no_op_takes_for_a_tensor_what_a_handle_leads_to(value: str, fast: bool)
         for error in failure(graph, fast):
             assert error.kind != "InternalError", f"{definition.type}: {error.message}"
             assert error.node == "it", definition.type
+
+
+def test_a_handle_of_something_else_is_no_wire_for_the_canvas() -> None:
+    definition = lookup("QueueSizeV2")
+    for value in HANDLES.keys() & VALUES.keys():
+        graph = Graph.of([*drawn(definition, 0, value)])
+        error = why_not(graph, infer(graph).types, TensorRef("h"), Edge("it", 0))
+        assert (error is None) == (value == "queue"), value
+        if error is not None:
+            assert error.hint == "wire the handle of a queue to it"
 
 
 def test_a_variable_is_read_as_what_it_holds() -> None:
