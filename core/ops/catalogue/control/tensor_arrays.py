@@ -9,6 +9,7 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import SCALAR, UNKNOWN, DType, Shape, TensorType
 from core.graph.model import Operation
+from core.ops.attribute_kinds import attribute
 from core.ops.host import integer
 from core.ops.run_arrays import RunArrays
 from core.ops.table import InferContext, op
@@ -37,7 +38,7 @@ def flow(ctx: InferContext) -> TensorType:
 
 
 def _element(ctx: InferContext) -> TensorType:
-    said = ctx.op.attrs.get(SHAPE, UNKNOWN)
+    said = attribute(ctx.op, SHAPE, Shape, UNKNOWN)
     try:
         return TensorType(ctx.attr("dtype"), element_shape(ctx).merge(said))
     except ValueError as error:
