@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 _LOG = logging.getLogger("gradstep")
 _LOG.addHandler(logging.NullHandler())  # who wants to read it gives it another one
@@ -72,6 +74,17 @@ def unforeseen(what: str, error: BaseException, node: str | None = None) -> Grad
         hint="look at its inputs and attributes; where they are right, Gradstep is not: please "
         "report it with this document",
     )
+
+
+@contextmanager
+def only_errors_of_ours(what: str) -> Iterator[None]:
+    """Whatever else is raised inside becomes the error that `what` could not be done."""
+    try:
+        yield
+    except GradstepError:
+        raise
+    except Exception as error:
+        raise unforeseen(what, error) from error
 
 
 def _rebuild(

@@ -118,7 +118,7 @@ class _Differences:
     ) -> None:
         self._evaluate, self._graph, self._of = evaluate, graph, of
         self._x, self._base = x, base
-        self._middle = values_of(evaluate, graph, of, base)
+        self._middle = self._numbers(base)
 
     def sides(
         self, elements: Sequence[int]
@@ -163,7 +163,13 @@ class _Differences:
     def _moved(self, i: int, by: float) -> Sequence[np.ndarray]:
         copy = self._base[self._x].copy()
         copy.flat[i] += by
-        return values_of(self._evaluate, self._graph, self._of, {**self._base, self._x: copy})
+        return self._numbers({**self._base, self._x: copy})
+
+    def _numbers(self, point: Point) -> Sequence[np.ndarray]:
+        """The tensors at `point`: truth as 0 and 1, without text."""
+        values = values_of(self._evaluate, self._graph, self._of, point)
+        kinds = ((y, y.dtype.kind) for y in values)
+        return [y.astype(np.int8) if kind == "b" else y for y, kind in kinds if kind in "biufc"]
 
 
 def _rise(before: Sequence[np.ndarray], after: Sequence[np.ndarray]) -> float:

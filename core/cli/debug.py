@@ -51,7 +51,8 @@ def execute(args: argparse.Namespace, app: Application) -> Answer | int:
 
 def _other_program(args: argparse.Namespace, file: str) -> Program:
     """Of another file, as it stands, for sessions of several graphs."""
-    loaded = as_it_stands(argparse.Namespace(**{**vars(args), "file": file, "code": None}))
+    given = {**vars(args), "file": file, "code": None}  # whatever else holds for the first
+    loaded = as_it_stands(argparse.Namespace(**given))
     return without_unfinished(derive(loaded.document, loaded.functions))
 
 

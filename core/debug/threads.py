@@ -190,14 +190,16 @@ class Threads:
 
     def _continue_all(self) -> None:
         """Let the threads go on in turn, from one meeting with what is shared to the next, until
-        one stops, the main one's run ends, or it waits for what none of them will do."""
+        one stops, the first one's run ends, or it waits for what none of them will do. The first
+        is the main one; where that has nothing to do, the current one, or the next that has."""
         turns, main = self._in_turn(), self._members[MAIN]
-        while any(map(self._goes, involved(main, self._all) if main.has_more else turns)):
+        first = next((m for m in (main, *turns) if m.has_more), main)
+        while any(map(self._goes, involved(first, self._all))):
             for turn in turns:
                 member: Member | None = turn
                 while member is not None and self._goes(member):
                     stop = self._note(member, member.go_on())
-                    if self._stops(member, stop):
+                    if self._stops(member, stop, first):
                         self._current = member
                         return
                     member = self._served()
@@ -218,11 +220,11 @@ class Threads:
     def _goes(self, member: Member) -> bool:
         return member.has_more and not member.blocked
 
-    def _stops(self, member: Member, stop: Stop) -> bool:
+    def _stops(self, member: Member, stop: Stop, first: Member) -> bool:
         """Whether all threads stop because of where this one stands."""
         if stop.reason is Reason.EXCEPTION:
             return member.ended is None
-        ends = member.is_main and stop.step == member.session.timeline.length
+        ends = member is first and stop.step == member.session.timeline.length
         return ends or stop.reason in _STOPS or self._pausing.is_set()
 
     def _note(self, member: Member, stop: Stop) -> Stop:

@@ -113,8 +113,19 @@ class Binding:
         for index, place in enumerate(self.layout.places[first:], first):
             if place is not None and index not in self.layout.held:
                 if place not in views:
-                    views[place] = self._arena.view(place)
+                    views[place] = self._view(place, index)
                 self._cells[index] = views[place]
+
+    def _view(self, place: Place, index: int) -> Any:
+        try:
+            return self._arena.view(place)
+        except ValueError:  # of no bytes, with other sizes beyond all bounds, or of too high a rank
+            raise GradstepError(
+                f"there is no array of shape {list(place.shape)}",
+                kind="ResourceExhaustedError",
+                node=self._maker(index),
+                hint="correct its shape",
+            ) from None
 
     def _make_constants(self) -> None:
         for step in self.layout.constant_steps:
@@ -146,8 +157,15 @@ class Binding:
     def _largest(self) -> str:
         """The operation whose result takes the most memory."""
         sizes = [0 if place is None else place.size for place in self.layout.places]
-        made_by = self.plan.made_by[sizes.index(max(sizes))]
-        return self.plan.steps[made_by].op.name if made_by >= 0 else ""
+        return self._maker(sizes.index(max(sizes)))
+
+    def _maker(self, index: int) -> str:
+        """The operation that makes a value, or declares the variable that it is the first of."""
+        plan, (_, ref, name) = self.plan, self.plan.values[index]
+        if ref is not None:
+            return ref.op
+        made_by = plan.made_by[index]
+        return plan.steps[made_by].op.name if made_by >= 0 else plan.variables[name].op
 
     def _make_constant(self, step: Step) -> None:
         try:

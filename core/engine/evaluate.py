@@ -16,19 +16,13 @@ from core.graph.dtypes import DType, Shape, TensorType
 from core.graph.model import Operation
 from core.ops.definition import InferContext
 from core.ops.given_types import with_inputs
+from core.ops.handles import handle_of
 from core.ops.host import home
 from core.ops.opaque import State
 from core.ops.table import OpDef, lookup
 
 Functions = Mapping[str, Callable[..., Any]]
 NO_FUNCTIONS: Functions = {}
-# What the first input of an op type stands for, by its name.
-_HANDLES = {
-    "handle": "queue",
-    "table_handle": "table",
-    "trace": "loop's trace",
-    "resource": "variable",
-}
 
 
 def run_op(
@@ -108,30 +102,26 @@ def located(
             node=op.name,
             hint="restart the engine; if it comes again, look at the driver",
         )
-    if _leads_elsewhere(error, op, given):
-        return GradstepError(
-            f"Trying to access a resource using the wrong type: '{op.inputs[0]}' leads to no "
-            f"{_handled(op)}",
-            node=op.name,
-            hint=f"wire the handle of a {_handled(op)} to it",
-        )
-    refused = _refused(op, given)
+    refused = _no_tensor(op, given) or _refused(op, given)
     if refused is not None:
         return refused
     return unforeseen(f"{with_inputs(op, given)} could not be computed", error, op.name)
 
 
-def _leads_elsewhere(error: Exception, op: Operation, given: Sequence[Any]) -> bool:
-    """Whether a kernel has asked a variable for what only a queue has, or a queue for what only
-    arrays have."""
-    asked = error.obj if isinstance(error, AttributeError) else None
-    among = any(x is asked for x in given)
-    handle = lookup(op.type, op.name).inputs[0].name in _HANDLES if op.inputs else False
-    return asked is not None and among and (isinstance(asked, State) or handle)
-
-
-def _handled(op: Operation) -> str:
-    return _HANDLES.get(lookup(op.type, op.name).inputs[0].name, "tensor")
+def _no_tensor(op: Operation, given: Sequence[Any]) -> GradstepError | None:
+    """That a kernel which failed was given what a handle leads to for a tensor; None where it was
+    given none. (Inputs that take handles are looked at before.)"""
+    definition = lookup(op.type, op.name)
+    handles = {spec.name for spec in definition.inputs if spec.handle}
+    for name, ref, x in zip(definition.arity(len(op.inputs)), op.inputs, given, strict=False):
+        if isinstance(x, State) and name not in handles:
+            return GradstepError(
+                f"Trying to access a resource using the wrong type: '{ref}' is the handle of "
+                f"{handle_of(x)}, and no tensor",
+                node=op.name,
+                hint="wire a tensor to it",
+            )
+    return None
 
 
 def _refused(op: Operation, given: Sequence[Any]) -> GradstepError | None:

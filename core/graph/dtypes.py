@@ -163,12 +163,14 @@ SCALAR = Shape(())
 @dataclass(frozen=True, slots=True)
 class TensorType:
     """Static type of one tensor. `ref`: it aliases a variable's buffer (TensorFlow's T_ref).
-    `holds`: of the handle of a queue and the like, the types of what is in it."""
+    `handle`: what it is the handle of ("queue"), if that is known; `holds`: the types of what is in
+    that."""
 
     dtype: DType
     shape: Shape = UNKNOWN
     ref: bool = False
     holds: tuple[TensorType, ...] = ()
+    handle: str = ""
 
     def __str__(self) -> str:
         return f"{self.dtype.value}{self.shape}"

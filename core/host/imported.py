@@ -10,7 +10,7 @@ from core.autodiff.recognition.answer import answered
 from core.autodiff.recognition.imported import written
 from core.autodiff.request import GradientRequest
 from core.debug.program import Program
-from core.errors import GradstepError
+from core.errors import GradstepError, only_errors_of_ours
 from core.graph.model import Graph, Operation, Phase, TensorRef
 from core.host.training import first_entries
 from core.io.document import Document
@@ -64,9 +64,10 @@ def _found(
             yield known[one.scope]
             continue
         try:
-            found = answered(program.forward, one)
+            with only_errors_of_ours(f"the gradients in '{one.scope}' could not be recognised"):
+                found = answered(program.forward, one)
         except GradstepError:
-            continue  # of an operation on the way, which says what is wrong with it
+            continue  # of an operation on the way, which says what is wrong with it, or in the log
         if found.edges:
             yield found
 

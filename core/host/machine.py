@@ -9,6 +9,7 @@ import msgspec
 
 from core.errors import GradstepError
 from core.host.client import local_engine
+from core.io.json_text import UNREADABLE
 
 _LONGEST = 150  # seconds; a first look at a GPU compiles its kernels
 _ENGINE = ("engine", "--stdio")
@@ -57,7 +58,7 @@ def examine(engine: Sequence[str] | None = None) -> list[Finding]:
         raise _silent(f"{error}") from None
     try:
         return msgspec.json.decode(done.stdout, type=_Report).checks
-    except msgspec.DecodeError:
+    except UNREADABLE:
         said = (done.stderr or done.stdout).decode(errors="replace").strip()
         raise _silent(said.rpartition("\n")[2] or f"exit status {done.returncode}") from None
 

@@ -12,7 +12,7 @@ from core.autodiff.gradients import gradient_of
 from core.autodiff.request import GradientRequest
 from core.autodiff.rules import GradientFunction
 from core.debug.program import Program
-from core.errors import GradstepError
+from core.errors import GradstepError, only_errors_of_ours
 from core.graph.model import Graph, Phase, TensorRef
 from core.graph.problems import UNFINISHED, Problem
 from core.host.soundness import refuse_broken, refuse_cyclic
@@ -87,7 +87,8 @@ def _derived(
             refuse_cyclic((*request.of, *request.wrt), document.graph, program.graph)
             refuse_broken((*request.of, *request.wrt), broken)
             before = last[number] if number < len(last) else None
-            derived.append(differentiate(sound, request, rules, before, scope))
+            with only_errors_of_ours(f"the gradient of {_named(request)} could not be derived"):
+                derived.append(differentiate(sound, request, rules, before, scope))
         except GradstepError as error:
             problems.append(Problem.of(error, "gradient"))
     return derived, problems
@@ -95,9 +96,12 @@ def _derived(
 
 def _waits(request: GradientRequest, held: Problem) -> Problem:
     """That there is no gradient until something is finished: no mistake."""
-    names = ", ".join(f"'{ref.short}'" for ref in request.of)
-    text = f"the gradient of {names} waits for {held.node}: {held.text}"
+    text = f"the gradient of {_named(request)} waits for {held.node}: {held.text}"
     return Problem(held.node, "waiting", text, held.fix, severity="info")
+
+
+def _named(request: GradientRequest) -> str:
+    return ", ".join(f"'{ref.short}'" for ref in request.of)
 
 
 def _of_what_is_finished(
@@ -186,9 +190,10 @@ def _with_updates(program: Program, document: Document, previous: Program | None
             continue  # why not has been said
         builder = GraphBuilder(program.graph, before)
         try:
-            pairs = _pairs(builder, derived[of], document, optimizer)
-            name = optimizer.name or "train"
-            updates = apply_updates(builder, optimizer.type, optimizer.hyper, pairs, name)
+            with only_errors_of_ours(f"the updates of {optimizer.type} could not be made"):
+                pairs = _pairs(builder, derived[of], document, optimizer)
+                name = optimizer.name or "train"
+                updates = apply_updates(builder, optimizer.type, optimizer.hyper, pairs, name)
         except GradstepError as error:
             problems.append(Problem.of(error, "optimizer"))
             continue

@@ -19,6 +19,7 @@ from core.errors import GradstepError
 from core.host.permission import Permission
 from core.io.atomic import replace_file
 from core.io.file_lock import PATIENCE, locked
+from core.io.json_text import UNREADABLE
 
 MOST = 500  # decisions that are kept
 _VERSION = 2  # 1 was a list of hashes of functions, whatever called them
@@ -93,7 +94,7 @@ class TrustStore:
             if version != _VERSION:
                 return Contents(damage=_OTHER)
             signed = msgspec.json.decode(data, type=_File).decisions
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        except UNREADABLE:
             return Contents(damage="it is damaged")
         return self._proven(signed)
 

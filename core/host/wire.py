@@ -17,6 +17,7 @@ import msgspec
 
 from core.errors import GradstepError
 from core.host.messages import Event, Message, Reply, Request
+from core.io.json_text import UNREADABLE
 
 MAGIC = b"GRD1"
 EVENT = 0  # request number of a packet that nobody asked for
@@ -25,7 +26,6 @@ MAX_BUFFERS = 1 << 20
 MAX_BUFFER = 16 << 30  # bytes; more than any one tensor that is asked for
 
 _PREFIX = struct.Struct("<4sI")
-_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _CHUNK = 16 << 20  # memory is taken as bytes arrive, not as they are announced
 
 Buffer = bytes | bytearray | memoryview
@@ -104,7 +104,7 @@ def _read(stream: IO[bytes], decoder: msgspec.msgpack.Decoder[Any], most: int = 
         raise _broken(f"buffers of {sum(envelope.lengths)} bytes; the limit is {most}")
     try:
         message = decoder.decode(envelope.message)
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise _broken(f"a message that cannot be understood: {error}") from None
     return Packet(envelope.request, message, tuple(_exactly(stream, n) for n in envelope.lengths))
 
@@ -118,7 +118,7 @@ def _envelope(stream: IO[bytes], prefix: Buffer) -> Envelope:
     _check_header(length)
     try:
         return _ENVELOPE.decode(_exactly(stream, length))
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise _broken(f"a header that cannot be understood: {error}") from None
 
 

@@ -19,6 +19,7 @@ from core.io import npy, schema
 from core.io.archive import Archive, pack
 from core.io.budget import Budget
 from core.io.document import Document, View
+from core.io.json_text import UNREADABLE, why_unreadable
 from core.io.records import put_together, take_apart
 
 KEYED = ("initial", "feeds", "code")  # parts that change entry by entry
@@ -75,8 +76,10 @@ class Difference:
         archive = Archive(data, Budget.unlimited())
         try:
             record = msgspec.json.decode(archive.text(_MEMBER), type=DifferenceRecord)
-        except (msgspec.DecodeError, RecursionError) as error:
-            raise GradstepError(f"{_MEMBER} is not valid: {error}", kind="FileError") from None
+        except UNREADABLE as error:
+            raise GradstepError(
+                f"{_MEMBER} is not valid: {why_unreadable(error)}", kind="FileError"
+            ) from None
         names = (name for name in archive if name not in (_MEMBER, "mimetype"))
         return cls(record, {name: archive.raw(name) for name in names})
 

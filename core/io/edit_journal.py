@@ -24,6 +24,7 @@ from core.io.atomic import replace_file
 from core.io.budget import Budget
 from core.io.differences import Difference, apply, differences
 from core.io.document import Document
+from core.io.json_text import UNREADABLE
 
 SMALL = 64 << 10  # bytes of differences that are never too many
 _MAGIC = b"GSJ1"
@@ -145,7 +146,7 @@ def read_note(path: Path) -> Note:
 def _read_note(data: bytes) -> Note:
     try:
         return msgspec.json.decode(data, type=Note)
-    except msgspec.DecodeError:
+    except UNREADABLE:
         return Note()
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from core.errors import GradstepError
-from core.io.json_text import pretty
+from core.io.json_text import UNREADABLE, pretty
 
 if TYPE_CHECKING:
     from core.io.document import Document
@@ -69,7 +69,7 @@ def load(folder: Path) -> list[Entry]:
     """The index of the examples in `folder`. Raises GradstepError."""
     try:
         return msgspec.json.decode((folder / INDEX).read_bytes(), type=list[Entry])
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, *UNREADABLE) as error:
         raise GradstepError(f"{folder / INDEX}: {error}", kind="FileError") from None
 
 

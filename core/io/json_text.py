@@ -1,16 +1,28 @@
-"""JSON for people: sorted keys, indented by two, short values on one line."""
+"""JSON for people: sorted keys, indented by two, short values on one line; and what none is."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
+import msgspec
+
 _WIDTH = 96
+# Whatever msgspec raises for bytes that are not the record asked for: text that is not UTF-8 is
+# found in some places by msgspec, in some by Python.
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 def pretty(value: Any) -> str:
     """`value` as JSON text that ends with a newline. Raises ValueError for NaN."""
     return _write(value, 0) + "\n"
+
+
+def why_unreadable(error: Exception) -> str:
+    """In words, what of UNREADABLE it was."""
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    return "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error)
 
 
 def _write(value: Any, indent: int) -> str:

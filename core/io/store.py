@@ -15,7 +15,7 @@ from core.io.atomic import replace_file
 from core.io.budget import Budget
 from core.io.document import Document
 from core.io.failures import inside
-from core.io.json_text import pretty
+from core.io.json_text import UNREADABLE, pretty, why_unreadable
 from core.io.migrations import migrate
 from core.io.on_disk import OnDisk, of_bytes, unchanged
 from core.io.records import Written, put_together, take_apart
@@ -124,10 +124,9 @@ def _record(archive: Archive, member: str, kind: type[R]) -> R:
             return msgspec.json.decode(text, type=kind)
         raw: dict[str, Any] = msgspec.json.decode(text)
         return msgspec.convert(migrate(raw, version), kind)
-    except (msgspec.DecodeError, RecursionError) as error:
-        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+    except UNREADABLE as error:
         raise GradstepError(
-            f"{member} is not valid: {reason}",
+            f"{member} is not valid: {why_unreadable(error)}",
             kind="FileError",
             hint="use another copy, or a backup, of the file",
         ) from None

@@ -14,6 +14,7 @@ from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from core.graph.loop import anywhere
 from core.graph.model import Edge, Graph, Operation, TensorRef
+from core.ops.handles import element_type
 from core.ops.input_spec import InputSpec
 from core.ops.table import InferContext, OpDef, find
 from core.ops.type_memo import attrs_key
@@ -155,6 +156,9 @@ def _likely(definition: OpDef, kinds: Kinds, index: int) -> Iterator[TensorType]
     """What the open input `index` may turn out to be, the likeliest first."""
     specs = [_spec(definition, i, len(kinds)) for i in range(len(kinds))]
     spec, pairs = specs[index], zip(specs, kinds, strict=True)
+    if spec.handle:
+        yield TensorType(element_type(spec.handle), UNKNOWN, ref=True)
+        return
     known = [kind.dtype for other, kind in pairs if kind is not None and not other.takes]
     if spec.like:
         like = next(i for i, other in enumerate(specs) if other.name == spec.like)

@@ -1,4 +1,5 @@
-"""The element types that inputs are declared to take, asked before an op's own type rule."""
+"""The element types and handles that inputs are declared to take, asked before an op's own type
+rule."""
 
 from __future__ import annotations
 
@@ -7,27 +8,45 @@ from collections.abc import Mapping, Sequence
 from core.errors import GradstepError
 from core.graph.dtypes import DType, TensorType
 from core.ops.definition import Infer, InferContext
+from core.ops.handles import misfit
 from core.ops.input_spec import InputSpec
 
 
 def as_declared(rule: Infer, inputs: Sequence[InputSpec], type_attrs: Mapping[str, str]) -> Infer:
-    """`rule`, for inputs of the element types that `inputs` declare. type_attrs: see `op`."""
+    """`rule`, for inputs of the element types and handles that `inputs` declare. type_attrs: see
+    `op`."""
     specs = {spec.name: spec for spec in inputs}
-    if not any(spec.takes or spec.like for spec in inputs):
+    if not any(spec.takes or spec.like or spec.handle for spec in inputs):
         return rule
 
     def checked(ctx: InferContext) -> TensorType | tuple[TensorType, ...]:
         names = ctx.definition.arity(len(ctx.types))
-        kinds = dict(zip(names, (kind.dtype for kind in ctx.types), strict=True))
-        for name, kind in kinds.items():
+        types = dict(zip(names, ctx.types, strict=True))
+        for name, given in types.items():
             spec = specs[name.partition("[")[0]]
-            if spec.takes and kind not in spec.takes:
-                raise _not_taken(ctx, name, kind, spec, type_attrs)
-            if spec.like and kind is not kinds[spec.like]:
-                raise _unlike(ctx, name, kind, spec.like, kinds[spec.like])
+            like = types[spec.like].dtype if spec.like else None
+            refused = _refusal(ctx, name, given, spec, like, type_attrs)
+            if refused is not None:
+                raise refused
         return rule(ctx)
 
     return checked
+
+
+def _refusal(
+    ctx: InferContext,
+    name: str,
+    given: TensorType,
+    spec: InputSpec,
+    like: DType | None,
+    type_attrs: Mapping[str, str],
+) -> GradstepError | None:
+    """Why `given` is not what the input `name` is declared to take; None where it is."""
+    if spec.takes and given.dtype not in spec.takes:
+        return _not_taken(ctx, name, given.dtype, spec, type_attrs)
+    if like is not None and given.dtype is not like:
+        return _unlike(ctx, name, given.dtype, spec.like, like)
+    return misfit(spec.handle, given, ctx.op.type, name) if spec.handle else None
 
 
 def not_allowed(attr: str, found: DType, allowed: Sequence[DType]) -> str:

@@ -24,6 +24,12 @@ _Held = TypeVar("_Held", TensorArray, Stack)
 _NONE: Mapping[str, Held] = MappingProxyType({})
 
 
+def text_of(handle: Any) -> str:
+    """The name that a handle is; "" of what is none, of whatever type."""
+    only = handle.item() if getattr(handle, "size", 0) == 1 else None
+    return only if isinstance(only, str) else ""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class RunArrays(State):
     """held: by handle. added: bytes that it keeps beyond the one that it was made from."""
@@ -49,17 +55,17 @@ class RunArrays(State):
         return self._found(handle, Stack)
 
     def _found(self, handle: Any, kind: type[_Held]) -> tuple[str, _Held]:
-        name = handle.item()
-        found = self.held.get(name) if isinstance(name, str) else None
+        name, found = text_of(handle), self.at(handle)
         if isinstance(found, kind):
-            return str(name), found
+            return name, found
+        what = "this" if found is None else f"'{name}'"
         raise GradstepError(
-            f"{name!r} is the handle of no {kind.noun()} of this run",
-            hint=f"wire the handle to the operation that makes the {kind.noun()}",
+            f"{what} is the handle of no {kind.noun()} of this run",
+            hint=f"wire the handle of a {kind.noun()} to it",
         )
 
-    def at(self, handle: np.ndarray) -> State | None:
-        return self.held.get(handle.item())
+    def at(self, handle: Any) -> State | None:
+        return self.held.get(text_of(handle))
 
     @property
     def nbytes(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from core.ops.table import Infer, InferContext
@@ -87,8 +88,7 @@ def same_as(index: int) -> Infer:
     """Output like input `index`, in element type and shape."""
 
     def rule(ctx: InferContext) -> TensorType:
-        kind = ctx.types[index]
-        return TensorType(kind.dtype, kind.shape, holds=kind.holds)
+        return replace(ctx.types[index], ref=False)
 
     return rule
 

@@ -38,6 +38,7 @@ from core.ops.definition import (
     Sample,
     Samples,
 )
+from core.ops.handles import checked
 from core.ops.input_spec import InputSpec
 from core.ops.input_types import as_declared
 from core.ops.limits import Breaks
@@ -96,7 +97,8 @@ def op(
     inputs:      names in order, separated by spaces; `name*` is variadic, `&name` a ref variable,
                  `#name` a shape, axis or count that the kernel reads on the host; with
                  `:int32,int64` behind it where it takes these element types alone, or `:other`
-                 where it has the element type of that input. What else must hold, `infer` says.
+                 where it has the element type of that input, or `:queue` where it is the handle of
+                 one (core/ops/handles.py has the others). What else must hold, `infer` says.
     outputs:     names likewise; empty for an op without outputs; `name*` for as many as its
                  type rule gives.
     attrs:       name -> default value, or name -> Python type (or DType) when it must be given.
@@ -167,6 +169,7 @@ def op(
         out_kernel = out_kernel or ufunc_out_kernel(ufunc)
     subject, family = _place_of_caller()
     specs = tuple(InputSpec.of(text) for text in inputs.split())
+    kernel = None if kernel is None else checked(kernel, specs)
     definition = OpDef(
         type=type,
         inputs=specs,

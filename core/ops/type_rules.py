@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
+
 from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from core.ops.input_types import not_allowed
@@ -147,6 +149,14 @@ def merged(ctx: InferContext, a: Shape, b: Shape) -> Shape:
         return a.merge(b)
     except ValueError:
         raise ctx.fail(f"{ctx.op.type} needs equal shapes, not {a} and {b}") from None
+
+
+def want_some(ctx: InferContext, name: str, given: Sized) -> None:
+    """Raise for an empty list of types, the attribute `name`, in TensorFlow's words."""
+    if not given:
+        raise ctx.fail(
+            f"Length for attr '{name}' of 0 must be at least minimum 1", f"give {name} a type"
+        )
 
 
 def want_rank(ctx: InferContext, index: int, rank: int) -> None:

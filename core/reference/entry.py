@@ -7,6 +7,7 @@ from typing import Any
 
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant
+from core.ops.handles import named
 from core.ops.table import OpDef
 from core.reference.gradient_text import gradient_lines, second_order
 
@@ -58,13 +59,18 @@ def _input(definition: OpDef, index: int) -> str:
             (" or ".join(kind.value for kind in spec.takes), bool(spec.takes)),
             (f"of the element type of `{spec.like}`", bool(spec.like)),
             ("any number", spec.variadic),
-            ("a variable", spec.ref or spec.name == "resource"),
+            ("a variable", spec.ref or spec.handle == "variable"),
+            (_handle(spec.handle), spec.handle not in ("", "variable")),
             ("on the host", spec.host),
             ("updated", index in definition.writes),
         )
         if holds
     ]
     return f"`{spec.name}`" + (f" ({', '.join(notes)})" if notes else "")
+
+
+def _handle(of: str) -> str:
+    return f"the handle of {named(of)}" if of else ""
 
 
 def _outputs(definition: OpDef) -> str:

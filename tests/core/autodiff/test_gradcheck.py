@@ -113,3 +113,13 @@ def test_simple_repairs_are_recognised(point: Arrays) -> None:
     )
     assert check is not None
     assert suggest(check, 2, g) == "(grad, -grad)"
+
+
+def test_what_is_no_number_has_no_slope_beside_what_is() -> None:
+    build = GraphBuilder()
+    x = build.placeholder("x", "float64")
+    of = [build.one("Square", x), build.one("Greater", x, 0.5), build.constant(np.array(b"text"))]
+    request = GradientRequest(tuple(y.ref for y in of), (x.ref,))
+    point = {x.ref: np.array(2.0)}
+    numeric = numeric_gradients(evaluate, build.build(), request, point)[x.ref]
+    np.testing.assert_allclose(numeric.value, 4.0, rtol=1e-6)

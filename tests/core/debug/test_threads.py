@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from core.debug.program import Program
+from core.debug.stop import Reason
 from core.debug.thread import MAIN, Condition, Thread
 from core.debug.threads import Threads
 from core.errors import GradstepError
@@ -297,3 +298,25 @@ def test_continue_ends_though_a_thread_goes_on_that_cannot_help() -> None:
     assert threads.stop.error is not None
     assert threads.stop.error.message.endswith("nothing that is running can enqueue more")
     assert [state.condition for state in threads.states] == [Condition.BLOCKED, Condition.READY]
+
+
+def test_without_a_main_program_threads_go_on_for_one_run_of_the_current_one() -> None:
+    """Also where none ever waits for another."""
+    builder = GraphBuilder()
+    with builder.as_default():
+        count = builder.variable("count", "float32", ())
+        builder.one("AssignAdd", count, np.float32(1), name="more")
+        tf.FIFOQueue(1, tf.float32, name="q")
+    graph, zero = builder.build(), np.zeros((), np.float32)
+    threads = Threads(
+        Program(
+            graph,
+            graph,
+            threads=(Thread("a", ("q",)), Thread("b", ("more",))),
+            initial={"count": zero},
+        )
+    )
+    for run in range(3):
+        threads.command("continue_")
+        assert threads.current == "a"
+        assert (threads.stop.run, threads.stop.reason) == (run, Reason.END)

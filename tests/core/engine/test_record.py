@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +17,8 @@ from core.engine.layout import ALIGNMENT, Layout
 from core.engine.numpy_backend import NumpyBackend
 from core.engine.plan import Plan, compile_plan
 from core.engine.record import Recording
+from core.engine.session import Session
+from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import Constant, Graph, TensorRef
 from core.ops.builder import GraphBuilder, Tensor
@@ -183,3 +186,15 @@ def test_what_fails_while_its_calls_are_made_fails_at_its_step() -> None:
     _, error = recording.run(0, len(plan.steps))
     assert error is not None
     assert error.node == "y"
+
+
+@pytest.mark.parametrize("fast", [False, True])
+@pytest.mark.parametrize("shape", [(1 << 62, 0), (0, 1 << 40, 1 << 40), (1,) * 70])
+def test_a_shape_that_no_array_can_have_is_said_at_what_declares_it(
+    shape: tuple[int, ...], fast: bool
+) -> None:
+    builder = GraphBuilder()
+    y = builder.one("Square", builder.variable("x", "float32", shape), name="y")
+    with pytest.raises(GradstepError, match="there is no array of shape") as caught:
+        Session(builder.build(), fast=fast).run([y.ref])
+    assert caught.value.node == "x"

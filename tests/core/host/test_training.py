@@ -215,3 +215,24 @@ def test_the_gradients_of_every_loss_are_checked(networks: Document) -> None:
     assert all(row.agrees for row in table.rows)
     assert "fake" in {node.node for node in table.nodes}
     assert table.text.startswith("d_loss: The gradients agree with finite differences. g_loss: ")
+
+
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [
+        ("differentiate", "the gradient of 'd_loss' could not be derived"),
+        ("apply_updates", "the updates of Adam could not be made"),
+    ],
+)
+def test_what_fails_unforeseen_is_a_problem_beside_the_forward_program(
+    networks: Document, monkeypatch: pytest.MonkeyPatch, part: str, text: str
+) -> None:
+    def breaks(*_: object, **__: object) -> None:
+        raise TypeError("'NoneType' object is not subscriptable")
+
+    monkeypatch.setattr(f"core.host.training.{part}", breaks)
+    reply, _ = EngineService(CpuOnly()).handle(m.Open(), [store.to_bytes(networks)])
+    assert isinstance(reply, m.Opened)
+    assert text in [problem.message for problem in reply.program.problems]
+    assert not any("NoneType" in problem.message for problem in reply.program.problems)
+    assert {"d_loss", "g_loss"} <= {step.op for step in reply.program.steps}

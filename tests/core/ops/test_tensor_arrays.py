@@ -222,7 +222,8 @@ REFUSES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a stack taken for an array": (
         lambda: read(_stack(), 0, array()[1]),
-        "'s_0' is the handle of no tensor array of this run",
+        "Trying to access a resource using the wrong type: expected the handle of a tensor array, "
+        "got that of a stack",
     ),
 }
 
@@ -262,3 +263,11 @@ def test_refuses(case: str) -> None:
     assert caught.value.message == message
     assert caught.value.node
     assert caught.value.hint or "aggregate" in message
+
+
+def test_what_says_the_shape_of_elements_has_to_be_a_shape() -> None:
+    builder = GraphBuilder()
+    with builder.as_default():
+        handle, flow = array()
+        with pytest.raises(GradstepError, match="attribute '_element_shape' must be"):
+            call("TensorArrayReadV3", handle, 0, flow, dtype=FLOAT, _element_shape="x")

@@ -88,7 +88,8 @@ op(
 def _transposed(ctx: InferContext) -> TensorType:
     source, perm = ctx.types[0], ctx.constant(1)
     if source.shape.dims is None:
-        return TensorType(source.dtype, UNKNOWN if perm is None else Shape((None,) * len(perm)))
+        known = UNKNOWN if perm is None else Shape((None,) * len(integers(perm)))
+        return TensorType(source.dtype, known)
     if perm is None:
         return TensorType(source.dtype, Shape((None,) * len(source.shape.dims)))
     order = _order(integers(perm), len(source.shape.dims))

@@ -106,7 +106,7 @@ def _sized_pieces(ctx: InferContext) -> tuple[TensorType, ...]:
         raise _wrong_count(wanted.dims)
     if value.dims is None or sizes is None or axis is None:
         return _pieces(ctx, axis, [None] * ways)
-    size = value.dims[_axis(axis.reshape(()), len(value.dims))]
+    size = value.dims[_axis(np.array(integer(axis)), len(value.dims))]
     if size is None:
         return _pieces(ctx, axis, [None if s < 0 else s for s in integers(sizes)])
     return _pieces(ctx, axis, [*_sizes(integers(sizes), size)])

@@ -23,7 +23,7 @@ def _tiled(ctx: InferContext) -> TensorType:
         shape = sized_by(ctx.types[1].shape) if source.shape.dims is None else _any(source.shape)
         return TensorType(source.dtype, shape)
     if source.shape.dims is None:
-        return TensorType(source.dtype, Shape((None,) * len(times)))
+        return TensorType(source.dtype, Shape((None,) * len(integers(times))))
     _check_multiples(integers(times), len(source.shape.dims))
     dims = zip(source.shape.dims, integers(times), strict=True)
     return TensorType(source.dtype, Shape(tuple(None if d is None else d * t for d, t in dims)))

@@ -38,7 +38,7 @@ def _carried(ctx: InferContext) -> tuple[TensorType, ...]:
         raise ctx.fail(f"While takes {len(loop.arguments)} inputs, not {len(ctx.types)}")
     found = iteration_types(loop, ctx.types, [str(ref) for ref in ctx.op.inputs])
     carried = found.arguments[: len(loop.variables)]
-    return (*carried, TensorType(DType.VARIANT, SCALAR))
+    return (*carried, TensorType(DType.VARIANT, SCALAR, handle="trace"))
 
 
 op(

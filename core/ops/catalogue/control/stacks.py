@@ -40,7 +40,7 @@ op(
     inputs="#max_size:int32",
     outputs="handle",
     attrs={"elem_type": DType, "stack_name": ""},
-    infer=lambda ctx: TensorType(DType.RESOURCE, SCALAR),
+    infer=lambda ctx: TensorType(DType.RESOURCE, SCALAR, handle="stack"),
     kernel=_made,
     per_run=RunArrays,
     differentiable=False,
@@ -49,7 +49,7 @@ op(
 )
 op(
     "StackPushV2",
-    inputs="handle elem",
+    inputs="handle:stack elem",
     attrs={"swap_memory": False},
     type_attrs={"T": "elem"},
     infer=lambda ctx: TensorType(ctx.types[1].dtype, ctx.types[1].shape),
@@ -61,7 +61,7 @@ op(
 )
 op(
     "StackPopV2",
-    inputs="handle",
+    inputs="handle:stack",
     outputs="elem",
     attrs={"elem_type": DType},
     infer=lambda ctx: TensorType(ctx.attr("elem_type"), UNKNOWN),
@@ -73,7 +73,7 @@ op(
 )
 op(
     "StackCloseV2",
-    inputs="handle",
+    inputs="handle:stack",
     outputs="",
     infer=lambda ctx: (),
     kernel=_close,

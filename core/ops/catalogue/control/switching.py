@@ -8,6 +8,7 @@ other branch reads has the gradient zero, and not None.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ def _both(ctx: InferContext) -> tuple[TensorType, ...]:
 
 
 def _plain(kind: TensorType) -> TensorType:
-    return TensorType(kind.dtype, kind.shape, holds=kind.holds)
+    return replace(kind, ref=False)
 
 
 def _switch(xp: Any, data: Any, pred: Any) -> tuple[Any, Any]:
@@ -155,7 +156,10 @@ def _one(ctx: InferContext) -> tuple[TensorType, TensorType]:
     shape = first.shape
     for other in ctx.types[1:]:
         shape = _common(shape, other.shape)
-    merged = TensorType(one_dtype(ctx), shape, holds=first.holds)
+    alike = all((k.handle, k.holds) == (first.handle, first.holds) for k in ctx.types)
+    merged = TensorType(one_dtype(ctx), shape)
+    if alike:
+        merged = replace(merged, handle=first.handle, holds=first.holds)
     return merged, TensorType(DType.INT32, SCALAR)
 
 

@@ -187,7 +187,7 @@ def _want_sizes(sizes: tuple[int, ...], shape: tuple[int, ...], places: int, gro
 
 op(
     "TensorArrayGatherV3",
-    inputs="handle #indices:int32 flow_in:float32",
+    inputs="handle:tensor_array #indices:int32 flow_in:float32",
     outputs="value",
     attrs={"dtype": DType, "element_shape": UNKNOWN},
     infer=_gathered,
@@ -199,7 +199,7 @@ op(
 )
 op(
     "TensorArrayScatterV3",
-    inputs="handle #indices:int32 value flow_in:float32",
+    inputs="handle:tensor_array #indices:int32 value flow_in:float32",
     outputs="flow_out",
     type_attrs={"T": "value"},
     infer=_scattered,
@@ -211,7 +211,7 @@ op(
 )
 op(
     "TensorArrayConcatV3",
-    inputs="handle flow_in:float32",
+    inputs="handle:tensor_array flow_in:float32",
     outputs="value lengths",
     attrs={"dtype": DType, "element_shape_except0": UNKNOWN},
     infer=_concatenated,
@@ -223,7 +223,7 @@ op(
 )
 op(
     "TensorArraySplitV3",
-    inputs="handle value #lengths:int64 flow_in:float32",
+    inputs="handle:tensor_array value #lengths:int64 flow_in:float32",
     outputs="flow_out",
     type_attrs={"T": "value"},
     infer=flow,

@@ -9,6 +9,7 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import SCALAR, UNKNOWN, DType, Shape, TensorType
 from core.graph.model import Operation
+from core.ops.attribute_kinds import attribute
 from core.ops.host import integer
 from core.ops.run_arrays import RunArrays
 from core.ops.table import InferContext, op
@@ -22,7 +23,7 @@ _FLOW = TensorType(DType.FLOAT32, SCALAR)
 
 def _handle(ctx: InferContext) -> tuple[TensorType, ...]:
     element = TensorType(ctx.attr("dtype"), ctx.attr("element_shape"))
-    return TensorType(DType.RESOURCE, SCALAR, holds=(element,)), _FLOW
+    return TensorType(DType.RESOURCE, SCALAR, holds=(element,), handle="tensor_array"), _FLOW
 
 
 def element_shape(ctx: InferContext) -> Shape:
@@ -37,7 +38,7 @@ def flow(ctx: InferContext) -> TensorType:
 
 
 def _element(ctx: InferContext) -> TensorType:
-    said = ctx.op.attrs.get(SHAPE, UNKNOWN)
+    said = attribute(ctx.op, SHAPE, Shape, UNKNOWN)
     try:
         return TensorType(ctx.attr("dtype"), element_shape(ctx).merge(said))
     except ValueError as error:
@@ -158,7 +159,7 @@ op(
 )
 op(
     "TensorArrayGradV3",
-    inputs="handle flow_in:float32",
+    inputs="handle:tensor_array flow_in:float32",
     outputs="grad_handle flow_out",
     attrs={"source": str},
     infer=lambda ctx: (ctx.types[0], _FLOW),
@@ -171,7 +172,7 @@ op(
 )
 op(
     "TensorArrayWriteV3",
-    inputs="handle #index:int32 value flow_in:float32",
+    inputs="handle:tensor_array #index:int32 value flow_in:float32",
     outputs="flow_out",
     type_attrs={"T": "value"},
     infer=flow,
@@ -183,7 +184,7 @@ op(
 )
 op(
     "TensorArrayReadV3",
-    inputs="handle #index:int32 flow_in:float32",
+    inputs="handle:tensor_array #index:int32 flow_in:float32",
     outputs="value",
     attrs={"dtype": DType},
     infer=_element,
@@ -195,7 +196,7 @@ op(
 )
 op(
     "TensorArraySizeV3",
-    inputs="handle flow_in:float32",
+    inputs="handle:tensor_array flow_in:float32",
     outputs="size",
     infer=lambda ctx: TensorType(DType.INT32, SCALAR),
     kernel=_size,
@@ -206,7 +207,7 @@ op(
 )
 op(
     "TensorArrayCloseV3",
-    inputs="handle",
+    inputs="handle:tensor_array",
     outputs="",
     infer=lambda ctx: (),
     kernel=_close,

@@ -18,7 +18,7 @@ def _one_count(ctx: InferContext) -> TensorType:
 
 op(
     "IterationCount",
-    inputs="trace",
+    inputs="trace:trace",
     infer=_one_count,
     kernel=lambda xp, trace: xp.asarray(trace.iterations, dtype=xp.int32),
     differentiable=False,
@@ -37,7 +37,7 @@ def _value(xp: Any, trace: Trace, iteration: np.ndarray, *, tensor: str) -> Any:
 
 op(
     "IterationValue",
-    inputs="trace #iteration",
+    inputs="trace:trace #iteration",
     attrs={"tensor": str, "dtype": DType, "shape": UNKNOWN},
     infer=_declared,
     kernel=_value,

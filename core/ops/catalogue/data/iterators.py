@@ -3,28 +3,15 @@ of the types and shapes that it says."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from core.errors import GradstepError
 from core.graph.dtypes import SCALAR, DType, Shape, TensorType
 from core.graph.model import Operation
-from core.ops.opaque import State
+from core.ops.dataset_iterator import Iterator
 from core.ops.table import InferContext, op
 
 _KINDS = {"output_types": tuple, "output_shapes": tuple}
-
-
-@dataclass(frozen=True)
-class Iterator(State):
-    """An iterator that has no elements."""
-
-    @property
-    def nbytes(self) -> int:
-        return 0
-
-    def __str__(self) -> str:
-        return "an iterator of tf.data, which Gradstep does not run"
 
 
 def _elements(ctx: InferContext) -> tuple[TensorType, ...]:
@@ -36,7 +23,7 @@ def _elements(ctx: InferContext) -> tuple[TensorType, ...]:
 
 
 def _handle(ctx: InferContext) -> TensorType:
-    return TensorType(DType.RESOURCE, SCALAR, holds=_elements(ctx))
+    return TensorType(DType.RESOURCE, SCALAR, holds=_elements(ctx), handle="iterator")
 
 
 def _next(xp: Any, iterator: Iterator, *, op: Operation) -> NoReturn:
@@ -66,7 +53,7 @@ for _type, _more, _doc in (
     )
 op(
     "IteratorGetNext",
-    inputs="iterator",
+    inputs="iterator:iterator",
     outputs="components*",
     attrs=_KINDS,
     infer=_elements,

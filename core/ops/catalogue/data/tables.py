@@ -19,7 +19,7 @@ def _handle(ctx: InferContext) -> TensorType:
     holds = tuple(
         TensorType(DType(ctx.attr(name)), SCALAR) for name in ("key_dtype", "value_dtype")
     )
-    return TensorType(DType.RESOURCE, SCALAR, holds=holds)
+    return TensorType(DType.RESOURCE, SCALAR, holds=holds, handle="table")
 
 
 def _table(op: Operation) -> LookupTable:
@@ -77,7 +77,7 @@ for _type in ("LookupTableImportV2", "InitializeTableV2"):
     op(
         _type,
         also=_type.removesuffix("V2"),
-        inputs="table_handle #keys #values",
+        inputs="table_handle:table #keys #values",
         outputs="",
         type_attrs=(
             {"Tin": "keys", "Tout": "values"}
@@ -94,7 +94,7 @@ for _type in ("LookupTableImportV2", "InitializeTableV2"):
 op(
     "LookupTableFindV2",
     also="LookupTableFind",
-    inputs="table_handle #keys #default_value",
+    inputs="table_handle:table #keys #default_value",
     outputs="values",
     type_attrs={"Tin": "keys", "Tout": "default_value"},
     infer=_found,
@@ -107,7 +107,7 @@ op(
 op(
     "LookupTableSizeV2",
     also="LookupTableSize",
-    inputs="table_handle",
+    inputs="table_handle:table",
     outputs="size",
     infer=lambda ctx: TensorType(DType.INT64, SCALAR),
     kernel=lambda xp, table: xp.asarray(np.int64(len(table))),

@@ -100,7 +100,7 @@ _TAKE = {"component_types": tuple, "timeout_ms": -1}
 op(
     "QueueDequeueV2",
     also="QueueDequeue",
-    inputs="handle",
+    inputs="handle:queue",
     outputs="components*",
     attrs=_TAKE,
     infer=_components,
@@ -114,7 +114,7 @@ op(
 op(
     "QueueDequeueManyV2",
     also="QueueDequeueMany",
-    inputs="handle #n:int32",
+    inputs="handle:queue #n:int32",
     outputs="components*",
     attrs=_TAKE,
     infer=_many,
@@ -128,7 +128,7 @@ op(
 op(
     "QueueDequeueUpToV2",
     also="QueueDequeueUpTo",
-    inputs="handle #n:int32",
+    inputs="handle:queue #n:int32",
     outputs="components*",
     attrs=_TAKE,
     infer=_up_to,
@@ -142,7 +142,7 @@ op(
 op(
     "QueueSizeV2",
     also="QueueSize",
-    inputs="handle",
+    inputs="handle:queue",
     outputs="size",
     infer=lambda ctx: TensorType(DType.INT32, SCALAR),
     kernel=lambda xp, handle: xp.asarray(np.int32(len(handle.items))),
@@ -153,7 +153,7 @@ op(
 op(
     "QueueIsClosedV2",
     also="QueueIsClosed",
-    inputs="handle",
+    inputs="handle:queue",
     outputs="is_closed",
     infer=lambda ctx: TensorType(DType.BOOL, SCALAR),
     kernel=lambda xp, handle: xp.asarray(np.bool_(handle.closed)),

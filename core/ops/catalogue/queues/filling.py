@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from core.errors import GradstepError
-from core.graph.dtypes import Shape, TensorType
+from core.graph.dtypes import DType, Shape, TensorType
 from core.ops.queue import Item, Queue
 from core.ops.table import InferContext, op
+from core.ops.type_rules import want_some
 
 
 def shape_text(shape: Any) -> str:
@@ -18,6 +20,7 @@ def shape_text(shape: Any) -> str:
 def _fits(ctx: InferContext, rows: bool) -> None:
     """Raise for components of another number, type or shape than the queue's."""
     wanted, have = ctx.types[0].holds, ctx.types[1:]
+    want_some(ctx, "Tcomponents", have)
     if not wanted:
         return  # a handle of which nothing is known
     if [k.dtype for k in wanted] != [k.dtype for k in have]:
@@ -62,7 +65,19 @@ def _many(ctx: InferContext) -> tuple[TensorType, ...]:
     return ()
 
 
+def _want_components(handle: Queue, components: Sequence[Any]) -> None:
+    """Raise for others than the queue holds: of a handle that went round, no type rule knows."""
+    have = [DType.of(x.dtype) for x in components]
+    if have != [*handle.dtypes]:
+        given, wanted = (", ".join(k.value for k in x) for x in (have, handle.dtypes))
+        raise GradstepError(
+            f"Signature mismatch, have: resource, {given}-> expected: resource, {wanted}->",
+            hint="give what the queue's component_types say, in their order",
+        )
+
+
 def _enqueue(xp: Any, handle: Queue, *components: Any) -> Queue:
+    _want_components(handle, components)
     for index, (shape, x) in enumerate(zip(handle.shapes, components, strict=False)):
         if not shape.accepts(x.shape):
             raise GradstepError(_mismatch(index, shape, x.shape), hint=_SHAPES)
@@ -70,6 +85,7 @@ def _enqueue(xp: Any, handle: Queue, *components: Any) -> Queue:
 
 
 def _enqueue_many(xp: Any, handle: Queue, *components: Any) -> Queue:
+    _want_components(handle, components)
     count = components[0].shape[0] if components[0].ndim else 0
     for index, x in enumerate(components):
         _check_rows(handle, index, x, count)
@@ -99,7 +115,7 @@ _PUT = {"timeout_ms": -1}
 op(
     "QueueEnqueueV2",
     also="QueueEnqueue",
-    inputs="handle components*",
+    inputs="handle:queue components*",
     outputs="",
     attrs=_PUT,
     type_attrs={"Tcomponents": "types(components)"},
@@ -114,7 +130,7 @@ op(
 op(
     "QueueEnqueueManyV2",
     also="QueueEnqueueMany",
-    inputs="handle components*",
+    inputs="handle:queue components*",
     outputs="",
     attrs=_PUT,
     type_attrs={"Tcomponents": "types(components)"},
@@ -129,7 +145,7 @@ op(
 op(
     "QueueCloseV2",
     also="QueueClose",
-    inputs="handle",
+    inputs="handle:queue",
     outputs="",
     attrs={"cancel_pending_enqueues": False},
     infer=lambda ctx: (),

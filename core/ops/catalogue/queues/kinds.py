@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from core.graph.dtypes import SCALAR, UNKNOWN, DType, Shape, TensorType
@@ -12,6 +13,7 @@ from core.ops.philox import seeds_of
 from core.ops.queue import Queue
 from core.ops.queue_kinds import PriorityQueue, ShuffleQueue
 from core.ops.table import InferContext, op
+from core.ops.type_rules import want_some
 
 _ATTRS = {
     "component_types": tuple,
@@ -24,9 +26,11 @@ _LISTS = as_long_as("component_types", "shapes")
 _PRIORITY = TensorType(DType.INT64, SCALAR)
 
 
-def _components(ctx: InferContext) -> tuple[TensorType, ...]:
-    """The types of the components of an element."""
+def _components(ctx: InferContext, some: bool = True) -> tuple[TensorType, ...]:
+    """The types of the components of an element. some: there must be one."""
     dtypes, shapes = ctx.attr("component_types"), ctx.attr("shapes")
+    if some:
+        want_some(ctx, "component_types", dtypes)
     if shapes and len(shapes) != len(dtypes):
         raise ctx.fail(
             "Queue shapes must have the same length as dtypes, received "
@@ -37,21 +41,22 @@ def _components(ctx: InferContext) -> tuple[TensorType, ...]:
 
 
 def _handle(ctx: InferContext) -> TensorType:
-    return TensorType(DType.RESOURCE, SCALAR, holds=_components(ctx))
+    return TensorType(DType.RESOURCE, SCALAR, holds=_components(ctx), handle="queue")
 
 
-def _full_handle(ctx: InferContext) -> TensorType:
-    components = _components(ctx)
+def _full_handle(ctx: InferContext, some: bool = True) -> TensorType:
+    components = _components(ctx, some)
     if ctx.attr("shapes") and not all(kind.shape.is_static for kind in components):
         raise ctx.fail(
             f"All shapes must be fully defined: {[str(kind.shape) for kind in components]}",
             hint="a PaddingFIFOQueue takes elements of different sizes",
         )
-    return TensorType(DType.RESOURCE, SCALAR, holds=components)
+    return TensorType(DType.RESOURCE, SCALAR, holds=components, handle="queue")
 
 
 def _priority_handle(ctx: InferContext) -> TensorType:
-    return TensorType(DType.RESOURCE, SCALAR, holds=(_PRIORITY, *_full_handle(ctx).holds))
+    full = _full_handle(ctx, some=False)
+    return replace(full, holds=(_PRIORITY, *full.holds))
 
 
 def _said(op: Operation, type: str) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def _samples(rng: np.random.Generator) -> list[Sample]:
 
 for _type, _input, _extra, _doc in (
     ("CountUpTo", "&ref", {}, "The variable's value, which it then makes one larger."),
-    ("ResourceCountUpTo", "resource", {"T": DType}, "The same for a resource variable."),
+    ("ResourceCountUpTo", "resource:variable", {"T": DType}, "The same for a resource variable."),
 ):
     op(
         _type,
@@ -44,7 +44,7 @@ for _type, _input, _extra, _doc in (
         attrs={"limit": int, **_extra},
         type_attrs={} if _extra else {"T": "ref"},
         choices=dict.fromkeys(_extra, INDEX),
-        formula=_input.strip("&"),
+        formula=_input.strip("&").partition(":")[0],
         infer=_counted,
         kernel=_count,
         stateful=True,

@@ -184,8 +184,7 @@ def _declare(rule: Rule, form: str) -> None:
     sparse, resource = "Sparse" in form, "Resource" in form
     state = rule.state.split()
     written = {"indices": "#indices", "global_step": "global_step:int64"}
-    if not resource:
-        written |= {name: f"&{name}" for name in state}
+    written |= {name: f"{name}:variable" if resource else f"&{name}" for name in state}
     names = [written.get(name, name) for name in _names(rule, sparse)]
     if rule.name == "ProximalGradientDescent" and not sparse:
         names[-1] = "delta"

@@ -15,6 +15,7 @@ from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape, TensorType
 from core.graph.model import Operation
 from core.ops import random_streams as streams
+from core.ops.attribute_kinds import attribute
 from core.ops.host import integer, integers
 from core.ops.philox import DRAWN_AS, Seeds, seeds_of
 from core.ops.samples import ints
@@ -61,7 +62,7 @@ def _kernel(draw: Draw) -> Callable[..., Any]:
         sizes = drawn_sizes(shape)
         count = int(np.prod(sizes, dtype=np.int64))
         # A graph in float64 for reference draws the numbers of the graph that it stands for.
-        own = DType(op.attrs.get(DRAWN_AS, dtype)).numpy
+        own = attribute(op, DRAWN_AS, DType, dtype).numpy
         numbers = draw(seeds_of(seed, seed2, op.name), integer(counter), count, own)
         result = numbers.reshape(sizes).astype(DType(dtype).numpy)
         return xp.asarray(result), counter + streams.RESERVED * count

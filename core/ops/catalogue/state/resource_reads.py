@@ -9,6 +9,7 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import INDEX, DType, Shape, TensorType
 from core.ops.builder import OpView, Tensor, call
+from core.ops.catalogue.state.resources import element_type
 from core.ops.indexed_slices import IndexedSlices
 from core.ops.known import shape_of
 from core.ops.rules import TF_CPU, Rules
@@ -30,9 +31,9 @@ def _rows(ctx: InferContext) -> TensorType:
     if params.rank == 0:
         raise ctx.fail("Shape must be at least rank 1 but is rank 0")
     if params.dims is None or indices.dims is None:
-        return TensorType(ctx.attr("dtype"))
+        return TensorType(element_type(ctx))
     dims = (*params.dims[:batch], *indices.dims[batch:], *params.dims[batch + 1 :])
-    return TensorType(ctx.attr("dtype"), Shape(dims))
+    return TensorType(element_type(ctx), Shape(dims))
 
 
 def _gather(xp: Any, resource: Any, indices: Any, *, batch_dims: int, rules: Rules = TF_CPU) -> Any:
@@ -91,7 +92,7 @@ def _gather_samples(rng: np.random.Generator) -> list[Sample]:
 
 op(
     "ResourceGather",
-    inputs="resource indices",
+    inputs="resource:variable indices",
     attrs={"dtype": DType, "batch_dims": 0, "validate_indices": True},
     type_attrs={"Tindices": "indices"},
     formula="gather(resource, indices, batch_dims, batch_dims)",
@@ -114,13 +115,13 @@ def _points(ctx: InferContext) -> TensorType:
         raise ctx.fail("ResourceGatherNd needs indices of rank 1 or more")
     depth = None if indices.dims is None else indices.dims[-1]
     if params.dims is None or indices.dims is None or depth is None:
-        return TensorType(ctx.attr("dtype"))
+        return TensorType(element_type(ctx))
     if depth > len(params.dims):
         raise ctx.fail(
             f"index innermost dimension length must be <= params rank; saw: {depth} vs. "
             f"{len(params.dims)}"
         )
-    return TensorType(ctx.attr("dtype"), Shape((*indices.dims[:-1], *params.dims[depth:])))
+    return TensorType(element_type(ctx), Shape((*indices.dims[:-1], *params.dims[depth:])))
 
 
 def _gather_nd(
@@ -142,7 +143,7 @@ def _points_gradient(op: OpView, g: Tensor) -> tuple[Tensor | IndexedSlices, Non
 
 op(
     "ResourceGatherNd",
-    inputs="resource indices",
+    inputs="resource:variable indices",
     attrs={"dtype": DType},
     type_attrs={"Tindices": "indices"},
     formula="resource[rows_of(indices)]",
@@ -167,7 +168,7 @@ def _sizes(ctx: InferContext) -> TensorType:
 
 op(
     "VariableShape",
-    inputs="input",
+    inputs="input:variable",
     attrs={"out_type": DType.INT32},
     choices={"out_type": INDEX},
     formula="array(input.shape)",

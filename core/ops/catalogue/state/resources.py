@@ -12,7 +12,20 @@ from core.ops.type_rules import merged, wrong_type
 
 
 def _handle(ctx: InferContext) -> TensorType:
-    return TensorType(DType.RESOURCE, ctx.attr("shape"))
+    held = TensorType(ctx.attr("dtype"), ctx.attr("shape"))
+    return TensorType(DType.RESOURCE, held.shape, holds=(held,), handle="variable")
+
+
+def element_type(ctx: InferContext) -> DType:
+    """The attribute `dtype`, which has to be what the variable, input 0, holds."""
+    wanted: DType = ctx.attr("dtype")
+    kind = ctx.types[0].holds[0] if ctx.types[0].holds else ctx.types[0]
+    if kind.dtype not in (wanted, DType.RESOURCE):
+        raise ctx.fail(
+            f"Trying to access a variable of {kind.dtype.value} as {wanted.value}",
+            hint="give dtype what the variable's dtype says",
+        )
+    return wanted
 
 
 op(
@@ -33,12 +46,12 @@ op(
 
 
 def _read(ctx: InferContext) -> TensorType:
-    return TensorType(ctx.attr("dtype"), ctx.types[0].shape)
+    return TensorType(element_type(ctx), ctx.types[0].shape)
 
 
 op(
     "ReadVariableOp",
-    inputs="resource",
+    inputs="resource:variable",
     outputs="value",
     attrs={"dtype": DType},
     formula="resource",
@@ -56,7 +69,7 @@ op(
 
 
 def _assigned(ctx: InferContext) -> tuple[TensorType, ...]:
-    if ctx.types[1].dtype != ctx.attr("dtype"):
+    if ctx.types[1].dtype != element_type(ctx):
         wanted = ctx.attr("dtype").value
         raise wrong_type(ctx, ctx.types[1].dtype, f"a value of the variable's type ({wanted})")
     merged(ctx, ctx.types[0].shape, ctx.types[1].shape)
@@ -69,7 +82,7 @@ def _copy_value(xp: Any, resource: Any, value: Any, *, out: Any) -> Any:
 
 op(
     "AssignVariableOp",
-    inputs="resource value",
+    inputs="resource:variable value",
     outputs="",
     attrs={"dtype": DType, "validate_shape": False},
     formula="value",
@@ -85,7 +98,7 @@ op(
 )
 op(
     "AssignAddVariableOp",
-    inputs="resource value",
+    inputs="resource:variable value",
     outputs="",
     attrs={"dtype": DType},
     formula="resource + value",
@@ -99,7 +112,7 @@ op(
 )
 op(
     "AssignSubVariableOp",
-    inputs="resource value",
+    inputs="resource:variable value",
     outputs="",
     attrs={"dtype": DType},
     formula="resource - value",
@@ -119,7 +132,7 @@ def _flag(ctx: InferContext) -> TensorType:
 
 op(
     "VarIsInitializedOp",
-    inputs="resource",
+    inputs="resource:variable",
     outputs="is_initialized",
     formula="resource is not None",
     infer=_flag,

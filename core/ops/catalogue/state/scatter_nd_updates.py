@@ -129,7 +129,7 @@ for _kind, (_combine, _rule, _declared, _doc) in _KINDS.items():
     )
     op(
         f"ResourceScatterNd{_kind}",
-        inputs="ref #indices updates",
+        inputs="ref:variable #indices updates",
         outputs="",
         attrs={"use_locking": True, "bad_indices_policy": ""},
         choices={"bad_indices_policy": _POLICIES},

@@ -150,7 +150,7 @@ for _kind, (_combine, _rule, _declared, _doc) in _KINDS.items():
     )
     op(
         f"ResourceScatter{_kind}",
-        inputs="resource #indices updates",
+        inputs="resource:variable #indices updates",
         outputs="",
         attrs={"dtype": DType},
         type_attrs={"Tindices": "indices"},

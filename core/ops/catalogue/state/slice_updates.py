@@ -103,7 +103,7 @@ op(
 )
 op(
     "ResourceStridedSliceAssign",
-    inputs="ref #begin:int32,int64 #end:begin #strides:begin value",
+    inputs="ref:variable #begin:int32,int64 #end:begin #strides:begin value",
     outputs="",
     attrs=dict.fromkeys(MASKS, 0),
     type_attrs={"T": "value", "Index": "begin"},

@@ -81,7 +81,7 @@ op(
 )
 op(
     "ResourceApplyGradientDescent",
-    inputs="var alpha delta",
+    inputs="var:variable alpha delta",
     outputs="",
     attrs={"use_locking": False},
     type_attrs={"T": "delta"},
@@ -157,7 +157,7 @@ op(
 )
 op(
     "ResourceApplyAdam",
-    inputs="var m v beta1_power beta2_power lr beta1 beta2 epsilon grad",
+    inputs="var:variable m:variable v:variable beta1_power beta2_power lr beta1 beta2 epsilon grad",
     outputs="",
     attrs={"use_locking": False, "use_nesterov": False},
     type_attrs={"T": "grad"},
