@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import logging
 import queue
-import signal
 import subprocess
 import threading
 import time
@@ -15,6 +14,7 @@ from typing import IO
 
 from core.errors import GradstepError
 from core.host import wire
+from core.host.ending import how_it_ended
 from core.host.failures import info_of
 from core.host.last_lines import LastLines
 from core.host.messages import Failed, Message
@@ -126,7 +126,7 @@ class Connection:
         # A process that the user's code left behind may hold the pipes open: do not wait for it.
         self._reader.join(_DRAIN)
         self._errors.join(_DRAIN)
-        error = _died(self._broken or _how(status))
+        error = _died(self._broken or how_it_ended(status))
         with self._lock:
             self._end = error
             pending, self._pending = self._pending, {}
@@ -180,14 +180,6 @@ def _call(callback: Callable[..., None], *args: object) -> None:
         callback(*args)
     except Exception:
         _log.exception("a callback of the engine's client failed")
-
-
-def _how(status: int) -> str:
-    if status >= 0:
-        return f"exit status {status}"
-    with suppress(ValueError):
-        return f"killed by {signal.Signals(-status).name}"
-    return f"killed by signal {-status}"
 
 
 def _died(why: str) -> GradstepError:

@@ -6,7 +6,6 @@ What it answers is a message of records and raw arrays, decoded within limits, a
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -17,6 +16,7 @@ from pathlib import Path
 from core.errors import GradstepError
 from core.host import wire
 from core.host.document_wire import DocumentSent, unpack
+from core.host.ending import how_it_ended
 from core.host.failures import error_of
 from core.host.file_worker import Answer, ReadFile
 from core.io.budget import DEFAULT, Budget, OverBudgetError
@@ -108,7 +108,7 @@ class FileReader:
             self.close()
             if self._late:
                 raise _too_long(name, self._seconds)
-            raise _died(name, _how(process.returncode))
+            raise _died(name, how_it_ended(process.returncode))
         return packet
 
     def _give_up(self) -> None:
@@ -142,11 +142,3 @@ def _died(name: str, how: str) -> GradstepError:
         kind="ReaderDied",
         hint="the file may be damaged, or made to do this; nothing else was touched",
     )
-
-
-def _how(status: int) -> str:
-    if status >= 0:
-        return f"exit status {status}"
-    with suppress(ValueError):
-        return f"killed by {signal.Signals(-status).name}"
-    return f"killed by signal {-status}"
