@@ -234,8 +234,9 @@ class Graph:
         return topological(self.operations)
 
     def source(self, edge: Edge) -> TensorRef | None:
-        """The tensor that `edge` carries; None when that input is not wired."""
-        return self[edge.op].inputs[edge.index]
+        """The tensor that `edge` carries; None when that input is not wired, or not there."""
+        inputs = self[edge.op].inputs
+        return inputs[edge.index] if edge.index < len(inputs) else None
 
     def ancestors(self, names: Iterable[str]) -> set[str]:
         """`names` and all that they need, through data and control inputs."""

@@ -39,6 +39,13 @@ def test_consumers_name_every_wire() -> None:
     assert chain().consumers["a"] == (Edge("c", 0), Edge("b", 0))
 
 
+def test_a_wire_that_is_not_there_carries_nothing() -> None:
+    """A file may name one, such as among the stops of a request."""
+    graph = Graph.of([Operation("a", "Const"), Operation("b", "Neg", (TensorRef("a"),))])
+    assert graph.source(Edge("b", 0)) == TensorRef("a")
+    assert graph.source(Edge("b", 1)) is None
+
+
 def test_a_cycle_is_named_operation_by_operation() -> None:
     looped = Graph.of(
         [Operation("a", "Neg", (TensorRef("b"),)), Operation("b", "Neg", (TensorRef("a"),))]
