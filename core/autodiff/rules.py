@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from core.autodiff.request import native_name
 from core.errors import GradstepError, unforeseen
 from core.graph.model import Operation
 from core.graph.near import did_you_mean, near
@@ -79,7 +78,7 @@ def call_rule(
 def _failed(view: OpView, name: str, error: Exception, custom: bool) -> GradstepError:
     """What is to be said of a rule that raised: of the user's own function what it raised."""
     given = with_inputs(view.operation, [x.type for x in view.inputs])
-    if not custom and name == native_name(view.operation):
+    if not custom and name == view.operation.type:
         return unforeseen(f"the gradient of {given} could not be made", error, view.name)
     text = f"the gradient of {name} does not fit {given}"
     hint = f"it is for an operation with the inputs and outputs of {name}"

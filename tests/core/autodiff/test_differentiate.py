@@ -203,6 +203,18 @@ def test_a_borrowed_gradient_that_does_not_fit_is_told_where() -> None:
     assert (caught.value.kind, caught.value.node) == ("GradientFunctionError", "s")
 
 
+def test_a_function_that_lost_a_wire_has_not_its_native_gradient() -> None:
+    """One that stands for a MatMul, and of which an input was taken away since."""
+    attrs = {"Tin": (DType.FLOAT32,), "Tout": (DType.FLOAT32,), "token": "f"}
+    product = Operation("y", "PyFunc", (TensorRef("x"),), attrs={**attrs, NATIVE_OP_TYPE: "MatMul"})
+    build = GraphBuilder()
+    build.placeholder("x", shape=(2, 2))
+    graph = Graph.of([*build.build().operations.values(), product])
+    with pytest.raises(GradstepError, match="gradient of MatMul does not fit PyFunc") as caught:
+        differentiate(graph, GradientRequest.to("y", "x"))
+    assert (caught.value.kind, caught.value.node) == ("GradientFunctionError", "y")
+
+
 def test_an_unknown_gradient_is_an_error_only_on_the_path() -> None:
     graph = network("Floor")
     override = Override("Nobody", "Floor")
