@@ -97,6 +97,8 @@ class _Branches:
     def _note_comparison(self, step: Step) -> None:
         """A predicate that asks which input a Merge took says when that input is alive: so its
         gradients are alive with what they are the gradients of."""
+        if not step.writes:  # what it gives has no type: it fails where it stands
+            return
         value = step.op.attrs.get("value") if step.op.type == "Const" else None
         if isinstance(value, Constant) and value.array.ndim == 0 and value.array.dtype.kind == "i":
             self._numbers[step.writes[0]] = int(value.array)

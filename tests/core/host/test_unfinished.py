@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from core.autodiff.request import GradientRequest
 from core.errors import GradstepError
+from core.graph.dtypes import DType
 from core.graph.model import Edge, TensorRef
 from core.host import messages as m
 from core.host import reports
@@ -18,7 +19,7 @@ from core.host.derive import derive
 from core.host.devices import CpuOnly
 from core.host.service import EngineService
 from core.host.tensor_bytes import unpack
-from core.io import edits, store
+from core.io import edits, store, value_edits
 from core.io.document import Document
 from core.ops.unfinished import waiting
 from tests.fuzz.wires import moves
@@ -270,3 +271,13 @@ def test_a_part_that_cannot_be_told_costs_no_step(
     assert len(reply.program.steps) > 20
     assert "could not be told" in reply.program.problems[-1].message
     assert values(engine, ["loss:0"])["loss:0"][0] == "known"
+
+
+def test_a_constant_that_a_wire_was_drawn_to_breaks_nothing_else(service: EngineService) -> None:
+    """In a branch, where numbers say which side was taken: what it gives has no type."""
+    document = store.load(EXAMPLES / "cond_gradients.gradstep")
+    document = edits.connect(document, TensorRef("choose/switch_t"), Edge("choose/Const", 0))
+    document = value_edits.set_attr(document, "choose/Const", "dtype", DType.INT32)
+    reply = opened(service, document)
+    assert any(problem.node == "choose/Const" for problem in reply.program.problems)
+    assert len(reply.program.steps) > 10
