@@ -120,9 +120,9 @@ def _go(threads: Threads, course: Course) -> None:
     if course.op:
         step = session.plan.step_of.get(course.op, min(course.step, length))
     inside = _inside(course, session, step)
-    if length and (inside or (course.run, step) != (0, 0)):
-        first = session.timeline.first
-        threads.command("run_to", f"{max(course.run, first)}:{step}{inside}")
+    run, stands = max(course.run, session.timeline.first), session.stop
+    if length and (inside or (run, step) != (stands.run, stands.step)):
+        threads.command("run_to", f"{run}:{step}{inside}")
 
 
 def _inside(course: Course, session: DebugSession, step: int) -> str:

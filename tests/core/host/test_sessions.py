@@ -115,6 +115,17 @@ def test_a_copy_that_was_restarted_comes_back_as_one_that_was_given_nothing(
     assert Engine(engine.journal).held() == engine.held()
 
 
+def test_a_session_that_went_back_before_what_it_was_given_stands_there_after_an_edit(
+    engine: Engine, tutorial: Document
+) -> None:
+    engine.ask(m.Control(command="run_to", target="0:0"))
+    before = engine.held()
+    assert before["other"][:2] == (0, 0)
+    engine.open(edits.rename_operation(tutorial, "e", "sum"), keep=True)
+    assert engine.held() == before
+    assert Engine(engine.journal).held() == before
+
+
 def test_a_session_left_where_an_edit_then_put_operations_before_comes_back_there(
     engine: Engine, tutorial: Document
 ) -> None:
