@@ -21,6 +21,7 @@ from core.host.journal import Journal
 from core.host.service import EngineService
 from core.host.wire import Buffer
 from tests.soak.faults import BrokenError, Counts, OverError
+from tests.soak.memory import engine_of
 
 PATIENCE = 10.0  # seconds for an answer; then a pause is asked for, and given as long again
 _LOGS = ("gradstep", "core.host.connection")  # this process's errors, and what engines write
@@ -150,7 +151,7 @@ class ProcessEngine:
         return self._client._journal
 
     def pids(self) -> list[int]:
-        return [self._client.pid]
+        return [engine_of(self._client.pid)]
 
     def close(self) -> None:
         self._client.close()

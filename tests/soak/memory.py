@@ -10,6 +10,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from core.host.supervisor import children_of
+
 WARM_UP = 600.0  # seconds, or a tenth of a shorter run
 _POINTS = 20  # of a curve
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -21,6 +23,11 @@ def resident(pid: int) -> float:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE / 2**20
     except (OSError, IndexError):
         return 0.0
+
+
+def engine_of(supervisor: int) -> int:
+    """The process that runs the engine: what its supervisor started, itself where nothing is."""
+    return next(iter(children_of(supervisor)), supervisor)
 
 
 def peak(pid: int) -> float:

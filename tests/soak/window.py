@@ -33,6 +33,7 @@ from gui.workspace import Workspace
 from tests.soak.drawing import NothingError, pick
 from tests.soak.engines import PATIENCE, Heard
 from tests.soak.faults import BrokenError, Counts, OverError, require_foreseen
+from tests.soak.memory import engine_of
 from tests.support.window import User as Hand
 
 _QUIET = 0.03  # seconds in which nothing may start any more
@@ -135,7 +136,7 @@ class WindowUser:
         return self.space.bridge._client._journal
 
     def pids(self) -> list[int]:
-        return [self.space.bridge.pid]
+        return [engine_of(self.space.bridge.pid)]
 
     # -- what the walk does --------------------------------------------------------------------
 
