@@ -51,6 +51,12 @@ class GradstepError(Exception):
             self.kind = new
         return self
 
+    def bare(self) -> GradstepError:
+        """The same failure without the frames that it came through, for whoever keeps it: they hold
+        all that their functions had at hand, whole documents among it."""
+        self.__context__ = self.__cause__ = None
+        return self.with_traceback(None)
+
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (self.message, self.kind, self.node, self.index, self.hint)
 

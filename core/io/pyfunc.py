@@ -45,12 +45,20 @@ def to_pyfunc(document: Document, name: str, extra: Sequence[TensorRef] = ()) ->
     known = [types.get(ref) for ref in inputs if ref is not None]
     if len(known) < len(inputs) or None in known:
         raise GradstepError(f"connect all inputs of '{name}' first", kind="ValueError", node=name)
+    output = types.get(op.output())
+    if output is None:
+        raise GradstepError(
+            f"what '{name}' gives is not known, and so not what the function is to give",
+            kind="ValueError",
+            node=name,
+            hint="mend what its problem names first",
+        )
     source = _source(op, definition, inputs)
     token = unique_name(graph, f"{name.replace('/', '_')}_forward")
     attrs = {
         "token": token,
-        "Tout": (types[op.output()].dtype,),
-        "shapes": (types[op.output()].shape,),
+        "Tout": (output.dtype,),
+        "shapes": (output.shape,),
         NATIVE_OP_TYPE: op.type,
     }
     graph = edits.retype(graph, name, "PyFunc", inputs, attrs)

@@ -86,8 +86,8 @@ def set_feed(document: Document, tensor: str, array: np.ndarray) -> Document:
     """Set the value fed to a tensor in every run. Raises GradstepError on misfit."""
     ref = TensorRef.parse(tensor)
     kind = declared(document.graph).types.get(ref)
-    if kind is not None:
-        _check_fits(array, kind.shape, kind.dtype, ref.op)
+    shape, dtype = (UNKNOWN, None) if kind is None else (kind.shape, kind.dtype)
+    _check_fits(array, shape, dtype, ref.op)
     return replace(document, feeds={**document.feeds, str(ref): Constant(array)})
 
 
@@ -133,3 +133,11 @@ def _check_fits(array: np.ndarray, shape: Shape, dtype: DType | None, node: str)
         raise GradstepError(
             f"'{node}' holds {dtype.value}, not {array.dtype}", kind="ValueError", node=node
         )
+    for element in array.flat if array.dtype.hasobject else ():
+        if not isinstance(element, bytes | str):
+            raise GradstepError(
+                f"{element!r:.60} is a Python {type(element).__name__}, and no value of a tensor",
+                kind="ValueError",
+                node=node,
+                hint="an array of objects holds texts: bytes or str",
+            )

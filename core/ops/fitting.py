@@ -86,7 +86,8 @@ def misfit(op: Operation, index: int, kinds: Kinds) -> GradstepError | None:
     if key not in _known:
         if len(_known) >= _MOST_KNOWN:
             _known.clear()
-        _known[key] = _misfit(op, index, kinds)
+        found = _misfit(op, index, kinds)
+        _known[key] = None if found is None else found.bare()
     return _known[key]
 
 

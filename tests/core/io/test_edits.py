@@ -87,6 +87,14 @@ def test_values_that_do_not_fit_are_refused(tutorial: Document, value: np.ndarra
         edits.set_initial(tutorial, "c", value)
 
 
+def test_an_array_of_objects_holds_texts_only(tutorial: Document) -> None:
+    texts = edits.set_attr(tutorial, "data", "dtype", DType.STRING)
+    edits.set_feed(texts, "data:0", np.array([b"a", "b"], object))
+    for document in (texts, edits.remove_operations(texts, ["data"])):  # its type known, and not
+        with pytest.raises(GradstepError, match="0 is a Python int, and no value of a tensor"):
+            edits.set_feed(document, "data:0", np.zeros(2, object))
+
+
 def test_an_op_becomes_a_python_function_that_computes_the_same(tutorial: Document) -> None:
     changed = edits.to_pyfunc(tutorial, "e", [TensorRef("d")])
     op = changed.graph["e"]
@@ -99,6 +107,12 @@ def test_an_op_becomes_a_python_function_that_computes_the_same(tutorial: Docume
     assert source == "def forward(c, k, d):\n    return c + k\n"
     assert scope["forward"](1, 2, 3) == 3  # type: ignore[operator]
     assert not infer(changed.graph).problems
+
+
+def test_an_op_whose_output_nobody_knows_becomes_no_python_function(tutorial: Document) -> None:
+    broken = edits.set_attr(tutorial, "c", "dtype", DType.FLOAT64)  # 'e' adds float32 to it
+    with pytest.raises(GradstepError, match="what 'e' gives is not known"):
+        edits.to_pyfunc(broken, "e")
 
 
 def test_its_native_gradient_is_that_of_the_op_it_stands_for(tutorial: Document) -> None:

@@ -150,3 +150,13 @@ def test_which_cast_would_mend_it() -> None:
     types = declared(graph).types
     assert cast_that_fits(graph, types, refs["half"], Edge("mean", 1)) is DType.INT32
     assert cast_that_fits(graph, types, refs["flag"], Edge("mean", 0)) is DType.FLOAT32
+
+
+def test_what_is_remembered_of_a_refusal_holds_no_frames() -> None:
+    """Frames hold all that was at hand where it was raised: documents, for as long as the program
+    runs."""
+    relu = Operation("relu", "Relu", (TensorRef("x"),))
+    for _ in range(2):
+        refused = misfit(relu, 0, [TensorType(DType.STRING, UNKNOWN)])
+        assert refused is not None
+        assert (refused.__traceback__, refused.__context__, refused.__cause__) == (None, None, None)
