@@ -17,7 +17,7 @@ from core.graph.model import Constant, Operation, TensorRef
 from core.io.document import Document
 from core.ops.attribute_edits import with_attribute
 from core.ops.attribute_kinds import attribute
-from core.ops.conversion import converted
+from core.ops.conversion import converted, require_texts
 from core.ops.infer import declared
 from core.ops.table import OpDef
 from core.ops.variable import VARIABLES
@@ -133,11 +133,4 @@ def _check_fits(array: np.ndarray, shape: Shape, dtype: DType | None, node: str)
         raise GradstepError(
             f"'{node}' holds {dtype.value}, not {array.dtype}", kind="ValueError", node=node
         )
-    for element in array.flat if array.dtype.hasobject else ():
-        if not isinstance(element, bytes | str):
-            raise GradstepError(
-                f"{element!r:.60} is a Python {type(element).__name__}, and no value of a tensor",
-                kind="ValueError",
-                node=node,
-                hint="an array of objects holds texts: bytes or str",
-            )
+    require_texts(array, node)

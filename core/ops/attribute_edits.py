@@ -8,8 +8,9 @@ from typing import Any
 
 from core.errors import GradstepError
 from core.graph.dtypes import DType
-from core.graph.model import Operation
+from core.graph.model import Constant, Operation
 from core.ops.attribute_kinds import check_attributes, items_of
+from core.ops.conversion import require_texts
 from core.ops.definition import OpDef
 from core.ops.given import attribute
 from core.ops.table import find
@@ -23,6 +24,8 @@ def with_attribute(op: Operation, name: str, value: Any) -> Operation:
         return _set(op, name, value)
     try:
         _require_own(definition, name, value)
+        if isinstance(value, Constant):
+            require_texts(value.array)
         changed = _set(op, name, _as_kept(name, value, definition.attrs.get(name)))
         check_attributes(definition, changed)
         _require_choice(definition, changed, name)

@@ -37,6 +37,18 @@ def converted(array: np.ndarray, dtype: DType) -> np.ndarray:
     return found
 
 
+def require_texts(array: np.ndarray, node: str | None = None) -> None:
+    """Raise GradstepError where an array of Python objects holds anything but texts."""
+    for element in array.flat if array.dtype.hasobject else ():
+        if not isinstance(element, bytes | str):
+            raise GradstepError(
+                f"{element!r:.60} is a Python {type(element).__name__}, and no value of a tensor",
+                kind="ValueError",
+                node=node,
+                hint="an array of objects holds texts: bytes or str",
+            )
+
+
 def _require(source: np.ndarray, kept: Any, dtype: DType) -> None:
     """Raise GradstepError for the first element that is not kept."""
     if not np.all(kept):

@@ -102,7 +102,8 @@ def _like(rng: Random, array: np.ndarray) -> np.ndarray:
     """Another value in the place of `array`: mostly one that fits."""
     kind = rng.random()
     if array.dtype.kind not in "fiu" or kind < 0.1:
-        return array[...].copy() if rng.random() < 0.5 else np.zeros(array.shape, array.dtype)
+        nothing = b"" if array.dtype.hasobject else 0
+        return array.copy() if rng.random() < 0.5 else np.full(array.shape, nothing, array.dtype)
     numbers = np.random.default_rng(rng.getrandbits(32))
     if array.dtype.kind == "f":
         made = numbers.normal(size=array.shape)

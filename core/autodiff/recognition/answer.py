@@ -80,7 +80,7 @@ def _blocked(graph: Graph, known: Recognised, wrt: Iterable[TensorRef]) -> dict[
     """Where gradients end on the way to `wrt`."""
     below = _below(graph, wrt)
     ends = {edge: why for edge, why in known.again.blocked.items() if edge.op in graph}
-    for edge in known.ended:
+    for edge in sorted(known.ended, key=str):  # what is listed is the same in every process
         ends[edge] = f"gradient '{gradient_name(graph[edge.op], ())}' returns None for this input"
     sources = ((edge, why, graph.source(edge)) for edge, why in ends.items())
     return {e: why for e, why, source in sources if source is not None and source.op in below}

@@ -14,7 +14,7 @@ from core.engine.session import Session
 from core.errors import GradstepError
 from core.graph import edits as graph_edits
 from core.graph.dtypes import DType, Shape
-from core.graph.model import Edge, TensorRef
+from core.graph.model import Constant, Edge, TensorRef
 from core.host.derive import derive
 from core.io import edits, store
 from core.io.document import CodeItem, CodeKind, Document
@@ -93,6 +93,8 @@ def test_an_array_of_objects_holds_texts_only(tutorial: Document) -> None:
     for document in (texts, edits.remove_operations(texts, ["data"])):  # its type known, and not
         with pytest.raises(GradstepError, match="0 is a Python int, and no value of a tensor"):
             edits.set_feed(document, "data:0", np.zeros(2, object))
+    with pytest.raises(GradstepError, match="0 is a Python int, and no value of a tensor"):
+        edits.set_attr(tutorial, "k", "value", Constant(np.zeros(2, object)))
 
 
 def test_an_op_becomes_a_python_function_that_computes_the_same(tutorial: Document) -> None:

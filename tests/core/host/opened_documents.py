@@ -1,0 +1,55 @@
+"""What an engine answers to documents, and to each with some of its wires gone, as digests by name:
+for a test that starts this in processes of different hash seeds."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import sys
+
+import msgspec
+
+from core.errors import GradstepError
+from core.graph.loop import within
+from core.graph.model import Edge
+from core.host import messages as m
+from core.host.devices import CpuOnly
+from core.host.service import EngineService
+from core.io import edits, store
+from core.io.document import Document
+from tests.soak import documents
+
+_EACH = 4  # edited versions of a document
+
+
+def digests() -> dict[str, str]:
+    """Name → digest of the whole answer: program, problems, notation, where it stands."""
+    found = {}
+    for name in documents.names():
+        document, draw = documents.load(name), random.Random(name)
+        found[name] = _digest(document)
+        for number in range(_EACH):
+            found[f"{name}, edited {number}"] = _digest(_edited(document, draw))
+    return found
+
+
+def _edited(document: Document, draw: random.Random) -> Document:
+    wires = [Edge(op.name, i) for op in within(document.graph) for i in range(len(op.inputs))]
+    for edge in draw.sample(wires, min(3, len(wires))):
+        try:
+            document = edits.disconnect(document, edge)
+        except GradstepError:
+            continue  # nothing is there any more
+    return document
+
+
+def _digest(document: Document) -> str:
+    opened = m.Open(trusted=True, recorded_limit=1 << 28)
+    file = store.to_bytes(document, readable=False)
+    answer, _ = EngineService(CpuOnly()).handle(opened, (file,))
+    return hashlib.sha256(msgspec.msgpack.encode(answer)).hexdigest()[:16]
+
+
+if __name__ == "__main__":
+    json.dump(digests(), sys.stdout)
