@@ -13,11 +13,13 @@ from core.autodiff.request import GradientRequest
 from core.autodiff.rules import GradientFunction
 from core.debug.program import Program
 from core.errors import GradstepError, only_errors_of_ours
-from core.graph.model import Graph, Phase, TensorRef
+from core.graph.dtypes import DType
+from core.graph.model import Graph, Operation, Phase, TensorRef
 from core.graph.problems import UNFINISHED, Problem
 from core.host.soundness import refuse_broken, refuse_cyclic
 from core.io.document import Document, Optimizer
 from core.io.requests import loss_of, requests, trained
+from core.ops.attribute_kinds import attribute
 from core.ops.builder import GraphBuilder, Tensor
 from core.ops.indexed_slices import IndexedSlices
 from core.ops.names import names_of
@@ -226,6 +228,8 @@ def _pairs(
         if ref in derived.gradients
     ]
     if pairs:
+        for variable, _ in pairs:
+            _require_floating(document.graph[variable])
         return pairs
     names = ", ".join(f"'{ref.op}'" for ref in variables)
     losses = ", ".join(ref.short for ref in derived.of)
@@ -252,6 +256,19 @@ def _trainable(document: Document, optimizer: Optimizer) -> list[TensorRef]:
         hint = "draw a variable between its inputs and the loss"
         raise GradstepError("No variables to optimize.", kind="ValueError", hint=hint)
     return found
+
+
+def _require_floating(op: Operation) -> None:
+    """Raise GradstepError, in TensorFlow's words, for a variable that no optimizer can move."""
+    dtype = attribute(op, "dtype", DType)
+    if not dtype.is_floating:
+        raise GradstepError(
+            f"Invalid type tf.{dtype.value} for {op.output()}, expected: [tf.float16, tf.float32, "
+            "tf.float64].",
+            kind="ValueError",
+            node=op.name,
+            hint="give the variable floating-point numbers, or leave it out of the optimizer's",
+        )
 
 
 def _gradient(builder: GraphBuilder, derived: Differentiation, ref: TensorRef) -> Gradient:

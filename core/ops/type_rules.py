@@ -118,11 +118,11 @@ def wrong_type(ctx: InferContext, found: DType, wanted: str) -> GradstepError:
     )
 
 
-def one_number_type(ctx: InferContext, types: tuple[TensorType, ...]) -> DType:
-    """The element type of all `types`, which is one of numbers."""
+def one_floating_type(ctx: InferContext, types: tuple[TensorType, ...]) -> DType:
+    """The element type of all `types`, which is one of floating-point or complex numbers."""
     dtype = one_dtype(ctx, types)
-    if not dtype.is_number:
-        raise wrong_type(ctx, dtype, "numbers")
+    if not (dtype.is_floating or dtype.is_complex):
+        raise wrong_type(ctx, dtype, "floating-point numbers")
     return dtype
 
 

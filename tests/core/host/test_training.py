@@ -11,6 +11,7 @@ import pytest
 from core.autodiff.request import GradientRequest
 from core.debug.program import Program
 from core.debug.session import DebugSession
+from core.graph.dtypes import DType
 from core.graph.model import Constant, TensorRef
 from core.host import messages as m
 from core.host.derive import derive
@@ -22,6 +23,7 @@ from core.io.archive import pack
 from core.io.document import Document, Optimizer
 from core.io.python import to_python
 from core.ops.builder import GraphBuilder
+from core.train.optimizers import OPTIMIZERS
 
 # What TensorFlow 2.21 holds after one step of the script that `networks` is exported as.
 AFTER = {
@@ -236,3 +238,20 @@ def test_what_fails_unforeseen_is_a_problem_beside_the_forward_program(
     assert text in [problem.message for problem in reply.program.problems]
     assert not any("NoneType" in problem.message for problem in reply.program.problems)
     assert {"d_loss", "g_loss"} <= {step.op for step in reply.program.steps}
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_an_optimizer_moves_no_variable_of_integers(optimizer: str) -> None:
+    g = GraphBuilder()
+    counted = g.variable("counted", shape=[2], dtype=DType.INT32)
+    g.one("Mul", counted, counted, name="loss")
+    hyper = {name: 0.1 for name, value in OPTIMIZERS[optimizer].items() if value is None}
+    document = Document(
+        graph=g.build(),
+        initial={"counted": Constant(np.array([1, 2], np.int32))},
+        request=replace(GradientRequest.to("loss", "counted"), unconnected_zero=True),
+        optimizers=(Optimizer(optimizer, hyper),),
+    )
+    (problem,) = derive(document).problems
+    assert problem.node == "counted"
+    assert problem.text.startswith("Invalid type tf.int32 for counted")

@@ -19,7 +19,7 @@ from core.ops.optimizer_rules import RULES, Rule
 from core.ops.rules import TF_CPU, Rules
 from core.ops.scatter import in_turn
 from core.ops.table import InferContext, Sample, lookup, op
-from core.ops.type_rules import merged, one_number_type, want_rank, wrong_type
+from core.ops.type_rules import merged, one_floating_type, want_rank, wrong_type
 
 Dims = tuple[int | None, ...] | None
 
@@ -37,7 +37,7 @@ def _type_rule(rule: Rule, form: str) -> Callable[[InferContext], Any]:
     def infer(ctx: InferContext) -> TensorType | tuple[TensorType, ...]:
         kinds = dict(zip(names, ctx.types, strict=True))
         own = [k for n, k in kinds.items() if n not in ("indices", "global_step")]
-        one_number_type(ctx, tuple(own[first:]))
+        one_floating_type(ctx, tuple(own[first:]))
         shape = kinds["var"].shape
         for name in state[1:]:
             shape = merged(ctx, shape, kinds[name].shape)

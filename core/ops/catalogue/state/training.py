@@ -13,7 +13,7 @@ import numpy as np
 from core.graph.dtypes import Shape, TensorType
 from core.ops.adam import adam_calls
 from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import merged, one_number_type, want_rank
+from core.ops.type_rules import merged, one_floating_type, want_rank
 from core.ops.ufunc import Calls
 
 
@@ -21,7 +21,7 @@ def _updates(count: int) -> Any:
     """Type rule for `count` ref variables first, one gradient last, and scalars between."""
 
     def rule(ctx: InferContext) -> TensorType:
-        return TensorType(one_number_type(ctx, ctx.types), _updated_shape(ctx, count), ref=True)
+        return TensorType(one_floating_type(ctx, ctx.types), _updated_shape(ctx, count), ref=True)
 
     return rule
 
@@ -30,7 +30,7 @@ def _resource_updates(count: int) -> Any:
     """The same for resource variables, whose handles tell no element type."""
 
     def rule(ctx: InferContext) -> tuple[TensorType, ...]:
-        one_number_type(ctx, ctx.types[count:])
+        one_floating_type(ctx, ctx.types[count:])
         _updated_shape(ctx, count)
         return ()
 
