@@ -30,6 +30,10 @@ _KILLING = 4  # of so many walks one kills its engine
 _LIMITS = (2 << 30, 2 << 30, 1 << 20, 1 << 15)  # bytes of recorded runs
 _GONE = ("FailedPreconditionError", "ResourceExhaustedError")  # a run that is not kept any more
 
+# Why a thread stands where what others see is not what it was: it let them go on, or its end closed
+# a queue.
+_MOVES_OTHERS = ("blocked", "exception")
+
 Key = tuple[object, ...]
 
 
@@ -125,7 +129,8 @@ class Walk:
         if command == "restart":
             self._given.pop(self._session, None)
             self._epoch += 1
-        if command in ("continue_", "thread") or (reply_reason(reply) == "blocked"):
+        moved_others = reply_reason(reply) in _MOVES_OTHERS
+        if command in ("continue_", "thread") or moved_others:
             self._epoch += 1
         self._arrive()
         return reply
