@@ -76,7 +76,8 @@ class _Search:
 
     def _from(self, names: frozenset[str]) -> list[str]:
         """These operations and those that read what they make, in order."""
-        found, last = {*names}, {*names}
+        found = {name for name in names if name in self._graph}  # a gradient outlives what it is of
+        last = {*found}
         for _ in range(_FAR):
             edges = (edge for name in last for edge in self._graph.consumers[name])
             last = {edge.op for edge in edges if edge.op not in self._scope.members} - found
