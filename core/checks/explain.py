@@ -139,7 +139,12 @@ class GradientQuestion:
         return Explanation("ok", "", None, None, self._path(self._wrt.op), text)
 
     def _ok(self, array: np.ndarray) -> Explanation:
-        size = f"it is finite and not zero (norm {telling.norm(array)})" if array.size else _EMPTY
+        if array.dtype.hasobject:  # what stands for no gradient of a tensor of texts
+            size = "it holds texts, and no numbers"
+        elif array.size:
+            size = f"it is finite and not zero (norm {telling.norm(array)})"
+        else:
+            size = _EMPTY
         found = growth(self._graph, self._derived, self._wrt, self._there.array)
         cause = "" if found is None else found.cause
         more = f"; {found.text}" if found is not None and cause else ""

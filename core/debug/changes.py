@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.debug.stop import Reason
 from core.engine.copying import require_fitting, variables
 from core.engine.resolve import storage_name
 from core.errors import GradstepError
@@ -55,12 +56,15 @@ def concerned(sessions: Sequence[DebugSession], variable: Operation) -> DebugSes
     return next((s for s in sessions if name in s.plan.versions), sessions[0])
 
 
-def repeat(change: Change, session: DebugSession) -> None:
-    """Make the change in a session of the program after an edit, in its place."""
+def repeat(change: Change, session: DebugSession) -> bool:
+    """Make the change in a session of the program after an edit, in its place; false where it was
+    paused on the way there."""
     length = len(session.plan.steps)
     step = session.plan.step_of.get(change.op, length) if change.op else length
-    session.run_to(f"{change.run}:{step}")
+    if session.run_to(f"{change.run}:{step}").reason is Reason.PAUSE:
+        return False
     assign([session], fitting(session.program.graph, change.values))
+    return True
 
 
 def fitting(graph: Graph, values: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -51,6 +51,11 @@ class Sessions:
             session.set_breakpoints(breakpoints)
         self._breakpoints = tuple(breakpoints)
 
+    def pause(self) -> None:
+        """From any thread of Python: let none of them go on with what it is executing."""
+        for session in [*self._by_name.values()]:
+            session.pause()
+
     def new(self, name: str, make: Callable[[], Threads]) -> None:
         """A session before its first run, which is current then. Raises GradstepError for a name
         that is taken."""

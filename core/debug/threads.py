@@ -154,17 +154,17 @@ class Threads:
         self._remember(_ASSIGN, values)
 
     def repeat(self, history: Sequence[tuple[str, Any]]) -> None:
-        """Do these commands, as far as they can be done."""
+        """Do these commands, as far as they can be done, and nobody pauses it."""
         with contextlib.suppress(GradstepError):
             for name, target in history:
                 if name == _ASSIGN:
                     self.assign(fitting(self.program.graph, target))
                 elif name == _BREAKPOINTS:
                     self.set_breakpoints(target)
-                elif name:
-                    self.command(name, target)
-                else:
+                elif not name:
                     self.switch(target)
+                elif self.command(name, target).reason is Reason.PAUSE:
+                    break
 
     def pause(self) -> None:
         """Stop a command that another thread of Python is executing, at the next opportunity."""

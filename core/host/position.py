@@ -94,7 +94,8 @@ def begin_all(make: Make, courses: Courses | None, before: Sessions | None = Non
 
 
 def follow_all(sessions: Sessions, courses: Courses) -> None:
-    """Run each to where the course of the same name leads."""
+    """Run each to where the course of the same name leads, or to where it is paused: an edit may
+    have made a loop on the way endless."""
     for name, threads in sessions.by_name.items():
         follow(threads, courses.by_name[name])
 
@@ -114,7 +115,8 @@ def _go(threads: Threads, course: Course) -> None:
     way variables are given what they were given there."""
     session = threads.session
     for change in course.changes:
-        repeat(change, session)
+        if not repeat(change, session):
+            return
     length = len(session.plan.steps)
     step = length
     if course.op:

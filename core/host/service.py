@@ -123,7 +123,7 @@ class EngineService:
         # A command that begins forgets earlier pauses; one that was just beginning is told again.
         while self._interrupted.is_set():
             if self._loaded is not None:
-                self._loaded.threads.pause()
+                self._loaded.sessions.pause()
             time.sleep(0.01)
 
     # -- requests ------------------------------------------------------------------------------

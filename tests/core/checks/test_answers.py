@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,13 @@ from core.checks.explain import GradientQuestion
 from core.checks.recollection import Recollection
 from core.debug.program import Program
 from core.debug.session import DebugSession
-from core.graph.model import TensorRef
-from core.host.messages import Explanation
+from core.graph.dtypes import DType
+from core.graph.model import Constant, TensorRef
+from core.host.devices import CpuOnly
+from core.host.messages import Control, Explained, Explanation, Open, Why
+from core.host.service import EngineService
+from core.io import store
+from core.io.document import Document
 from core.ops import api as tf
 from core.ops.builder import GraphBuilder
 from tests.core.checks.test_planted_causes import (
@@ -327,3 +333,23 @@ def test_a_nan_of_the_way_there_is_not_blamed_on_the_way_back() -> None:
         [1],
     )
     assert [link.phase for link in found.chain] == ["forward"]
+
+
+def test_what_stands_for_the_gradient_of_texts() -> None:
+    b = GraphBuilder()
+    b.placeholder("text", DType.STRING, shape=[2])
+    tf.reduce_sum(tf.square(b.placeholder("x", shape=[2])), name="loss")
+    document = Document(
+        graph=b.build(),
+        request=replace(GradientRequest.to("loss", "text"), unconnected_zero=True),
+        feeds={
+            "text:0": Constant(np.array([b"a", b"b"], object)),
+            "x:0": Constant(np.ones(2, np.float32)),
+        },
+    )
+    service = EngineService(CpuOnly())
+    service.handle(Open(), (store.to_bytes(document),))
+    service.handle(Control(command="continue_"), ())
+    reply, _ = service.handle(Why(of="loss:0", wrt="text:0"), ())
+    assert isinstance(reply, Explained), reply
+    assert reply.explanation.text == "d loss / d text: it holds texts, and no numbers."

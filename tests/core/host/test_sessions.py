@@ -3,17 +3,20 @@ the death of the engine."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from core.debug.breakpoints import Breakpoint
+from core.graph.model import Edge
 from core.host import messages as m
 from core.host.devices import CpuOnly
 from core.host.journal import Journal
 from core.host.service import EngineService
 from core.io import edits, store
+from core.io.adding import add_source
 from core.io.document import Document
 from tests.support.queueing import queue_document
 
@@ -152,6 +155,26 @@ def test_threads_come_back_after_an_edit_to_where_breakpoints_had_stopped_them()
     stops = [each.ask(m.Control(command="pause")) for each in (engine, other)]
     assert stops[0].threads == stops[1].threads
     assert other.held() == engine.held()
+
+
+def test_a_pause_ends_the_way_back_to_where_sessions_stood(example: Callable[[str], bytes]) -> None:
+    """An edit has made the loop on it endless, in both."""
+    document = store.from_bytes(example("while_loop"))
+    engine = Engine()
+    engine.open(document)
+    engine.ask(m.Control(command="continue_"))
+    engine.sessions("duplicate", "other")
+    engine.ask(m.Control(command="continue_"))
+    engine.sessions("copy", source="main", target="other")  # in the middle of its way
+    engine.sessions("switch", "main")
+    endless = edits.disconnect(document, Edge("while/Less", 0))
+    endless, _ = add_source(endless, "Placeholder", (0, 0), Edge("while/Less", 0))
+    pausing = threading.Timer(0.2, engine.service.pause)
+    pausing.start()
+    stopped = engine.open(endless, keep=True).stopped
+    assert stopped.reason == "pause"
+    assert engine.ask(m.Control(command="pause")).inside == stopped.inside
+    assert set(engine.held()) == {"main", "other"}
 
 
 @pytest.mark.parametrize(
