@@ -20,7 +20,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from core.errors import GradstepError
-from core.visible import visible
+from core.visible_text import visible
 from gui import icons, theme
 from gui.menus import MenuBar
 from gui.panels.opening import OpeningPage

@@ -21,8 +21,8 @@ from core.autodiff.rules import GradientFunction
 from core.autodiff.seeds import starting
 from core.autodiff.turn import Turn
 from core.autodiff.way import Way
-from core.collector import collector_paused
 from core.errors import GradstepError
+from core.garbage_collection import collector_paused
 from core.graph.model import Edge, Graph, Phase, TensorRef
 from core.ops.builder import GraphBuilder
 from core.ops.infer import declared

@@ -7,7 +7,7 @@ from typing import Any
 
 from core.errors import GradstepError, unforeseen
 from core.graph.model import Operation
-from core.graph.near import did_you_mean, near
+from core.graph.suggestions import did_you_mean, near
 from core.ops.builder import OpView, Tensor
 from core.ops.given_types import with_inputs
 from core.ops.indexed_slices import IndexedSlices

@@ -23,7 +23,7 @@ from core.engine.groups import owner
 from core.engine.plan import Plan
 from core.graph.dtypes import DType
 from core.graph.model import Operation, TensorRef
-from core.graph.splat import element_of, is_splat
+from core.graph.splat_array import element_of, is_splat
 
 _AT_ONCE = 64  # values between two looks at the clock
 _KEPT = 8  # runs of which it is remembered what was found

@@ -8,7 +8,7 @@ import numpy as np
 
 from core.cli.output import usage
 from core.errors import GradstepError
-from core.graph.near import instead
+from core.graph.suggestions import instead
 from core.io import npy
 from core.io.archive import Archive
 from core.io.budget import Budget

@@ -15,7 +15,7 @@ from core.engine.feeds import instead_of, missing_tensor
 from core.errors import GradstepError
 from core.graph.loop import anywhere, within
 from core.graph.model import Edge, Graph, TensorRef
-from core.graph.near import near
+from core.graph.suggestions import near
 from core.host.overrides import near_miss
 from core.io.document import Document
 from core.io.requests import every_request, main_request

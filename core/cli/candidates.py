@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.graph.model import Graph, Operation, Phase, TensorRef
-from core.graph.near import listed
+from core.graph.suggestions import listed
 from core.ops.infer import declared
 from core.ops.table import find
 from core.ops.variable import VARIABLES, is_trainable, variable_read_by

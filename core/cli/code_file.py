@@ -8,7 +8,7 @@ from pathlib import Path
 
 from core.cli.output import usage
 from core.errors import GradstepError
-from core.graph.near import did_you_mean, listed, near
+from core.graph.suggestions import did_you_mean, listed, near
 from core.io.asked_code import Asked, asked_code
 from core.io.code_source import functions_in, serves
 from core.io.document import CodeItem, Document

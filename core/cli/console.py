@@ -24,8 +24,8 @@ from core.debug.threads import Threads
 from core.errors import GradstepError
 from core.graph.loop import anywhere, within
 from core.graph.model import Phase
-from core.graph.near import did_you_mean, instead, near
 from core.graph.scopes import parents
+from core.graph.suggestions import did_you_mean, instead, near
 from core.host.messages import StepInfo
 from core.host.reports import program_info, stopped
 

@@ -125,7 +125,7 @@ def _no_such(path: Path) -> GradstepError:
     """Neither a file nor a command: the first word was one of the two."""
     if path.suffix:
         return GradstepError(f"there is no file {path}", kind="FileError", hint="check the path")
-    from core.graph.near import did_you_mean, near
+    from core.graph.suggestions import did_you_mean, near
 
     words = [f"gradstep {verb}" for verb in near(str(path), VERBS)]
     hint = did_you_mean(words) or "see gradstep --help"

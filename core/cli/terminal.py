@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-from core.visible import visible
+from core.visible_text import visible
 
 
 @contextmanager
 def visible_output() -> Iterator[None]:
-    """Inside, all text that goes to standard output or error is visible; see core.visible.
+    """Inside, all text that goes to standard output or error is visible; see core.visible_text.
     The escapes mean the same in JSON. Bytes are written as they are."""
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = map(_visible, before)

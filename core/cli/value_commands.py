@@ -12,7 +12,7 @@ from core.cli.reply import Reply
 from core.engine.feeds import instead_of, missing_tensor
 from core.errors import GradstepError
 from core.graph.model import TensorRef
-from core.graph.near import instead
+from core.graph.suggestions import instead
 from core.ops.opened import opened
 
 if TYPE_CHECKING:

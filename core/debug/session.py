@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from core.collector import collector_paused
 from core.debug.breakpoints import Breakpoint
 from core.debug.changes import Change
 from core.debug.cursor import Cursor
@@ -30,6 +29,7 @@ from core.engine.plan import Plan, compile_plan
 from core.engine.session import Session
 from core.engine.state import VariableStore
 from core.errors import GradstepError
+from core.garbage_collection import collector_paused
 from core.graph.model import Operation
 
 _POSITION = re.compile(r"\d{1,18}:\d{1,18}(/\d{1,18}:\d{1,18})*")

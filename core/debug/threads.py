@@ -29,7 +29,7 @@ from core.engine.backend import Backend
 from core.engine.numpy_backend import NumpyBackend
 from core.engine.session import Session
 from core.errors import GradstepError
-from core.graph.near import instead
+from core.graph.suggestions import instead
 
 _ASSIGN, _BREAKPOINTS = "assign", "breakpoints"  # in the history
 _STOPS = (Reason.BREAKPOINT, Reason.PAUSE)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from core.collector import collector_paused
 from core.engine.arena import Arena
 from core.engine.backend import Backend
 from core.engine.calls import bound, failing, parts
@@ -19,6 +18,7 @@ from core.engine.room import Room
 from core.engine.running import Call, StepCalls, nothing
 from core.engine.state import uninitialised, wants_values
 from core.errors import GradstepError
+from core.garbage_collection import collector_paused
 
 if TYPE_CHECKING:
     from core.engine.loops.call import LoopCall

@@ -9,7 +9,7 @@ import numpy as np
 from core.engine.backend import Backend
 from core.engine.evaluate import Functions, run_op
 from core.engine.resolve import Step
-from core.graph.splat import is_splat
+from core.graph.splat_array import is_splat
 
 # Bytes. Products of matrices are slow on what is not laid out, and add in another order; constants
 # of one value that are larger than this are hardly anything but declared sizes.

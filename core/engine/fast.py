@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from core.collector import collector_paused
 from core.engine.backend import Backend
 from core.engine.calls import Several, into_places, parts
 from core.engine.compact import Compact
@@ -19,6 +18,7 @@ from core.engine.record import Recording
 from core.engine.running import Call, packed
 from core.engine.state import VariableStore
 from core.errors import GradstepError
+from core.garbage_collection import collector_paused
 from core.ops.opaque import State
 from core.ops.ufunc import BLOCK
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from core.graph.dtypes import array_bytes
-from core.graph.splat import element_of, is_splat, splat
+from core.graph.splat_array import element_of, is_splat, splat
 from core.ops.rules import TF_CPU, Rules
 from core.ops.table import OpDef
 

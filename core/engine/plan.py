@@ -17,7 +17,6 @@ from types import MappingProxyType
 
 import numpy as np
 
-from core.collector import collector_paused
 from core.engine.conditions import Condition
 from core.engine.dead import guarded
 from core.engine.groups import Group, group_steps
@@ -28,9 +27,10 @@ from core.engine.resolver import Resolver
 from core.engine.run_types import RunTypes
 from core.engine.takeover import Takeover
 from core.errors import GradstepError
-from core.graph.by_tensor import ByTensor
+from core.garbage_collection import collector_paused
 from core.graph.dtypes import TensorType
 from core.graph.model import Constant, Graph, TensorRef, unknown_name
+from core.graph.tensor_map import ByTensor
 from core.ops.infer import declared
 
 _WRITES = attrgetter("writes")

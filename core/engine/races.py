@@ -18,12 +18,12 @@ from collections.abc import (
 )
 from dataclasses import dataclass
 
-from core.collector import collector_paused
 from core.engine.conditions import ALWAYS, NEVER, Condition, all_of, any_of
 from core.engine.plan import Plan
 from core.engine.resolve import Step
 from core.engine.state import TAKE_EMPTY
 from core.errors import GradstepError
+from core.garbage_collection import collector_paused
 
 # What these give follows from the variable's type, whatever it holds.
 _OF_THE_TYPE = frozenset({"Shape", "ShapeN", "Size", "Rank", "ZerosLike", "OnesLike"})

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from core.errors import GradstepError
+from core.graph.free_names import check_name, names_of_copies, taken, unique_name
 from core.graph.loop import (
     LOOP,
     anywhere,
@@ -20,7 +21,6 @@ from core.graph.loop import (
     within,
 )
 from core.graph.model import Edge, Graph, Operation, TensorRef
-from core.graph.naming import check_name, names_of_copies, taken, unique_name
 from core.graph.relabel import relabel, relabelled
 from core.graph.scopes import is_inside, moved_to
 

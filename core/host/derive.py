@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from core.collector import collector_paused
 from core.debug.program import Program
+from core.garbage_collection import collector_paused
 from core.graph.changes import sharing
 from core.graph.problems import Problem
 from core.host.given import fitting_feeds, fitting_initial

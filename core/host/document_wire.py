@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from core.collector import collector_paused
 from core.errors import GradstepError
+from core.garbage_collection import collector_paused
 from core.graph.dtypes import DType, TensorType, array_bytes
 from core.graph.model import Constant, Operation
 from core.graph.problems import Problem

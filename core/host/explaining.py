@@ -17,12 +17,12 @@ from core.checks.explain import GradientQuestion, explain_value
 from core.checks.feeds import cutting
 from core.checks.recollection import Recollection
 from core.checks.scratch import run_to_end, scratch_session
-from core.collector import collector_paused
 from core.debug.session import DebugSession
 from core.engine.backend import Backend
 from core.engine.evaluate import NO_FUNCTIONS, Functions
 from core.engine.numpy_backend import NumpyBackend
 from core.errors import GradstepError
+from core.garbage_collection import collector_paused
 from core.graph.loop import loops_around, way_to
 from core.graph.model import Graph, Operation, TensorRef, unknown_name
 from core.graph.problems import Problem

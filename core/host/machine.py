@@ -9,7 +9,7 @@ import msgspec
 
 from core.errors import GradstepError
 from core.host.client import local_engine
-from core.io.json_text import UNREADABLE
+from core.json_text import UNREADABLE
 
 _LONGEST = 150  # seconds; a first look at a GPU compiles its kernels
 _ENGINE = ("engine", "--stdio")

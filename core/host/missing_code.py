@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from core.debug.program import Program
-from core.graph.near import did_you_mean, near
 from core.graph.problems import Problem
+from core.graph.suggestions import did_you_mean, near
 from core.io.asked_code import Asked, missing_code
 from core.io.document import CodeKind, Document
 

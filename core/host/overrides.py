@@ -9,9 +9,9 @@ from core.autodiff.request import Override, OverrideKind
 from core.autodiff.rules import near_gradients
 from core.graph.loop import within
 from core.graph.model import Graph
-from core.graph.near import did_you_mean, near
 from core.graph.problems import Problem
 from core.graph.scopes import parents
+from core.graph.suggestions import did_you_mean, near
 from core.host.missing_code import needed_code, to_write
 from core.io.asked_code import Asked
 from core.io.document import CodeKind, Document

@@ -21,7 +21,7 @@ from core.errors import GradstepError
 from core.graph.loop import way_to
 from core.graph.model import TensorRef
 from core.graph.problems import Problem
-from core.graph.repeats import blocks_around
+from core.graph.repeated_blocks import blocks_around
 from core.graph.scopes import parents
 from core.host import courses as course_bytes
 from core.host import messages as m

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from core.graph.splat import element_of, is_splat
+from core.graph.splat_array import element_of, is_splat
 from core.host.messages import Stats
 
 Array = np.ndarray[Any, Any]

@@ -19,7 +19,7 @@ from core.errors import GradstepError
 from core.host.permission import Permission
 from core.io.atomic import replace_file
 from core.io.file_lock import PATIENCE, locked
-from core.io.json_text import UNREADABLE
+from core.json_text import UNREADABLE
 
 MOST = 500  # decisions that are kept
 _VERSION = 2  # 1 was a list of hashes of functions, whatever called them

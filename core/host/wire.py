@@ -17,7 +17,7 @@ import msgspec
 
 from core.errors import GradstepError
 from core.host.messages import Event, Message, Reply, Request
-from core.io.json_text import UNREADABLE
+from core.json_text import UNREADABLE
 
 MAGIC = b"GRD1"
 EVENT = 0  # request number of a packet that nobody asked for

@@ -16,8 +16,8 @@ from msgspec import UNSET
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape, array_bytes
 from core.graph.model import Constant
-from core.graph.splat import element_of, is_splat, splat
-from core.graph.unread import Unread
+from core.graph.opaque_attributes import Unread
+from core.graph.splat_array import element_of, is_splat, splat
 from core.io import npy, schema, tensor_json
 
 DIGITS = 16  # of a tensor's hash, in the name of its file
@@ -41,7 +41,7 @@ class TensorFiles:
 
     def record(self, constant: Constant) -> schema.TensorRecord:
         """The record of a tensor: its data if short and exactly writable as JSON, else a file; of
-        one value (core.graph.splat) that alone."""
+        one value (core.graph.splat_array) that alone."""
         array = constant.array
         dtype, shape = DType.of(array.dtype), list(array.shape)
         if is_splat(array):

@@ -19,8 +19,8 @@ from core.io import npy, schema
 from core.io.archive import Archive, pack
 from core.io.budget import Budget
 from core.io.document import Document, View
-from core.io.json_text import UNREADABLE, why_unreadable
 from core.io.records import put_together, take_apart
+from core.json_text import UNREADABLE, why_unreadable
 
 KEYED = ("initial", "feeds", "code")  # parts that change entry by entry
 _WHOLE = tuple(f.name for f in fields(Document) if f.name not in ("graph", "view", *KEYED))

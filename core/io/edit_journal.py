@@ -24,7 +24,7 @@ from core.io.atomic import replace_file
 from core.io.budget import Budget
 from core.io.differences import Difference, apply, differences
 from core.io.document import Document
-from core.io.json_text import UNREADABLE
+from core.json_text import UNREADABLE
 
 SMALL = 64 << 10  # bytes of differences that are never too many
 _MAGIC = b"GSJ1"

@@ -12,9 +12,9 @@ from core.autodiff.request import GradientRequest, OverrideKind
 from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.errors import GradstepError
 from core.graph import edits
+from core.graph.free_names import scopes_of_copies
 from core.graph.loop import anywhere, carried_by, loop_of, loops_around, way_to, within
 from core.graph.model import Edge, Operation, TensorRef
-from core.graph.naming import scopes_of_copies
 from core.graph.scopes import is_inside, moved_to
 from core.io.document import CodeItem, Document, Optimizer, View
 from core.io.fed import with_placeholders

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from core.errors import GradstepError
-from core.io.json_text import UNREADABLE, pretty
+from core.json_text import UNREADABLE, pretty
 
 if TYPE_CHECKING:
     from core.io.document import Document

@@ -6,8 +6,8 @@ from pathlib import PurePath
 from typing import Any
 
 from core.autodiff.recognition.names import gradient_scopes
-from core.collector import collector_paused
 from core.errors import GradstepError
+from core.garbage_collection import collector_paused
 from core.graph.model import Graph, Operation, TensorRef, predecessors
 from core.io.budget import Budget, OverBudgetError, in_words
 from core.io.document import Document

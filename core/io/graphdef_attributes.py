@@ -10,7 +10,7 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant
-from core.graph.unread import Unread
+from core.graph.opaque_attributes import Unread
 from core.io.graphdef_messages import TYPE_NUMBERS, message, parse
 from core.io.graphdef_tensors import read_shape, read_tensor, read_type, write_shape, write_tensor
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from core.collector import collector_paused
 from core.errors import GradstepError
+from core.garbage_collection import collector_paused
 from core.graph.dtypes import DType
 from core.graph.loop import everywhere
 from core.graph.model import Constant, Graph, Operation

@@ -9,7 +9,7 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape, array_bytes
-from core.graph.splat import element_of, is_splat, splat
+from core.graph.splat_array import element_of, is_splat, splat
 from core.io.graphdef_messages import TYPE_NUMBERS, dtype_of, message, type_name
 from core.io.tensor_json import objects
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from core.errors import GradstepError
-from core.graph.near import did_you_mean, near
+from core.graph.suggestions import did_you_mean, near
 from core.io.budget import Budget
 from core.io.document import Document
 from core.io.file_kinds import FileKind, kind_of

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from core.errors import GradstepError
+from core.graph.free_names import names_of_copies, scopes_of_copies
 from core.graph.loop import within
 from core.graph.model import Graph
-from core.graph.naming import names_of_copies, scopes_of_copies
 from core.graph.relabel import relabel
 from core.graph.scopes import parents
 from core.io.document import Document, View

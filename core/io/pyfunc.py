@@ -11,9 +11,9 @@ import numpy as np
 from core.autodiff.request import NATIVE_OP_TYPE
 from core.errors import GradstepError
 from core.graph import edits
+from core.graph.free_names import unique_name
 from core.graph.loop import anywhere
 from core.graph.model import PYTHON_OPS, Operation, TensorRef
-from core.graph.naming import unique_name
 from core.io.code_source import argument_names
 from core.io.document import CodeItem, CodeKind, Document
 from core.ops.captures import brought_in

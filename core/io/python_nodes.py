@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from core.graph.loop import within
 from core.graph.model import Operation
-from core.graph.unread import Unread
+from core.graph.opaque_attributes import Unread
 from core.io.document import Document
 from core.io.graphdef_attributes import write_attribute
 from core.io.graphdef_messages import message

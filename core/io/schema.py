@@ -64,7 +64,7 @@ class ListAttribute(Attribute, tag="list"):
 
 
 class UnreadAttribute(Attribute, tag="unread"):
-    """See core.graph.unread.Unread."""
+    """See core.graph.opaque_attributes.Unread."""
 
     value: str  # base64
     why: str

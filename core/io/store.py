@@ -7,18 +7,18 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from core.collector import collector_paused
 from core.errors import GradstepError
+from core.garbage_collection import collector_paused
 from core.io import schema
 from core.io.archive import Archive, pack
 from core.io.atomic import replace_file
 from core.io.budget import Budget
 from core.io.document import Document
 from core.io.failures import inside
-from core.io.json_text import UNREADABLE, pretty, why_unreadable
 from core.io.migrations import migrate
 from core.io.on_disk import OnDisk, of_bytes, unchanged
 from core.io.records import Written, put_together, take_apart
+from core.json_text import UNREADABLE, pretty, why_unreadable
 
 R = TypeVar("R", bound=schema.Record)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import core.layers
 from core.errors import GradstepError
-from core.graph.near import did_you_mean, near
+from core.graph.suggestions import did_you_mean, near
 from core.layers.settings import Setting
 from core.ops import api as tf
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import TensorType
+from core.graph.free_names import fresh_scope
 from core.graph.model import Graph, TensorRef
-from core.graph.naming import fresh_scope
 from core.layers.around import Around
 from core.layers.block import Block, BlockInput
 from core.layers.network import NETWORK, Network

@@ -9,7 +9,7 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Operation
-from core.graph.unread import Unread
+from core.graph.opaque_attributes import Unread
 from core.ops.table import OpDef
 
 # Declared kind -> what Python's values may be, and how users call it.

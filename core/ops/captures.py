@@ -7,9 +7,9 @@ from dataclasses import replace
 from core.errors import GradstepError
 from core.graph import edits
 from core.graph.dtypes import TensorType
+from core.graph.free_names import unique_name
 from core.graph.loop import LOOP, Loop, anywhere, crossing, loops_around
 from core.graph.model import Edge, Graph, Operation, TensorRef
-from core.graph.naming import unique_name
 from core.ops.infer import declared
 from core.ops.opened import opened_types
 

@@ -13,8 +13,8 @@ from core.errors import GradstepError, unforeseen
 from core.graph.dtypes import DType, TensorType
 from core.graph.loop import LOOP, within
 from core.graph.model import Constant, Graph, Operation, TensorRef
+from core.graph.opaque_attributes import Unread
 from core.graph.problems import Problem
-from core.graph.unread import Unread
 from core.ops.attribute_kinds import check_attributes, check_read
 from core.ops.given_types import with_inputs
 from core.ops.table import InferContext, OpDef, find, not_registered

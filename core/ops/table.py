@@ -24,7 +24,7 @@ from types import MappingProxyType
 from typing import Any
 
 from core.errors import GradstepError
-from core.graph.near import did_you_mean, near
+from core.graph.suggestions import did_you_mean, near
 from core.ops.arithmetic_class import Arithmetic, arithmetic_of
 from core.ops.definition import (
     Branch,

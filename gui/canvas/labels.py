@@ -7,7 +7,7 @@ from functools import lru_cache
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QStaticText
 
-from core.visible import visible
+from core.visible_text import visible
 from gui import theme
 
 KEPT = 8_192

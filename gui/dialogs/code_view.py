@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 
-from core.visible import visible
+from core.visible_text import visible
 from gui.theme import Theme, mono
 
 INDENT = "    "

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.visible import visible
+from core.visible_text import visible
 from gui.canvas.fuzzy import Searched, ranked
 from gui.plain import Label, plain
 from gui.theme import GRID, SMALL, Theme, mono, sans

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from core.graph.dtypes import DType, TensorType
 from core.graph.loop import Loop
 from core.graph.model import Constant, Operation
-from core.graph.unread import Unread
+from core.graph.opaque_attributes import Unread
 from core.io.fed import fed_outputs
 from core.ops.infer import is_unknown
 from core.ops.table import OpDef, find

@@ -8,7 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
-from core.visible import visible
+from core.visible_text import visible
 from gui.plain import plain
 
 Index = QModelIndex | QPersistentModelIndex

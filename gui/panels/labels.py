@@ -9,7 +9,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QEnterEvent, QFont, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QWidget
 
-from core.visible import visible
+from core.visible_text import visible
 from gui.panels import painting
 from gui.plain import Label, Worded, plain
 from gui.theme import BODY, GRID, Theme, mono, sans

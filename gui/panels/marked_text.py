@@ -21,7 +21,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QLabel
 
-from core.visible import visible
+from core.visible_text import visible
 from gui.panels import painting
 from gui.panels.labels import BREAK, ThemeSource
 from gui.theme import BODY, GRID, Theme, mix, mono, sans

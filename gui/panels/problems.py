@@ -12,7 +12,7 @@ from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QObject, QRe
 from PySide6.QtGui import QFont, QFontMetrics, QMouseEvent, QPainter, QShowEvent
 from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewItem
 
-from core.visible import visible
+from core.visible_text import visible
 from gui import commands
 from gui.panels import painting
 from gui.panels.cells import Index

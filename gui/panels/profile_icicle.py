@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from core.visible import visible
+from core.visible_text import visible
 from gui.costs import Cost, total
 from gui.numbers import byte_size, duration
 from gui.panels import painting

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QTreeView,
 )
 
-from core.visible import visible
+from core.visible_text import visible
 from gui.panels import painting
 from gui.panels.labels import ThemeSource
 from gui.panels.row_tree import Index, Row, RowRole, RowTreeModel

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
     QTableView,
 )
 
-from core.visible import visible
+from core.visible_text import visible
 from gui.panels import painting
 from gui.panels.cells import Cell, CellRole, Index
 from gui.panels.flat_header import MARGIN, FlatHeader

@@ -12,7 +12,7 @@ from core.engine.kernels.alternative import Alternative, Use
 from core.engine.kernels.library import LIBRARIES, Library
 from core.engine.plan import Plan, Step
 from core.errors import GradstepError
-from core.graph.near import did_you_mean, near
+from core.graph.suggestions import did_you_mean, near
 from core.ops.rules import TF_CPU
 
 AUTO, REFERENCE = "auto", "reference"

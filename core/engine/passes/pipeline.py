@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.collector import collector_paused
 from core.engine.backend import Backend
 from core.engine.passes.assigning import assign_directly
 from core.engine.passes.batching import batch_products
@@ -21,7 +20,8 @@ from core.engine.passes.simplifying import simplify
 from core.engine.passes.summing import sum_in_products
 from core.engine.plan import Plan
 from core.errors import GradstepError
-from core.graph.near import did_you_mean, near
+from core.garbage_collection import collector_paused
+from core.graph.suggestions import did_you_mean, near
 
 
 @dataclass(frozen=True)

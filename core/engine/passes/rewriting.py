@@ -8,7 +8,7 @@ from dataclasses import replace
 from core.engine.conditions import on_values, predicates
 from core.engine.plan import Plan
 from core.engine.resolve import Step
-from core.graph.by_tensor import ByTensor
+from core.graph.tensor_map import ByTensor
 
 _ALWAYS_SAFE = frozenset({"Const", "NoOp"})
 

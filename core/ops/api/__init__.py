@@ -20,7 +20,7 @@ from functools import cache
 from typing import Any
 
 from core.graph.dtypes import DType
-from core.graph.near import did_you_mean, near
+from core.graph.suggestions import did_you_mean, near
 from core.ops.definition import OpDef
 from core.ops.table import all_ops
 from core.ops.tensor import Tensor, TensorLike, call

@@ -12,7 +12,7 @@ import pytest
 from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, DType, Shape
 from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.graph.unread import Unread
+from core.graph.opaque_attributes import Unread
 from core.io import edits, graphdef, store
 from core.io.document import Document
 from core.io.graphdef_export import write_graph

@@ -11,8 +11,8 @@ from hypothesis import given
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import Constant
-from core.io.json_text import pretty
 from core.io.tensor_json import from_json, to_json
+from core.json_text import pretty
 from tests.core.io.documents import constants
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, DType, Shape
 from core.graph.model import Constant, Operation
-from core.graph.unread import Unread
+from core.graph.opaque_attributes import Unread
 from core.ops.attribute_kinds import attribute
 
 KINDS = (DType, Shape, Constant, bool, int, float, str, tuple)

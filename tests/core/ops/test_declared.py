@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from core.errors import GradstepError
 from core.graph.model import Graph, Operation, TensorRef
-from core.graph.order import is_ordered
+from core.graph.topological_order import is_ordered
 from core.ops import api as tf
 from core.ops.builder import GraphBuilder
 from core.ops.infer import Inferrer, declared, infer

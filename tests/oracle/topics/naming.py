@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from core.engine.session import Session
-from core.graph.naming import check_name
+from core.graph.free_names import check_name
 from core.ops import api as tf
 from core.ops.builder import GraphBuilder, call
 from tests.oracle.program import Program

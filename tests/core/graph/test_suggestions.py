@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from core.graph.near import did_you_mean, instead, near
+from core.graph.suggestions import did_you_mean, instead, near
 from core.ops.table import all_ops
 
 OPS = sorted(definition.type for definition in all_ops())

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.graph.repeats import Repeated, blocks_around, blocks_like, repeated_blocks
+from core.graph.repeated_blocks import Repeated, blocks_around, blocks_like, repeated_blocks
 from core.ops import api as tf
 from core.ops.builder import GraphBuilder, Tensor
 from tests.bench.shapes import loops

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.graph.block_graph import BlockGraph, label_of
+from core.graph.block_signature import BlockGraph, label_of
 from core.graph.model import Graph
 from core.graph.scopes import parents
 

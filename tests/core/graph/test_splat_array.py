@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from core.graph.dtypes import array_bytes
 from core.graph.model import Constant
-from core.graph.splat import LEAST, is_splat
+from core.graph.splat_array import LEAST, is_splat
 
 VALUES = st.sampled_from(
     [
