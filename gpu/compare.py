@@ -11,7 +11,7 @@ import numpy as np
 from core.debug.program import Program
 from core.engine.backend import Backend
 from core.host.messages import ComparedNode, Comparison, SideResult
-from core.ops.unfinished import Waiting, waiting
+from core.ops.typing.missing_inputs import Waiting, waiting
 from gpu.conclusion import brief, conclusion
 from gpu.hazards import hazards
 from gpu.lockstep import Turn, lockstep

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from core.host.messages import ComparedNode
-from core.ops.unfinished import Waiting
+from core.ops.typing.missing_inputs import Waiting
 
 _NAMED = 3  # nodes; of the others, how many
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from core.engine.numpy_backend import NumpyBackend
-from core.ops.rules import NoRoom, Rules
-from core.ops.table import OpDef
+from core.ops.declare.system_rules import NoRoom, Rules
+from core.ops.declare.table import OpDef
 
 Kernel = Callable[..., Any]
 

@@ -11,8 +11,8 @@ from core.engine.numpy_backend import NumpyBackend
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import Operation
-from core.ops.rules import TF_CPU
-from core.ops.table import find
+from core.ops.declare.system_rules import TF_CPU
+from core.ops.declare.table import find
 from gpu.profiles import PROFILES
 from gpu.reasons import count_subnormals
 

@@ -21,7 +21,7 @@ from core.engine.numpy_backend import NumpyBackend
 from core.engine.opaque import kept, shown
 from core.engine.plan import Plan, Step, compile_plan
 from core.graph.model import Operation, TensorRef
-from core.ops.opaque import State
+from core.ops.state.opaque_state import State
 from gpu.track import Outcome, Track
 
 

@@ -13,8 +13,8 @@ from core.engine.evaluate import run_op
 from core.engine.numpy_backend import NumpyBackend
 from core.errors import GradstepError
 from core.graph.model import Operation
-from core.ops.rules import Rules
-from core.ops.table import lookup
+from core.ops.declare.system_rules import Rules
+from core.ops.declare.table import lookup
 
 Inputs = Sequence[np.ndarray | None]
 

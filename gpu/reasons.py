@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from core.engine.backend import Backend
-from core.ops.rules import NoRoom, OutOfRange
-from core.ops.table import OpDef, lookup
+from core.ops.declare.system_rules import NoRoom, OutOfRange
+from core.ops.declare.table import OpDef, lookup
 from gpu.lockstep import Turn
 
 _GATHERED = {

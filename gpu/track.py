@@ -20,7 +20,7 @@ from core.engine.resolve import Guard
 from core.engine.state import uninitialised, wants_values
 from core.errors import GradstepError
 from core.graph.model import Operation
-from core.ops.opaque import State
+from core.ops.state.opaque_state import State
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.engine.backend import Backend
 from core.graph.loop import loop_of, within
-from core.ops.table import OpDef, lookup
+from core.ops.declare.table import OpDef, lookup
 from gpu.lockstep import Turn
 from gpu.magnitudes import terms
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from core.graph.loop import loop_of, within
 from core.graph.model import Operation
-from core.ops.arithmetic_class import Arithmetic
-from core.ops.rules import Rules
-from core.ops.table import lookup
+from core.ops.declare.arithmetic_class import Arithmetic
+from core.ops.declare.system_rules import Rules
+from core.ops.declare.table import lookup
 from gpu.emulation import flush_subnormals
 from gpu.lockstep import Turn
 from gpu.magnitudes import magnitudes

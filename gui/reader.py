@@ -19,7 +19,7 @@ from core.io.document import Document
 from core.io.example_index import is_bundled
 from core.io.fed import with_placeholders
 from core.io.fingerprint import fingerprint
-from core.ops.infer import Inference, declared
+from core.ops.typing.inference import Inference, declared
 from gui.background import Background
 from gui.first_view import folded
 

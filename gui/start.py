@@ -29,7 +29,7 @@ BESIDE = (  # by a thread: nothing of Qt's is in it
     "core.host.client",
     "core.io.store",
     "core.io.blocks",
-    "core.ops.opened",
+    "core.ops.typing.flatten_loops",
     "core.layout.nested",
     "core.engine.copying",
 )

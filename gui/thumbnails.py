@@ -8,7 +8,7 @@ from PySide6.QtGui import QFontMetrics, QPainter, QPixmap
 
 from core.io.document import Document
 from core.io.requests import whole_request
-from core.ops.infer import infer
+from core.ops.typing.inference import infer
 from gui.canvas.arrays import SceneArrays
 from gui.canvas.facts import Facts
 from gui.canvas.painter import GraphPainter

@@ -30,10 +30,10 @@ from core.io.document import Document
 from core.io.example_index import EXAMPLES
 from core.io.fed import with_placeholders
 from core.io.on_disk import OnDisk, look
-from core.ops.infer import Inference
-from core.ops.opened import opened, opened_types
-from core.ops.tensor_types import TensorTypes
-from core.ops.unfinished import Waiting, waiting
+from core.ops.typing.flatten_loops import opened, opened_types
+from core.ops.typing.inference import Inference
+from core.ops.typing.missing_inputs import Waiting, waiting
+from core.ops.typing.tensor_types import TensorTypes
 from gui.bridge import EngineBridge
 from gui.debugger import Debugger
 from gui.expected import Expected

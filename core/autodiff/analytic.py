@@ -13,8 +13,8 @@ from core.autodiff.request import GradientRequest
 from core.autodiff.rules import GradientFunction
 from core.autodiff.widen import widen, widen_array
 from core.graph.model import Graph, Operation, TensorRef
-from core.ops.infer import declared
-from core.ops.table import find
+from core.ops.declare.table import find
+from core.ops.typing.inference import declared
 
 _TRIES, _SAFETY = 4, 8.0
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.graph.model import TensorRef
-from core.ops.builder import GraphBuilder, Tensor, call
-from core.ops.indexed_slices import IndexedSlices, concatenated
+from core.ops.build.builder import GraphBuilder, Tensor, call
+from core.ops.build.indexed_slices import IndexedSlices, concatenated
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 
 from core.graph.model import Graph, Operation, TensorRef
-from core.ops.table import find
+from core.ops.declare.table import find
 
 
 def assigned_on_the_way(graph: Graph, start: str, end: str) -> tuple[Operation, ...]:

@@ -14,9 +14,9 @@ from core.autodiff.unbroadcast import sum_to_shape_of
 from core.autodiff.way import Way
 from core.graph.loop import Loop, loop_of
 from core.graph.model import Edge, Operation, TensorRef
-from core.ops.builder import GraphBuilder, OpView, Tensor
-from core.ops.indexed_slices import IndexedSlices
-from core.ops.table import find
+from core.ops.build.builder import GraphBuilder, OpView, Tensor
+from core.ops.build.indexed_slices import IndexedSlices
+from core.ops.declare.table import find
 
 Given = Tensor | IndexedSlices | None
 

@@ -16,8 +16,8 @@ import numpy as np
 from core.autodiff.held import Evaluate, Point, alive
 from core.errors import GradstepError
 from core.graph.model import Graph, Operation, TensorRef
-from core.ops.rules import TF_CPU
-from core.ops.table import OpDef, find
+from core.ops.declare.system_rules import TF_CPU
+from core.ops.declare.table import OpDef, find
 
 _STEP = 1e-20
 _REFUSALS = (TypeError, ValueError, ArithmeticError, GradstepError, np.exceptions.ComplexWarning)

@@ -24,8 +24,8 @@ from core.autodiff.way import Way
 from core.errors import GradstepError
 from core.garbage_collection import collector_paused
 from core.graph.model import Edge, Graph, Phase, TensorRef
-from core.ops.builder import GraphBuilder
-from core.ops.infer import declared
+from core.ops.build.builder import GraphBuilder
+from core.ops.typing.inference import declared
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from core.autodiff.numeric import NumericGradient, numeric_gradients
 from core.autodiff.request import GradientRequest
 from core.autodiff.rules import GradientFunction
 from core.graph.model import Graph, TensorRef
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 
 
 @dataclass(frozen=True)

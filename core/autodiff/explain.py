@@ -10,7 +10,7 @@ from core.autodiff.assigned import assigned_on_the_way, written
 from core.autodiff.differentiate import Differentiation
 from core.autodiff.walking import comes_from, descendants, flow_path, forward_path
 from core.graph.model import Graph, Operation, TensorRef
-from core.ops.infer import declared
+from core.ops.typing.inference import declared
 
 
 @dataclass(frozen=True, slots=True)

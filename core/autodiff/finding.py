@@ -9,7 +9,7 @@ from enum import StrEnum
 import numpy as np
 
 from core.autodiff.numeric import COMPLEX, NumericGradient
-from core.ops.definition import Defect
+from core.ops.declare.definition import Defect
 
 _EPS32 = float(np.finfo(np.float32).eps)
 

@@ -11,9 +11,9 @@ from core.autodiff.request import GradientRequest, Override
 from core.autodiff.rules import GradientFunction
 from core.errors import GradstepError
 from core.graph.model import TensorRef
-from core.ops.builder import GraphBuilder, Tensor
-from core.ops.indexed_slices import IndexedSlices
-from core.ops.variable import Variable
+from core.ops.build.builder import GraphBuilder, Tensor
+from core.ops.build.indexed_slices import IndexedSlices
+from core.ops.build.variable import Variable
 
 Gradient = Tensor | IndexedSlices | None
 

@@ -14,7 +14,7 @@ from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.loop import within
 from core.graph.model import Graph, Operation, TensorRef
-from core.ops.table import find
+from core.ops.declare.table import find
 
 # Runs a graph: (graph, fetches, feeds) -> values; None for one that is dead, in a branch that was
 # not taken. The engine gives one; autodiff knows no engine.

@@ -18,9 +18,9 @@ from core.graph.dtypes import SCALAR, UNKNOWN, DType, Shape
 from core.graph.edits import duplicate
 from core.graph.loop import LOOP, Loop, loop_of, loops_around, within
 from core.graph.model import Constant, Edge, Graph, Operation, TensorRef
-from core.ops.infer import declared
-from core.ops.table import find
-from core.ops.variable import VARIABLES
+from core.ops.build.variable import VARIABLES
+from core.ops.declare.table import find
+from core.ops.typing.inference import declared
 
 Point = Mapping[TensorRef, np.ndarray]
 

@@ -17,7 +17,7 @@ from core.autodiff.request import GradientRequest, gradient_name
 from core.autodiff.rules import GradientFunction
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.ops.table import lookup
+from core.ops.declare.table import lookup
 
 _LARGEST = 4096  # input elements; beyond this a node's check would cost as many runs
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from core.graph.loop import Loop, loop_of
 from core.graph.model import Graph, TensorRef
-from core.ops.infer import declared
+from core.ops.typing.inference import declared
 
 
 def arguments_before(loop: Loop, variables: Iterable[str]) -> set[str]:

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from core.autodiff.lives import Side, lives
 from core.graph.model import Graph, Operation, TensorRef
-from core.ops.builder import GraphBuilder, Tensor
-from core.ops.table import branch_of
+from core.ops.build.builder import GraphBuilder, Tensor
+from core.ops.declare.table import branch_of
 
 Bring = Callable[[Tensor, str], Tensor]  # a tensor from outside, and the argument's name
 

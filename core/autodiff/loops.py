@@ -27,11 +27,11 @@ from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, DType, TensorType
 from core.graph.loop import Loop
 from core.graph.model import Graph, Operation, Phase, TensorRef
-from core.ops.broken import without_types
-from core.ops.builder import GraphBuilder, Tensor
-from core.ops.infer import declared
-from core.ops.loop_types import iteration_types
-from core.ops.table import branch_of, find
+from core.ops.build.builder import GraphBuilder, Tensor
+from core.ops.declare.table import branch_of, find
+from core.ops.typing.inference import declared
+from core.ops.typing.invalid_operations import without_types
+from core.ops.typing.loop_types import iteration_types
 
 _ONE = np.array(1, np.int32)
 

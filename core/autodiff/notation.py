@@ -13,9 +13,9 @@ from core.autodiff.differentiate import Differentiation
 from core.autodiff.rendering import render
 from core.graph.dtypes import DType
 from core.graph.model import Constant, Edge, Graph, Operation, Phase, TensorRef
-from core.ops.infer import declared
-from core.ops.table import OpDef, find
-from core.ops.variable import variable_read_by
+from core.ops.build.variable import variable_read_by
+from core.ops.declare.table import OpDef, find
+from core.ops.typing.inference import declared
 
 _PASSED = frozenset({"_Arg", "LoopCond"})  # known by their own names, wherever they come from
 _Gradients = Mapping[TensorRef, TensorRef]

@@ -16,8 +16,8 @@ from core.autodiff.arriving import Contribution
 from core.autodiff.turn import Turn
 from core.graph.dtypes import TensorType
 from core.graph.model import Edge, Operation, Phase, TensorRef
-from core.ops.builder import GraphBuilder
-from core.ops.type_memo import attrs_key
+from core.ops.build.builder import GraphBuilder
+from core.ops.typing.type_memo import attrs_key
 
 Key = tuple[Hashable, ...]
 Arrived = Sequence[Sequence[Contribution]]

@@ -7,8 +7,8 @@ from typing import Any
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import Operation
-from core.ops.builder import OpView, Tensor
-from core.ops.indexed_slices import IndexedSlices
+from core.ops.build.builder import OpView, Tensor
+from core.ops.build.indexed_slices import IndexedSlices
 
 Result = Tensor | IndexedSlices | None
 

@@ -18,8 +18,8 @@ from core.autodiff.turn import Turn
 from core.autodiff.way import Way
 from core.graph.loop import loop_of
 from core.graph.model import Graph, Operation
-from core.ops.builder import GraphBuilder
-from core.ops.infer import Inference, declared
+from core.ops.build.builder import GraphBuilder
+from core.ops.typing.inference import Inference, declared
 
 Seeds = Mapping[str, Sequence[tuple[int, Contribution]]]
 

@@ -11,7 +11,7 @@ from core.autodiff.rules import GradientFunction
 from core.autodiff.turn import Turn
 from core.autodiff.way import Way
 from core.graph.model import Operation, TensorRef
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 
 
 class Reverse:

@@ -8,10 +8,10 @@ from typing import Any
 from core.errors import GradstepError, unforeseen
 from core.graph.model import Operation
 from core.graph.suggestions import did_you_mean, near
-from core.ops.builder import OpView, Tensor
-from core.ops.given_types import with_inputs
-from core.ops.indexed_slices import IndexedSlices
-from core.ops.table import all_ops, find
+from core.ops.build.builder import OpView, Tensor
+from core.ops.build.indexed_slices import IndexedSlices
+from core.ops.declare.table import all_ops, find
+from core.ops.typing.input_description import with_inputs
 
 # f(op, *grads) -> a gradient per input; TensorFlow's signature
 GradientFunction = Callable[..., Any]

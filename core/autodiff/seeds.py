@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.errors import GradstepError
-from core.ops.builder import Tensor, call
+from core.ops.build.builder import Tensor, call
 
 
 def starting(y: Tensor, given: Tensor | None, name: str) -> Tensor | None:

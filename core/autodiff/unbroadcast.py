@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.graph.dtypes import Shape
-from core.ops.builder import Tensor, call, call_many
+from core.ops.build.builder import Tensor, call, call_many
 
 
 def sum_to_shape_of(grad: Tensor, x: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from core.autodiff.differentiate import Differentiation
 from core.autodiff.walking import Value
 from core.graph.model import Edge, Graph, TensorRef
-from core.ops.table import branch_of, find
+from core.ops.declare.table import branch_of, find
 
 
 @dataclass(frozen=True, slots=True)

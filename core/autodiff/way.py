@@ -8,7 +8,7 @@ from functools import cached_property
 from core.autodiff.order import arrival_order
 from core.graph.dtypes import DType
 from core.graph.model import Graph, Operation, TensorRef
-from core.ops.tensor_types import TensorTypes
+from core.ops.typing.tensor_types import TensorTypes
 
 Arrival = tuple[int, str, int]  # at which output, from which operation, over which of its inputs
 

@@ -10,10 +10,10 @@ import numpy as np
 from core.graph.dtypes import DType
 from core.graph.loop import LOOP, everywhere, loop_of
 from core.graph.model import Constant, Graph, Operation
-from core.ops.broken import without_types
-from core.ops.infer import Inferrer
-from core.ops.philox import DRAWN_AS
-from core.ops.table import find
+from core.ops.declare.table import find
+from core.ops.numerics.philox import DRAWN_AS
+from core.ops.typing.inference import Inferrer
+from core.ops.typing.invalid_operations import without_types
 
 _WIDER = {
     DType.FLOAT16: DType.FLOAT64,

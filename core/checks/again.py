@@ -15,8 +15,8 @@ from core.engine.numpy_backend import NumpyBackend
 from core.engine.resolve import Step
 from core.errors import GradstepError
 from core.graph.model import Operation
-from core.ops.opaque import State
-from core.ops.table import find
+from core.ops.declare.table import find
+from core.ops.state.opaque_state import State
 
 Inputs = Sequence[Any]
 Masks = dict[int, np.ndarray]  # number of a result -> bool, which of its elements

@@ -1,6 +1,6 @@
 """What can be wrong with a number, in words: the causes that explanations name.
 
-Ops declare theirs by these names (`breaks`, `flat` and `vanishes` in core/ops/table.py).
+Ops declare theirs by these names (`breaks`, `flat` and `vanishes` in core/ops/declare/table.py).
 """
 
 from __future__ import annotations

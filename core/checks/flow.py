@@ -26,7 +26,7 @@ from core.checks.wires import Place, Wire, is_alive
 from core.checks.words import Index, broadcast_index
 from core.graph.loop import loop_of
 from core.graph.model import Edge, Graph, Operation, TensorRef
-from core.ops.table import find
+from core.ops.declare.table import find
 
 _MOST = 64  # iterations of a loop that are looked into for what it reads from outside
 

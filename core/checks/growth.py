@@ -12,7 +12,7 @@ from core.autodiff.differentiate import Differentiation
 from core.autodiff.walking import Value
 from core.checks.words import listed
 from core.graph.model import Graph, TensorRef
-from core.ops.table import find
+from core.ops.declare.table import find
 
 LARGE, SMALL = 1e6, 1e-7  # times what the gradient begins with
 _SHOWN = 3

@@ -8,7 +8,7 @@ from functools import lru_cache
 from core.checks.recorded import LoopRan, Ran
 from core.graph.loop import Loop, loop_of
 from core.graph.model import Graph, Operation, Phase, TensorRef
-from core.ops.table import branch_of
+from core.ops.declare.table import branch_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,8 +21,8 @@ from core.checks.trial import Trial, Wrong
 from core.engine.conditions import holds
 from core.engine.resolve import Step
 from core.graph.model import Operation
-from core.ops.opaque import State
-from core.ops.table import branch_of
+from core.ops.declare.table import branch_of
+from core.ops.state.opaque_state import State
 
 
 @dataclass(frozen=True)

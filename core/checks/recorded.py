@@ -22,7 +22,7 @@ from core.engine.plan import Plan
 from core.engine.record import Recording
 from core.engine.resolve import Step
 from core.graph.model import TensorRef
-from core.ops.output import nowhere, printing_to
+from core.ops.state.print_output import nowhere, printing_to
 
 Rank = tuple[int, ...]  # the order of execution: run, then step and iteration of each loop, step
 Holds = Callable[[Any], bool]

@@ -14,8 +14,8 @@ from core.debug.session import DebugSession
 from core.engine.backend import Backend
 from core.engine.evaluate import Functions
 from core.graph.model import Graph, TensorRef
-from core.ops.output import nowhere, printing_to
-from core.ops.variable import VARIABLES
+from core.ops.build.variable import VARIABLES
+from core.ops.state.print_output import nowhere, printing_to
 
 _AT_ONCE = 256  # steps between two looks at whether it is wanted any more
 

@@ -20,7 +20,7 @@ from core.checks.recorded import Given, Made, Ran
 from core.checks.words import Index, broadcast_index, element, extent, listed, number, place, where
 from core.engine.groups import owner
 from core.graph.model import Operation, Phase, TensorRef
-from core.ops.table import find
+from core.ops.declare.table import find
 
 _MOST = 4  # operands that are shown
 _GIVEN = ("fed", "initial", "changed", "constant")

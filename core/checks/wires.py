@@ -13,7 +13,7 @@ from core.checks.probes import beyond, others, without_zeros
 from core.checks.turns import Leaf, Turn
 from core.checks.words import Index
 from core.graph.model import Edge, Operation, TensorRef
-from core.ops.table import find
+from core.ops.declare.table import find
 
 _ROUNDING = 1e-5  # of what arrives, is less than what a probe would let through
 

@@ -19,7 +19,7 @@ from core.checks.recorded import Given, LoopRan, Made, Value, origin, source, tr
 from core.checks.words import Index, broadcast_index
 from core.engine.conditions import holds
 from core.engine.resolve import Step
-from core.ops.table import branch_of
+from core.ops.declare.table import branch_of
 
 KIND = "zero"
 _MOST = 10_000  # operations that a zero is followed through

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from core.graph.model import Graph, Operation, Phase, TensorRef
 from core.graph.suggestions import listed
-from core.ops.infer import declared
-from core.ops.table import find
-from core.ops.variable import VARIABLES, is_trainable, variable_read_by
+from core.ops.build.variable import VARIABLES, is_trainable, variable_read_by
+from core.ops.declare.table import find
+from core.ops.typing.inference import declared
 
 _GIVEN = frozenset({"Placeholder", "PlaceholderWithDefault"}) | VARIABLES
 

@@ -6,7 +6,7 @@ from core.cli.loading import Loaded
 from core.debug.program import Program
 from core.errors import GradstepError
 from core.host.derive import derive
-from core.ops.infer import declared
+from core.ops.typing.inference import declared
 
 
 def sound_program(loaded: Loaded) -> Program:

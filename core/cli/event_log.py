@@ -11,8 +11,8 @@ from core.cli.loading import Loaded
 from core.cli.training import Asked
 from core.errors import GradstepError
 from core.io.event_files import EventFile
-from core.ops.histograms import histogram_bytes
-from core.ops.summary_message import histogram, number
+from core.ops.formats.histogram_proto import histogram_bytes
+from core.ops.formats.summary_proto import histogram, number
 
 
 class EventLog:

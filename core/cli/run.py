@@ -17,7 +17,7 @@ from core.engine.backend import Backend
 from core.engine.session import Session
 from core.graph.model import Graph, TensorRef
 from core.io.requests import whole_request
-from core.ops.table import find
+from core.ops.declare.table import find
 
 Values = dict[str, "np.ndarray | None"]
 

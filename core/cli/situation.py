@@ -13,7 +13,7 @@ from core.engine.resolve import storage_name
 from core.host.situation import Situation
 from core.io.document import CodeKind, Document
 from core.io.requests import every_request, main_request, requests
-from core.ops.variable import VARIABLES
+from core.ops.build.variable import VARIABLES
 
 
 def situation(loaded: Loaded, backend: Backend) -> Situation:

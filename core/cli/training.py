@@ -21,9 +21,9 @@ from core.host.derive import derive
 from core.io.document import Document
 from core.io.failures import inside
 from core.io.requests import loss_of
-from core.ops.opaque import State
-from core.ops.table import find
-from core.ops.variable import VARIABLES
+from core.ops.build.variable import VARIABLES
+from core.ops.declare.table import find
+from core.ops.state.opaque_state import State
 
 
 @dataclass(frozen=True)

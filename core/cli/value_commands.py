@@ -13,7 +13,7 @@ from core.engine.feeds import instead_of, missing_tensor
 from core.errors import GradstepError
 from core.graph.model import TensorRef
 from core.graph.suggestions import instead
-from core.ops.opened import opened
+from core.ops.typing.flatten_loops import opened
 
 if TYPE_CHECKING:
     from core.cli.console import Console

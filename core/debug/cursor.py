@@ -14,7 +14,7 @@ from core.debug.timeline import Timeline
 from core.engine.plan import Step
 from core.errors import GradstepError
 from core.graph.model import TensorRef
-from core.ops.queue import WouldBlockError
+from core.ops.state.queue import WouldBlockError
 
 _CHUNK = 64  # steps between two looks at the pause flag
 

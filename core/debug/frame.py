@@ -16,8 +16,8 @@ from core.engine.resolve import storage_name
 from core.engine.untaken import Untaken, why_dead
 from core.graph.loop import way_to
 from core.graph.model import Operation, TensorRef
-from core.ops.opaque import State
-from core.ops.table import find
+from core.ops.declare.table import find
+from core.ops.state.opaque_state import State
 
 Losses = Mapping[str, Mapping[TensorRef, TensorRef]]
 

@@ -11,7 +11,7 @@ from core.debug.stop import Reason, Stop
 from core.debug.thread import ENDS, MAIN, Thread
 from core.engine.waiting import who_helps
 from core.errors import GradstepError
-from core.ops.queue import WouldBlockError
+from core.ops.state.queue import WouldBlockError
 
 
 class Member:

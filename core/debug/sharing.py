@@ -18,7 +18,7 @@ from core.engine.plan import Plan
 from core.engine.record import Recording
 from core.engine.state import VariableStore
 from core.errors import GradstepError
-from core.ops.queue import Partial, WouldBlockError
+from core.ops.state.queue import Partial, WouldBlockError
 
 
 class Shared:

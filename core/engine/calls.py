@@ -16,10 +16,10 @@ from core.engine.room import Room
 from core.engine.running import Call, nothing
 from core.errors import GradstepError
 from core.graph.model import Operation
-from core.ops.host import home
-from core.ops.opaque import State
-from core.ops.side_by_side import side_by_side
-from core.ops.table import lookup
+from core.ops.declare.host_arrays import home
+from core.ops.declare.table import lookup
+from core.ops.numerics.adjacent_arrays import side_by_side
+from core.ops.state.opaque_state import State
 
 # NumPy 2.4 deprecates a positional `out` for these.
 _OUT_BY_KEYWORD = (np.maximum, np.minimum)

@@ -10,7 +10,7 @@ from core.engine.layout import Layout, Place, is_sure
 from core.engine.memory import Storage, allocate, internal, last_uses, share
 from core.engine.parts import NO_PARTS, Parts, parts_of
 from core.engine.resolve import Step
-from core.ops.ufunc import BLOCK
+from core.ops.declare.ufunc import BLOCK
 
 
 @dataclass(frozen=True, eq=False)

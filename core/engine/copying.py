@@ -9,8 +9,8 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, DType, Shape
 from core.graph.model import Graph, Operation, unknown_name
-from core.ops.attribute_kinds import attribute
-from core.ops.variable import VARIABLES
+from core.ops.build.variable import VARIABLES
+from core.ops.declare.attribute_kinds import attribute
 
 
 def copied(source: Graph, target: Graph, wanted: Sequence[str] = ()) -> dict[str, str]:

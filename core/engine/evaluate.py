@@ -14,12 +14,12 @@ from core.engine.opaque import kept
 from core.errors import GradstepError, unforeseen
 from core.graph.dtypes import DType, Shape, TensorType
 from core.graph.model import Operation
-from core.ops.definition import InferContext
-from core.ops.given_types import with_inputs
-from core.ops.handles import handle_of
-from core.ops.host import home
-from core.ops.opaque import State
-from core.ops.table import OpDef, lookup
+from core.ops.declare.definition import InferContext
+from core.ops.declare.host_arrays import home
+from core.ops.declare.resource_handles import handle_of
+from core.ops.declare.table import OpDef, lookup
+from core.ops.state.opaque_state import State
+from core.ops.typing.input_description import with_inputs
 
 Functions = Mapping[str, Callable[..., Any]]
 NO_FUNCTIONS: Functions = {}

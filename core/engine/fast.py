@@ -19,8 +19,8 @@ from core.engine.running import Call, packed
 from core.engine.state import VariableStore
 from core.errors import GradstepError
 from core.garbage_collection import collector_paused
-from core.ops.opaque import State
-from core.ops.ufunc import BLOCK
+from core.ops.declare.ufunc import BLOCK
+from core.ops.state.opaque_state import State
 
 
 class Fast(Recording):

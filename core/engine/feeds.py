@@ -12,8 +12,8 @@ from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape, TensorType
 from core.graph.loop import out_of_reach
 from core.graph.model import Graph, TensorRef, unknown_name
-from core.ops.given import as_array
-from core.ops.table import find
+from core.ops.build.python_values import as_array
+from core.ops.declare.table import find
 
 
 def feed_arrays(graph: Graph, feeds: Mapping[Any, Any]) -> dict[TensorRef, np.ndarray]:

@@ -11,8 +11,8 @@ import numpy as np
 
 from core.graph.dtypes import array_bytes
 from core.graph.splat_array import element_of, is_splat, splat
-from core.ops.rules import TF_CPU, Rules
-from core.ops.table import OpDef
+from core.ops.declare.system_rules import TF_CPU, Rules
+from core.ops.declare.table import OpDef
 
 ALIGNMENT = 64  # bytes; ufuncs run up to 1.5x faster on aligned buffers
 _ADDRESSES = sys.maxsize - ALIGNMENT

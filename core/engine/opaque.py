@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from core.engine.backend import Backend
-from core.ops.host import home
-from core.ops.opaque import State
-from core.ops.trace import Trace
+from core.ops.declare.host_arrays import home
+from core.ops.state.loop_trace import Trace
+from core.ops.state.opaque_state import State
 
 
 def put(backend: Backend, value: np.ndarray | State) -> Any:

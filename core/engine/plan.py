@@ -31,7 +31,7 @@ from core.garbage_collection import collector_paused
 from core.graph.dtypes import TensorType
 from core.graph.model import Constant, Graph, TensorRef, unknown_name
 from core.graph.tensor_map import ByTensor
-from core.ops.infer import declared
+from core.ops.typing.inference import declared
 
 _WRITES = attrgetter("writes")
 _NONE: Mapping[str, Step] = MappingProxyType({})

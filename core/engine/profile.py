@@ -17,7 +17,7 @@ from core.engine.state import VariableStore
 from core.engine.stopwatch import Clock, Stopwatch
 from core.engine.waiting import stuck
 from core.errors import GradstepError
-from core.ops.queue import WouldBlockError
+from core.ops.state.queue import WouldBlockError
 
 ENOUGH = 1.0  # seconds of measuring, where nobody says how many runs
 LONG = 20.0  # seconds after which such a measurement ends, however few runs it has made

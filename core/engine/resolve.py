@@ -11,8 +11,8 @@ import numpy as np
 from core.engine.conditions import ALWAYS, Condition, on_values, predicates
 from core.graph.dtypes import SCALAR, DType, TensorType
 from core.graph.model import Operation, TensorRef
-from core.ops.opaque import State
-from core.ops.table import OpDef
+from core.ops.declare.table import OpDef
+from core.ops.state.opaque_state import State
 
 if TYPE_CHECKING:
     from core.engine.loops.iteration import Iteration

@@ -10,10 +10,10 @@ from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from core.graph.loop import Loop, loop_of
 from core.graph.model import Operation, TensorRef
-from core.ops.attribute_kinds import attribute
-from core.ops.loop_types import iteration_types
-from core.ops.opaque import State
-from core.ops.table import OpDef, find
+from core.ops.declare.attribute_kinds import attribute
+from core.ops.declare.table import OpDef, find
+from core.ops.state.opaque_state import State
+from core.ops.typing.loop_types import iteration_types
 
 Whereabouts = tuple[int | str | None, ...]  # of an operation's outputs: values, or variables
 

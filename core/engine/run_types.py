@@ -9,7 +9,7 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import TensorType
 from core.graph.model import Operation, TensorRef
-from core.ops.infer import Inference, Inferrer
+from core.ops.typing.inference import Inference, Inferrer
 
 Outputs = tuple[TensorType, ...]
 

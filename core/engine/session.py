@@ -27,7 +27,7 @@ from core.errors import GradstepError
 from core.graph.dtypes import TensorType
 from core.graph.loop import out_of_reach
 from core.graph.model import Graph, TensorRef
-from core.ops.queue import WouldBlockError
+from core.ops.state.queue import WouldBlockError
 
 _KEPT_PLANS = 8
 

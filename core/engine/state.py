@@ -12,9 +12,9 @@ from core.engine.resolve import Step, Variable, storage_name
 from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, DType, Shape
 from core.graph.model import Graph, Operation, unknown_name
-from core.ops.attribute_kinds import attribute
-from core.ops.opaque import State
-from core.ops.side_by_side import side_by_side
+from core.ops.declare.attribute_kinds import attribute
+from core.ops.numerics.adjacent_arrays import side_by_side
+from core.ops.state.opaque_state import State
 
 _DECLARATIONS = frozenset({"VariableV2", "VarHandleOp"})
 # These meet a variable that has no value yet without failing.

@@ -17,7 +17,7 @@ from core.engine.resolve import Step, Value, Variable, makes_constants
 from core.engine.resolver import Resolver, Whereabouts
 from core.engine.run_types import Outputs
 from core.graph.model import Operation
-from core.ops.table import OpDef, find
+from core.ops.declare.table import OpDef, find
 
 if TYPE_CHECKING:
     from core.engine.plan import Plan

@@ -9,7 +9,7 @@ from core.engine.resolve import Step, storage_name
 from core.engine.state import VariableStore
 from core.errors import GradstepError
 from core.graph.model import Graph, Operation
-from core.ops.queue import WouldBlockError
+from core.ops.state.queue import WouldBlockError
 
 _SHOWN = 3
 

@@ -17,8 +17,9 @@ def to_networkx(graph: Graph) -> MultiDiGraph:
     Nodes are names; they have `type`, `scope`, `device`, `origin`, `phase` ("forward", "backward",
     "update") and `attrs`, the operation's own attributes by name. An edge has `kind`: "data", with
     the numbers of the `output` that it leaves and the `input` that it enters, or "control". A loop
-    is one node: what is inside stands in a graph of its own (`core.ops.opened.opened` unfolds it).
-    What an edge leads from, but the graph does not have, is no node, and the edge is left out.
+    is one node: what is inside stands in a graph of its own
+    (`core.ops.typing.flatten_loops.opened` unfolds it). What an edge leads from, but the graph
+    does not have, is no node, and the edge is left out.
     """
     import networkx
 

@@ -25,10 +25,10 @@ from core.host.unneeded import as_remarks
 from core.host.user_code import Function, functions_of
 from core.io.document import CodeKind, Document
 from core.io.fed import with_placeholders
-from core.ops.broken import broken_operations
-from core.ops.infer import declared
-from core.ops.output import Print, to_stderr
-from core.ops.unfinished import waiting
+from core.ops.state.print_output import Print, to_stderr
+from core.ops.typing.inference import declared
+from core.ops.typing.invalid_operations import broken_operations
+from core.ops.typing.missing_inputs import waiting
 
 
 @collector_paused()

@@ -24,9 +24,9 @@ from core.io.budget import Budget
 from core.io.document import Document
 from core.io.fed import with_placeholders
 from core.io.records import put_together, take_apart
-from core.ops.infer import Inference, declare
-from core.ops.tensor_types import TensorTypes
-from core.ops.type_memo import shared
+from core.ops.typing.inference import Inference, declare
+from core.ops.typing.tensor_types import TensorTypes
+from core.ops.typing.type_memo import shared
 
 _UNREADABLE = (
     msgspec.DecodeError, RecursionError, ValueError, TypeError, IndexError, KeyError,

@@ -10,8 +10,8 @@ from core.engine.evaluate import Functions
 from core.engine.resolve import storage_name
 from core.engine.session import Session
 from core.graph.model import Graph, TensorRef
-from core.ops.output import nowhere, printing_to
-from core.ops.variable import VARIABLES
+from core.ops.build.variable import VARIABLES
+from core.ops.state.print_output import nowhere, printing_to
 
 
 class Evaluator:

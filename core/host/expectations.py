@@ -21,7 +21,7 @@ from core.host.messages import CheckedExpectation
 from core.host.user_code import Function
 from core.io.document import Document
 from core.io.expectation import Expectation, Variation, variations
-from core.ops.output import nowhere, printing_to
+from core.ops.state.print_output import nowhere, printing_to
 
 
 def check_expectations(

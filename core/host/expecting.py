@@ -12,7 +12,7 @@ from core.host.expectations import Trial, varied
 from core.host.user_code import Function
 from core.io.document import Document
 from core.io.expectation import Expectation, ExpectationKind, Variation
-from core.ops.output import nowhere, printing_to
+from core.ops.state.print_output import nowhere, printing_to
 
 
 def expected(

@@ -28,10 +28,10 @@ from core.graph.model import Graph, Operation, TensorRef, unknown_name
 from core.graph.problems import Problem
 from core.host.messages import Explanation
 from core.host.situation import Situation
-from core.ops.broken import broken_operations
-from core.ops.infer import declared
-from core.ops.opened import opened
-from core.ops.variable import VARIABLES
+from core.ops.build.variable import VARIABLES
+from core.ops.typing.flatten_loops import opened
+from core.ops.typing.inference import declared
+from core.ops.typing.invalid_operations import broken_operations
 
 
 def _nothing() -> None:

@@ -21,7 +21,7 @@ from core.host.failures import error_of
 from core.host.file_worker import Answer, ReadFile
 from core.io.budget import DEFAULT, Budget, OverBudgetError
 from core.io.document import Document
-from core.ops.infer import Inference
+from core.ops.typing.inference import Inference
 
 SECONDS = 300  # that a file may take; a graph of 100,000 nodes takes about ten
 _DYING = 2.0  # seconds that the process has to end by itself, once it says no more

@@ -25,7 +25,7 @@ from core.host.stdio import take_over_stdio
 from core.io.budget import Budget, OverBudgetError
 from core.io.fed import with_placeholders
 from core.io.open import document_in, to_be_read
-from core.ops.infer import declared
+from core.ops.typing.inference import declared
 
 SPARE = 256 << 20  # bytes besides those of the file, in which Python does its work
 

@@ -11,7 +11,7 @@ from core.engine.backend import Backend
 from core.engine.session import Session
 from core.engine.state import VariableStore
 from core.errors import GradstepError
-from core.ops.queue import Queue
+from core.ops.state.queue import Queue
 
 _MOST = 1000  # runs of a thread that never has to wait
 

@@ -9,8 +9,8 @@ from core.engine.state import TAKE_EMPTY
 from core.graph.dtypes import DType
 from core.graph.model import Graph, Operation
 from core.graph.problems import Problem
-from core.ops.table import find
-from core.ops.variable import VARIABLES
+from core.ops.build.variable import VARIABLES
+from core.ops.declare.table import find
 
 
 def uninitialised(program: Program) -> list[Problem]:

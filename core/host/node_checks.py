@@ -21,10 +21,10 @@ from core.graph.model import Edge, Graph, Operation, TensorRef
 from core.host.evaluator import Evaluator
 from core.host.messages import CheckedTensor, NodeCheck, UncheckedNode
 from core.host.situation import Situation
-from core.ops.infer import declared
-from core.ops.opened import opened
-from core.ops.table import find
-from core.ops.tensor_types import outputs_of
+from core.ops.declare.table import find
+from core.ops.typing.flatten_loops import opened
+from core.ops.typing.inference import declared
+from core.ops.typing.tensor_types import outputs_of
 
 _MOST = 64  # elements of each input that are looked at when every node is checked
 _HANDLE = "takes a handle of state besides values"

@@ -15,7 +15,7 @@ from core.graph.suggestions import did_you_mean, near
 from core.host.missing_code import needed_code, to_write
 from core.io.asked_code import Asked
 from core.io.document import CodeKind, Document
-from core.ops.opened import opened
+from core.ops.typing.flatten_loops import opened
 
 NOTHING = "this override matches nothing"
 

@@ -12,8 +12,8 @@ from core.errors import GradstepError
 from core.graph.model import TensorRef
 from core.host.messages import Bottlenecks
 from core.host.situation import Situation
-from core.ops.broken import broken_operations
-from core.ops.infer import declared
+from core.ops.typing.inference import declared
+from core.ops.typing.invalid_operations import broken_operations
 
 
 def found_bottlenecks(here: Situation, of: str, wrt: str) -> Bottlenecks:

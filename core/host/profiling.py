@@ -22,8 +22,8 @@ from core.engine.state import VariableStore
 from core.errors import GradstepError
 from core.host.filling import filled
 from core.host.messages import PassInfo, Profiled, ProfileRow
-from core.ops.output import nowhere, printing_to
-from core.ops.queue import Queue
+from core.ops.state.print_output import nowhere, printing_to
+from core.ops.state.queue import Queue
 
 MODES = ("recorded", "fast")
 _NOT_FAST = "a variable has no value when the run starts, or no fixed shape, so it ran recorded"

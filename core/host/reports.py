@@ -34,9 +34,9 @@ from core.host.messages import (
 )
 from core.host.racing import problems_of
 from core.host.unfinished import held_up
-from core.ops.opened import opened
-from core.ops.table import find
-from core.ops.unfinished import waiting
+from core.ops.declare.table import find
+from core.ops.typing.flatten_loops import opened
+from core.ops.typing.missing_inputs import waiting
 
 T = TypeVar("T")
 

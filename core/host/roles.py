@@ -14,7 +14,7 @@ import numpy as np
 
 from core.host.user_code import Function
 from core.io.document import CodeItem, CodeKind
-from core.ops.tensor import OpView, Tensor, call, call_many
+from core.ops.build.tensor import OpView, Tensor, call, call_many
 
 
 def in_role(

@@ -47,8 +47,8 @@ from core.host.wire import Buffer
 from core.io import store
 from core.io.budget import Budget
 from core.io.document import CodeKind, Document
-from core.ops.opened import opened
-from core.ops.output import printing_to, say
+from core.ops.state.print_output import printing_to, say
+from core.ops.typing.flatten_loops import opened
 
 Answer = tuple[m.Message, tuple[Buffer, ...]]
 Emit = Callable[[m.Event], None]

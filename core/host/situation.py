@@ -12,7 +12,7 @@ from core.autodiff.request import GradientRequest
 from core.autodiff.rules import GradientFunction
 from core.debug.session import DebugSession
 from core.graph.model import Graph, TensorRef
-from core.ops.variable import VARIABLES
+from core.ops.build.variable import VARIABLES
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from core.graph.problems import Problem
 from core.io.asked_code import missing_code
 from core.io.document import CodeKind, Document
 from core.io.requests import whole_request
-from core.ops.table import find
+from core.ops.declare.table import find
 
 _NEAR = "name an operation of this graph"
 

@@ -19,11 +19,11 @@ from core.graph.problems import UNFINISHED, Problem
 from core.host.soundness import refuse_broken, refuse_cyclic
 from core.io.document import Document, Optimizer
 from core.io.requests import loss_of, requests, trained
-from core.ops.attribute_kinds import attribute
-from core.ops.builder import GraphBuilder, Tensor
-from core.ops.indexed_slices import IndexedSlices
-from core.ops.names import names_of
-from core.ops.variable import VARIABLES
+from core.ops.build.builder import GraphBuilder, Tensor
+from core.ops.build.indexed_slices import IndexedSlices
+from core.ops.build.used_names import names_of
+from core.ops.build.variable import VARIABLES
+from core.ops.declare.attribute_kinds import attribute
 from core.train.optimizers import Pair, Updates, apply_updates
 
 Gradient = Tensor | IndexedSlices

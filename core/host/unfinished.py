@@ -11,7 +11,7 @@ from core.debug.thread import Thread
 from core.graph.model import Edge, Graph, TensorRef, predecessors
 from core.graph.problems import Problem
 from core.host.racing import races_of
-from core.ops.unfinished import Waiting, waiting
+from core.ops.typing.missing_inputs import Waiting, waiting
 
 _At = TypeVar("_At", Edge, TensorRef)
 

@@ -11,7 +11,7 @@ from core.graph.model import Graph
 from core.graph.problems import Problem
 from core.io.document import Document
 from core.io.requests import whole_request
-from core.ops.infer import declared
+from core.ops.typing.inference import declared
 
 _REMARK = "nothing that is run needs it"
 # What a tf.train.Saver ends in; a run of the network has no part in it.

@@ -16,7 +16,7 @@ from core.errors import GradstepError, Interrupted
 from core.host.sandbox import is_confined
 from core.io.code_source import meant
 from core.io.document import CodeItem, CodeKind
-from core.ops.output import Print, say
+from core.ops.state.print_output import Print, say
 
 Function = Callable[..., Any]
 

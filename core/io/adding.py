@@ -19,12 +19,12 @@ from core.io import edits
 from core.io.document import Document
 from core.io.fed import with_placeholders
 from core.io.value_edits import fresh_attrs, set_feed, set_initial
-from core.ops.fitting import cast_that_fits, misfit, taken_types
-from core.ops.infer import declared
-from core.ops.opened import closed, opened_types
-from core.ops.table import OpDef, lookup
-from core.ops.tensor_types import TensorTypes
-from core.ops.variable import VARIABLES
+from core.ops.build.variable import VARIABLES
+from core.ops.declare.table import OpDef, lookup
+from core.ops.typing.flatten_loops import closed, opened_types
+from core.ops.typing.inference import declared
+from core.ops.typing.input_fit import cast_that_fits, misfit, taken_types
+from core.ops.typing.tensor_types import TensorTypes
 
 Point = tuple[float, float]
 

@@ -15,10 +15,10 @@ from core.graph.dtypes import TensorType
 from core.graph.model import PYTHON_OPS, Graph, Operation, TensorRef
 from core.io.code_source import argument_names, identifier
 from core.io.document import CodeItem, CodeKind, Document
-from core.ops.infer import declared
-from core.ops.opened import opened, opened_types
-from core.ops.tensor_types import outputs_of
-from core.ops.variable import variable_read_by
+from core.ops.build.variable import variable_read_by
+from core.ops.typing.flatten_loops import opened, opened_types
+from core.ops.typing.inference import declared
+from core.ops.typing.tensor_types import outputs_of
 
 _Types = Sequence[TensorType | None]
 _Askers = Mapping[tuple[str, CodeKind], Sequence[Operation]]

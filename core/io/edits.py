@@ -37,12 +37,12 @@ from core.io.value_edits import (
     set_initial,
     with_fresh_value,
 )
-from core.ops.attribute_edits import with_attribute
-from core.ops.captures import brought_in
-from core.ops.fitting import why_not
-from core.ops.infer import declared
-from core.ops.opened import closed, opened_types
-from core.ops.table import find, lookup
+from core.ops.build.loop_captures import brought_in
+from core.ops.declare.table import find, lookup
+from core.ops.typing.dependent_attributes import with_attribute
+from core.ops.typing.flatten_loops import closed, opened_types
+from core.ops.typing.inference import declared
+from core.ops.typing.input_fit import why_not
 
 Point = tuple[float, float]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 
 from core.errors import GradstepError
-from core.ops.wire_format import bytes_field, double_field, int_field
+from core.ops.formats.protobuf import bytes_field, double_field, int_field
 
 _WALL_TIME, _STEP, _FILE_VERSION, _GRAPH_DEF, _SUMMARY = 1, 2, 3, 4, 5
 _VERSION = b"brain.Event:2"

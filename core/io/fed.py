@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Graph, Operation
 from core.io.document import Document
-from core.ops.infer import is_unknown
+from core.ops.typing.inference import is_unknown
 
 
 def fed_outputs(op: Operation) -> range:

@@ -21,9 +21,9 @@ from core.io.graphdef_lowering import (
     with_requests,
 )
 from core.io.graphdef_messages import message, parse
-from core.ops.attribute_kinds import check_attributes
-from core.ops.infer import Inference, declared
-from core.ops.table import OpDef, find
+from core.ops.declare.attribute_kinds import check_attributes
+from core.ops.declare.table import OpDef, find
+from core.ops.typing.inference import Inference, declared
 
 _PRODUCER = 1087  # GraphDef version of TensorFlow 2.9, whose op definitions the table follows
 

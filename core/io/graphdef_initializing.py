@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from core.graph.model import Graph, Operation
-from core.ops.broken import broken_operations
-from core.ops.infer import declared
+from core.ops.typing.inference import declared
+from core.ops.typing.invalid_operations import broken_operations
 
 _TABLES = frozenset(
     {"InitializeTable", "InitializeTableV2", "LookupTableImport", "LookupTableImportV2"}

@@ -17,7 +17,7 @@ from core.io.graphdef_frames import (
     malformed,
     takes,
 )
-from core.ops.attribute_kinds import attribute
+from core.ops.declare.attribute_kinds import attribute
 
 
 @dataclass(frozen=True)

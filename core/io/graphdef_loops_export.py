@@ -12,7 +12,7 @@ from core.graph.loop import ACROSS, Loop, loop_of, within
 from core.graph.model import Edge, Graph, Operation, TensorRef
 from core.io.graphdef_frames import ENTERS, EXITS, NEXTS, SWITCHES
 from core.io.graphdef_loops import free_name
-from core.ops.attribute_kinds import attribute
+from core.ops.declare.attribute_kinds import attribute
 
 
 def with_frames(graph: Graph) -> Graph:

@@ -19,7 +19,7 @@ from core.graph.model import (
     Operation,
     TensorRef,
 )
-from core.ops.infer import Inference
+from core.ops.typing.inference import Inference
 
 
 def with_requests(graph: Graph, request: GradientRequest) -> Graph:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from core.graph.model import Graph, predecessors
 from core.io.graphdef_initializing import is_initializing
 from core.io.threads import CLOSE, PUT
-from core.ops.broken import broken_operations
-from core.ops.infer import declared
+from core.ops.typing.inference import declared
+from core.ops.typing.invalid_operations import broken_operations
 
 # Sinks that compute nothing by themselves.
 _PASSIVE = frozenset(

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from core.autodiff.recognition.imported import written
 from core.graph.model import Graph, Phase, predecessors
 from core.io.graphdef_initializing import assigns_initially
-from core.ops.variable import READS, TRAINABLE, VARIABLES
+from core.ops.build.variable import READS, TRAINABLE, VARIABLES
 
 # What looks at a variable without computing anything with it.
 PASSIVE = frozenset(

@@ -19,9 +19,9 @@ from core.autodiff.recognition.imported import (
 from core.graph.model import Graph, Operation, Phase, predecessors
 from core.io.graphdef_initializing import assigns_initially
 from core.io.graphdef_trained import PASSIVE, with_resting_variables
-from core.ops.infer import declare, declared
-from core.ops.table import find
-from core.ops.variable import TRAINABLE, VARIABLES, variable_read_by
+from core.ops.build.variable import TRAINABLE, VARIABLES, variable_read_by
+from core.ops.declare.table import find
+from core.ops.typing.inference import declare, declared
 
 
 def with_training(

@@ -16,10 +16,10 @@ from core.graph.loop import anywhere
 from core.graph.model import PYTHON_OPS, Operation, TensorRef
 from core.io.code_source import argument_names
 from core.io.document import CodeItem, CodeKind, Document
-from core.ops.captures import brought_in
-from core.ops.infer import declared
-from core.ops.opened import opened_types
-from core.ops.table import OpDef, lookup
+from core.ops.build.loop_captures import brought_in
+from core.ops.declare.table import OpDef, lookup
+from core.ops.typing.flatten_loops import opened_types
+from core.ops.typing.inference import declared
 
 
 def to_pyfunc(document: Document, name: str, extra: Sequence[TensorRef] = ()) -> Document:

@@ -23,8 +23,8 @@ from core.io.python_loops import reserving, statements
 from core.io.python_nodes import created, is_passed_on, preparing
 from core.io.python_threads import HELPER, starting
 from core.io.python_training import training_steps
-from core.ops.infer import declared
-from core.ops.table import OpDef, lookup
+from core.ops.declare.table import OpDef, lookup
+from core.ops.typing.inference import declared
 
 _HEAD = '''\
 """{title} (made by Gradstep)."""

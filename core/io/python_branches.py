@@ -12,7 +12,7 @@ from functools import cached_property
 from core.autodiff.lives import Life, Side, lives, running
 from core.graph.loop import Loop, loop_of, within
 from core.graph.model import Graph, Operation
-from core.ops.table import branch_of
+from core.ops.declare.table import branch_of
 
 HELPER = '''
 from contextlib import ExitStack, contextmanager

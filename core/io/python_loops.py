@@ -14,7 +14,7 @@ from core.graph.dtypes import UNKNOWN, Shape
 from core.graph.loop import ACROSS, Loop, loop_of, within
 from core.graph.model import Graph, Operation, TensorRef
 from core.io.python_branches import Branches
-from core.ops.attribute_kinds import attribute
+from core.ops.declare.attribute_kinds import attribute
 
 Statement = Callable[[Operation], str]
 _PASSED_ON = frozenset({"Enter", "RefEnter", "Exit", "NextIteration", "LoopCond"})

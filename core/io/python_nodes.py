@@ -10,7 +10,7 @@ from core.graph.opaque_attributes import Unread
 from core.io.document import Document
 from core.io.graphdef_attributes import write_attribute
 from core.io.graphdef_messages import message
-from core.ops.infer import is_unknown
+from core.ops.typing.inference import is_unknown
 
 _HELPER = '''
 from google.protobuf import text_format

@@ -11,7 +11,7 @@ from core.graph.loop import carried_by
 from core.graph.model import Edge, TensorRef
 from core.io.document import Document, Optimizer
 from core.io.requests import requests
-from core.ops.opened import closed
+from core.ops.typing.flatten_loops import closed
 
 
 def set_request(

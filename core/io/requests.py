@@ -7,7 +7,7 @@ from dataclasses import replace
 from core.autodiff.request import GradientRequest
 from core.graph.model import TensorRef
 from core.io.document import Document, Optimizer
-from core.ops.variable import VARIABLES, is_trainable
+from core.ops.build.variable import VARIABLES, is_trainable
 
 
 def requests(document: Document) -> tuple[GradientRequest, ...]:

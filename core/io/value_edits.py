@@ -15,12 +15,12 @@ from core.graph.dtypes import UNKNOWN, DType, Shape
 from core.graph.loop import anywhere
 from core.graph.model import Constant, Operation, TensorRef
 from core.io.document import Document
-from core.ops.attribute_edits import with_attribute
-from core.ops.attribute_kinds import attribute
-from core.ops.conversion import converted, require_texts
-from core.ops.infer import declared
-from core.ops.table import OpDef
-from core.ops.variable import VARIABLES
+from core.ops.build.constant_conversion import converted, require_texts
+from core.ops.build.variable import VARIABLES
+from core.ops.declare.attribute_kinds import attribute
+from core.ops.declare.table import OpDef
+from core.ops.typing.dependent_attributes import with_attribute
+from core.ops.typing.inference import declared
 
 LARGEST = 1 << 30  # bytes of a value that nobody wrote
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from core.graph.dtypes import DType, TensorType
 from core.graph.model import Graph, Operation, TensorRef
 from core.graph.scopes import is_inside
-from core.ops.builder import GraphBuilder, Tensor
-from core.ops.infer import declared
+from core.ops.build.builder import GraphBuilder, Tensor
+from core.ops.typing.inference import declared
 
 
 @dataclass

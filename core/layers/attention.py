@@ -10,8 +10,8 @@ from core.layers.block import Outputs, block
 from core.layers.settings import flag, whole
 from core.ops import api as tf
 from core.ops.api.layering import last_size
-from core.ops.builder import Tensor, call
-from core.ops.known import shape_of
+from core.ops.build.builder import Tensor, call
+from core.ops.typing.static_values import shape_of
 
 _CAUSAL = flag(False, "whether a place sees itself and earlier places alone")
 _HIDDEN = -1e9  # what is added to the scores of places that are not seen

@@ -8,8 +8,8 @@ from core.layers.block import Outputs, block, here
 from core.layers.settings import choice, flag, number, whole
 from core.ops import api as tf
 from core.ops.api.layering import ACTIVATIONS
-from core.ops.initial_values import INITIALIZERS
-from core.ops.tensor import Tensor
+from core.ops.build.initializers import INITIALIZERS
+from core.ops.build.tensor import Tensor
 
 ACTIVATION = choice("what is done to each output", "linear", *ACTIVATIONS)
 INITIALIZER = choice("what the kernel starts with", *INITIALIZERS)

@@ -18,9 +18,9 @@ from core.layers.around import Around
 from core.layers.block import Block, BlockInput
 from core.layers.network import NETWORK, Network
 from core.layers.settings import Setting
-from core.ops.builder import GraphBuilder, Tensor
-from core.ops.collections import GraphKeys, is_in
-from core.ops.variable_scopes import VariableScope
+from core.ops.build.builder import GraphBuilder, Tensor
+from core.ops.build.collections import GraphKeys, is_in
+from core.ops.build.variable_scopes import VariableScope
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any
 from core.layers.block import Outputs, block
 from core.layers.settings import number, sizes, whole
 from core.ops import api as tf
-from core.ops.builder import Tensor
+from core.ops.build.builder import Tensor
 
 
 @block(

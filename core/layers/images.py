@@ -11,7 +11,7 @@ from core.layers.block import Outputs, block
 from core.layers.dense_layers import ACTIVATION, BIAS, INITIALIZER
 from core.layers.settings import choice, sizes, whole
 from core.ops import api as tf
-from core.ops.builder import Tensor, call
+from core.ops.build.builder import Tensor, call
 
 _IMAGE = "inputs:float32[1,4,4,2]"
 _PADDING = choice("valid keeps to the image; same pads it with zeros", "valid", "same")

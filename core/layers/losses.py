@@ -8,7 +8,7 @@ from core.layers.block import Build, Outputs, block, here
 from core.layers.settings import choice, number, whole
 from core.ops import api as tf
 from core.ops.api.weighting import REDUCTIONS
-from core.ops.builder import Tensor
+from core.ops.build.builder import Tensor
 
 _ELEMENTS = "{}:float32[2,3] labels:float32[2,3] weights?:float32[2,1]"
 _ROWS = "logits:float32[2,3] labels:{} weights?:float32[2]"

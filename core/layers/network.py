@@ -11,9 +11,9 @@ from core.graph.model import Graph, Operation, TensorRef
 from core.graph.relabel import relabel_loop
 from core.graph.scopes import is_inside
 from core.layers.around import Around
-from core.ops.builder import Tensor
-from core.ops.collections import GraphKeys, is_in
-from core.ops.variable import VARIABLES, variable_read_by
+from core.ops.build.builder import Tensor
+from core.ops.build.collections import GraphKeys, is_in
+from core.ops.build.variable import VARIABLES, variable_read_by
 
 NETWORK = "network"  # what a setting names that chooses one: see `Setting.names`
 

@@ -8,7 +8,7 @@ from core.layers.block import Outputs, block
 from core.layers.settings import flag, number
 from core.ops import api as tf
 from core.ops.api.layering import last_size
-from core.ops.builder import Tensor
+from core.ops.build.builder import Tensor
 
 _TRAINED = {
     "center": flag(True, "whether beta is added"),

@@ -12,7 +12,7 @@ from core.layers.dense_layers import INITIALIZER
 from core.layers.settings import choice, number, whole
 from core.ops import api as tf
 from core.ops.api.layering import last_size
-from core.ops.builder import Tensor
+from core.ops.build.builder import Tensor
 
 _INPUTS = "inputs:float32[2,3] state:float32[2,4]"
 _LSTM = "inputs:float32[2,3] c:float32[2,4] h:float32[2,4]"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.layers.block import Outputs, block
 from core.layers.settings import whole
 from core.ops import api as tf
-from core.ops.builder import Tensor, call
+from core.ops.build.builder import Tensor, call
 
 
 @block(

@@ -8,7 +8,7 @@ from core.layers.block import Outputs, block
 from core.layers.network import NETWORK, Network
 from core.layers.settings import Setting, choice, flag, whole
 from core.ops import api as tf
-from core.ops.builder import Tensor, call
+from core.ops.build.builder import Tensor, call
 
 _NETWORK = Setting(
     "", "a scope, or the tensors that it ends in, separated by commas", names=NETWORK

@@ -10,7 +10,7 @@ from core.layers.block import Block, BlockInput, all_blocks
 from core.layers.expansion import expand
 from core.layers.network import NETWORK
 from core.layers.settings import Setting
-from core.ops.subjects import family_title
+from core.ops.declare.op_subjects import family_title
 
 _INTRODUCTION = """\
 # Blocks

@@ -7,8 +7,8 @@ from typing import Any
 
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant
-from core.ops.handles import named
-from core.ops.table import OpDef
+from core.ops.declare.resource_handles import named
+from core.ops.declare.table import OpDef
 from core.reference.gradient_text import gradient_lines, second_order
 
 

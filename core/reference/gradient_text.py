@@ -11,8 +11,8 @@ from core.autodiff.request import GradientRequest
 from core.errors import GradstepError
 from core.graph.loop import LOOP
 from core.graph.model import Graph, Phase, TensorRef
-from core.ops.builder import GraphBuilder
-from core.ops.table import OpDef
+from core.ops.build.builder import GraphBuilder
+from core.ops.declare.table import OpDef
 from core.reference.specimen import Specimen, specimen
 
 _LONGEST = 110  # characters of a formula that is still read

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from core.ops.subjects import Catalogue, catalogue, family_title, subject_title
-from core.ops.table import OpDef, all_ops
+from core.ops.declare.op_subjects import Catalogue, catalogue, family_title, subject_title
+from core.ops.declare.table import OpDef, all_ops
 from core.reference.entry import entry
 from core.reference.functions import functions
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from core.graph.dtypes import DType, Shape
 from core.graph.model import TensorRef
-from core.ops.builder import GraphBuilder, Tensor
-from core.ops.table import OpDef, Sample
+from core.ops.build.builder import GraphBuilder, Tensor
+from core.ops.declare.table import OpDef, Sample
 
 _NAME = "the op"
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from core.errors import GradstepError
-from core.ops.builder import GraphBuilder, Tensor
-from core.ops.indexed_slices import IndexedSlices
+from core.ops.build.builder import GraphBuilder, Tensor
+from core.ops.build.indexed_slices import IndexedSlices
 from core.train.plain import PLAIN, apply_plain
 from core.train.sparse_steps import adam_rows, descend_rows
 from core.train.update import Pair, Update, Updates

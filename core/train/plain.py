@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from core.ops.builder import Tensor
+from core.ops.build.builder import Tensor
 from core.train.update import Pair, Update
 
 _GRADIENT = "gradient"

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.ops.builder import call, call_many
-from core.ops.indexed_slices import IndexedSlices
+from core.ops.build.builder import call, call_many
+from core.ops.build.indexed_slices import IndexedSlices
 
 
 def summed(rows: IndexedSlices) -> IndexedSlices:

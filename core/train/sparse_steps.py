@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from core.graph.dtypes import DType
 from core.graph.model import TensorRef
-from core.ops.builder import Tensor
-from core.ops.indexed_slices import IndexedSlices
+from core.ops.build.builder import Tensor
+from core.ops.build.indexed_slices import IndexedSlices
 from core.train.rows import summed
 from core.train.update import Update
 

@@ -12,9 +12,9 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, DType, Shape
 from core.graph.model import Operation, Phase, TensorRef
-from core.ops.attribute_kinds import attribute
-from core.ops.builder import GraphBuilder, Tensor
-from core.ops.indexed_slices import IndexedSlices
+from core.ops.build.builder import GraphBuilder, Tensor
+from core.ops.build.indexed_slices import IndexedSlices
+from core.ops.declare.attribute_kinds import attribute
 from core.train.rows import summed
 
 Gradient = Tensor | IndexedSlices

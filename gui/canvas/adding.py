@@ -9,9 +9,9 @@ from core.graph.loop import carried_by, surrounding, within
 from core.graph.model import Edge, Operation, TensorRef
 from core.io.adding import first_fit
 from core.layers.block import all_blocks
-from core.ops.subjects import catalogue, family_title, subject_title
-from core.ops.successors import SUCCESSORS, names_of
-from core.ops.table import OpDef, all_ops, lookup
+from core.ops.declare.op_subjects import catalogue, family_title, subject_title
+from core.ops.declare.op_successors import SUCCESSORS, names_of
+from core.ops.declare.table import OpDef, all_ops, lookup
 from gui import commands
 from gui.canvas.arrays import Point
 from gui.canvas.compatible import Wiring

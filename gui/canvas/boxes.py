@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from core.autodiff.request import GradientRequest
 from core.graph.model import PYTHON_OPS, Graph, Operation, Phase
-from core.ops.infer import Inference
-from core.ops.table import find
+from core.ops.declare.table import find
+from core.ops.typing.inference import Inference
 
 # Stripe of a node's title row: the theme colour of its family.
 KINDS = ("muted", "update", "forward", "backward", "override")

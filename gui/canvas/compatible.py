@@ -6,9 +6,9 @@ from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.loop import crossing, loops_around, surrounding
 from core.graph.model import Edge, Graph, TensorRef
-from core.ops.fitting import cast_that_fits, why_not
-from core.ops.infer import Inference
-from core.ops.opened import closed
+from core.ops.typing.flatten_loops import closed
+from core.ops.typing.inference import Inference
+from core.ops.typing.input_fit import cast_that_fits, why_not
 
 
 class Wiring:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.errors import GradstepError
 from core.graph.model import Edge, Graph
-from core.ops.table import find
+from core.ops.declare.table import find
 
 
 def input_name(graph: Graph, edge: Edge) -> str:

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from core.graph.model import Constant, Operation, TensorRef
-from core.ops.unfinished import Waiting
+from core.ops.typing.missing_inputs import Waiting
 from gui import change
 from gui.canvas import blame
 from gui.numbers import brief, elements, is_wrong, whole

@@ -9,7 +9,7 @@ import numpy as np
 
 from core.autodiff.request import GradientRequest
 from core.graph.model import Graph, Operation
-from core.ops.infer import Inference
+from core.ops.typing.inference import Inference
 from gui.canvas.boxes import Boxes
 from gui.canvas.visible import (
     Link,

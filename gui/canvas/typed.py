@@ -8,7 +8,7 @@ from functools import cache
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 
-from core.ops.table import all_ops
+from core.ops.declare.table import all_ops
 
 QUICK = 0.3  # seconds between two letters of a word
 _COMMAND = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier

@@ -13,7 +13,7 @@ import numpy as np
 from core.autodiff.request import GradientRequest, OverrideTable, native_name
 from core.graph.model import Edge, Graph, Operation, TensorRef
 from core.graph.scopes import parents
-from core.ops.infer import Inference
+from core.ops.typing.inference import Inference
 from gui.canvas.boxes import Box, Boxes, scope_box
 from gui.canvas.frames import surroundings
 

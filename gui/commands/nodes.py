@@ -12,8 +12,8 @@ from core.graph.scopes import is_inside, moved_to, parents
 from core.io import adding, blocks, edits, pieces
 from core.layers.block import find_block
 from core.layers.network import ends
-from core.ops.opened import closed
-from core.ops.table import find
+from core.ops.declare.table import find
+from core.ops.typing.flatten_loops import closed
 from gui.commands.saying import says_why
 from gui.workspace import Workspace
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QCheckBox, QFormLayout, QLineEdit, QWidget
 from core.errors import GradstepError
 from core.graph.model import Operation
 from core.io import edits
-from core.ops.variable import is_trainable
+from core.ops.build.variable import is_trainable
 from gui import commands
 from gui.dialogs.dialog import Dialog
 from gui.plain import plain

@@ -11,7 +11,7 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from core.graph.model import Constant
-from core.ops.attribute_kinds import items_of
+from core.ops.declare.attribute_kinds import items_of
 
 EDITABLE = 64  # elements; larger tensors are not edited as text
 

@@ -12,8 +12,8 @@ from core.graph.loop import Loop
 from core.graph.model import Constant, Operation
 from core.graph.opaque_attributes import Unread
 from core.io.fed import fed_outputs
-from core.ops.infer import is_unknown
-from core.ops.table import OpDef, find
+from core.ops.declare.table import OpDef, find
+from core.ops.typing.inference import is_unknown
 from gui import commands
 from gui.dialogs.value import current_value, declared_type
 from gui.panels.attr_editors import attr_editor, text_editor

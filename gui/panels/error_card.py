@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from core.graph.problems import UNFINISHED
 from core.host.messages import ErrorInfo
 from core.io.asked_code import missing_code
-from core.ops.unfinished import Waiting
+from core.ops.typing.missing_inputs import Waiting
 from gui import commands
 from gui.panels.card import Card, LinkSpec
 from gui.panels.labels import Text

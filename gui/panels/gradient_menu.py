@@ -11,7 +11,7 @@ from core.graph.model import PYTHON_OPS, Operation
 from core.graph.scopes import parents
 from core.io.asked_code import missing_code
 from core.io.document import CodeKind, Document
-from core.ops.table import all_ops
+from core.ops.declare.table import all_ops
 from gui import commands
 from gui.plain import add_row, plain, unmarked
 from gui.workspace import Workspace

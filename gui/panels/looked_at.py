@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.graph.model import Graph, TensorRef
 from core.host.messages import ErrorInfo
-from core.ops.table import find
+from core.ops.declare.table import find
 from gui.workspace import Workspace
 
 

@@ -6,9 +6,9 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from core.graph.loop import way_to
 from core.graph.model import Edge, Operation
-from core.ops.opened import closed
-from core.ops.table import OpDef, find
-from core.ops.tensor_types import outputs_of
+from core.ops.declare.table import OpDef, find
+from core.ops.typing.flatten_loops import closed
+from core.ops.typing.tensor_types import outputs_of
 from gui import commands
 from gui.panels.check import Check
 from gui.panels.fact_rows import FactRows, column_of, flow_of, line_of

@@ -9,8 +9,8 @@ from core.graph.model import Operation, TensorRef
 from core.host.messages import ProgramInfo, StepInfo
 from core.io.document import Document
 from core.io.requests import whole_request
-from core.ops.infer import Inference
-from core.ops.opened import opened
+from core.ops.typing.flatten_loops import opened
+from core.ops.typing.inference import Inference
 from gui.panels.problem_rows import faults
 from gui.panels.row_tree import Row
 

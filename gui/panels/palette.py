@@ -9,9 +9,9 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit
 
 from core.layers.block import Block, all_blocks
-from core.ops.subjects import catalogue, family_title, subject_title
-from core.ops.successors import SUCCESSORS, names_of
-from core.ops.table import OpDef, all_ops
+from core.ops.declare.op_subjects import catalogue, family_title, subject_title
+from core.ops.declare.op_successors import SUCCESSORS, names_of
+from core.ops.declare.table import OpDef, all_ops
 from gui.canvas.fuzzy import FAR, Searched, score
 from gui.panels.panel import Panel, search_row
 from gui.panels.row_tree import Row

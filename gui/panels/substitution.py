@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from core.host.messages import StepInfo
-from core.ops.table import find
+from core.ops.declare.table import find
 from gui.values import TensorValue
 from gui.workspace import Workspace
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.graph.model import TensorRef
-from core.ops.tensor_types import outputs_of
+from core.ops.typing.tensor_types import outputs_of
 from gui import change, numbers
 from gui.panels.labels import Text
 from gui.panels.looked_at import looked_at, marked_indexes

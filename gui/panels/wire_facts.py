@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QWidget
 
 from core.graph.model import Edge, TensorRef
-from core.ops.opened import closed
+from core.ops.typing.flatten_loops import closed
 from gui import commands, numbers
 from gui.panels.check import Check
 from gui.panels.fact_rows import FactRows, line_of

@@ -21,7 +21,7 @@ from core.autodiff.differentiate import Differentiation, differentiate
 from core.autodiff.request import GradientRequest, Override, OverrideKind
 from core.graph.model import Graph, TensorRef
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from tests.bench.ours import Arrays, Run, program
 
 OPS = 10_000

@@ -23,7 +23,7 @@ from core.debug.session import DebugSession
 from core.graph.model import TensorRef
 from core.host.explaining import Explainer
 from core.host.situation import Situation
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from tests.bench.interleaving import Timer, interleave
 from tests.bench.ours import handed_over
 from tests.bench.workloads import w2, w4

@@ -19,7 +19,7 @@ from core.engine.plan import Plan, compile_plan
 from core.engine.record import Recording
 from core.engine.state import VariableStore
 from core.graph.model import Graph, TensorRef
-from core.ops.builder import GraphBuilder, Tensor
+from core.ops.build.builder import GraphBuilder, Tensor
 from core.train.optimizers import apply_updates
 from tests.bench.program import Program, moved
 

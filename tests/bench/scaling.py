@@ -30,7 +30,7 @@ from core.io import store
 from core.io.document import Document
 from core.io.graphdef import from_pb
 from core.io.graphdef_export import to_pb
-from core.ops.infer import infer
+from core.ops.typing.inference import infer
 from tests.bench.choices import say
 from tests.bench.shapes import SHAPES
 

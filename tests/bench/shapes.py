@@ -11,7 +11,7 @@ from core.autodiff.request import GradientRequest
 from core.graph.model import Constant
 from core.io.document import Document, Optimizer
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor, call
+from core.ops.build.builder import GraphBuilder, Tensor, call
 from tests.bench.compiling import network
 
 _WIDTH = 8

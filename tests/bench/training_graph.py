@@ -11,7 +11,7 @@ from core.graph.model import Constant, Edge
 from core.io.document import Document
 from core.io.export import write
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 
 LAYER = 6  # operations: a variable, its first value, the assignment, a product, a gain, a sum
 STAGE = 10  # layers in a scope

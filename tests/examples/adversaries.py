@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.graph.model import TensorRef
 from core.io.document import Document
 from core.io.expectation import Variation
-from core.ops.builder import Tensor
+from core.ops.build.builder import Tensor
 from tests.examples import stops
 from tests.examples.drawing import Drawing
 from tests.examples.expect import gradient, holds, value

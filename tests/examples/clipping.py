@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.autodiff.gradients import gradients
 from core.io.document import Document
-from core.ops.builder import Tensor
+from core.ops.build.builder import Tensor
 from tests.examples import optimizing
 from tests.examples.drawing import Drawing
 from tests.examples.expect import equal, value

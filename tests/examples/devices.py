@@ -8,7 +8,7 @@ from core.graph.model import Constant
 from core.io.document import Document
 from core.io.expectation import Variation
 from core.ops import api as tf
-from core.ops.builder import Tensor
+from core.ops.build.builder import Tensor
 from tests.examples.drawing import Drawing
 from tests.examples.expect import Comparing, equal, fails, gradient, value
 from tests.support.oracle import array, case

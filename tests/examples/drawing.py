@@ -13,7 +13,7 @@ from core.autodiff.request import GradientRequest, Override, OverrideKind
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, TensorRef
 from core.io.document import CodeItem, CodeKind, Document, View
-from core.ops.builder import GraphBuilder, Tensor
+from core.ops.build.builder import GraphBuilder, Tensor
 
 Places = Mapping[str, tuple[float, float]]  # node -> centre, scene units
 

@@ -14,7 +14,7 @@ from core.graph.relabel import relabel
 from core.io.document import Document
 from core.io.expectation import Expectation
 from core.io.relabel import relabelled
-from core.ops.builder import Tensor
+from core.ops.build.builder import Tensor
 from core.train.optimizers import apply_updates
 from tests.examples import optimizing
 from tests.examples.drawing import Drawing

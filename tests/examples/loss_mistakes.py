@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.io.document import Document, Optimizer
-from core.ops.builder import Tensor
+from core.ops.build.builder import Tensor
 from tests.examples import losses
 from tests.examples.drawing import Drawing
 from tests.examples.expect import equal, gradient, holds, value

@@ -8,7 +8,7 @@ import numpy as np
 
 from core.io.document import Document, Optimizer
 from core.ops import api as tf
-from core.ops.builder import Tensor
+from core.ops.build.builder import Tensor
 from tests.examples.drawing import Drawing
 from tests.examples.expect import equal, gradient, value
 from tests.support.oracle import array, case

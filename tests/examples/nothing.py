@@ -9,7 +9,7 @@ import numpy as np
 
 from core.graph.dtypes import DType
 from core.io.document import Document, Optimizer
-from core.ops.builder import Tensor
+from core.ops.build.builder import Tensor
 from tests.examples.drawing import Drawing
 from tests.examples.expect import gradient, holds, value
 from tests.support.oracle import array, case

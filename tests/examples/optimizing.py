@@ -10,7 +10,7 @@ import numpy as np
 from core.graph.model import TensorRef
 from core.io.document import Document, Optimizer
 from core.io.expectation import Expectation
-from core.ops.builder import Tensor
+from core.ops.build.builder import Tensor
 from tests.examples.drawing import Drawing
 from tests.examples.expect import equal, holds, value
 from tests.support.oracle import array, case

@@ -6,7 +6,7 @@ from core.autodiff.gradients import gradients
 from core.graph.model import TensorRef
 from core.io.document import Document
 from core.io.expectation import Variation
-from core.ops.builder import Tensor
+from core.ops.build.builder import Tensor
 from tests.examples import overrides
 from tests.examples.drawing import Drawing
 from tests.examples.expect import different, equal, gradient, value

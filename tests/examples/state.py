@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from core.io.document import Document, Optimizer
 from core.io.expectation import Expectation
 from core.ops import api as tf
-from core.ops.builder import Tensor
+from core.ops.build.builder import Tensor
 from tests.examples.drawing import Drawing
 from tests.examples.expect import gradient, value
 from tests.support.oracle import array, case

@@ -27,7 +27,7 @@ from core.io.budget import Budget
 from core.io.document import Document
 from core.io.file_kinds import kind_of
 from core.io.file_sample import Sample
-from core.ops.infer import declared
+from core.ops.typing.inference import declared
 from tests.fuzz import doors
 from tests.fuzz.bombs import BOMBS, MOST
 from tests.fuzz.case import BOMB, CANARY, Case

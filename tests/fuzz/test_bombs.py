@@ -21,7 +21,7 @@ import json, resource, sys
 from core.errors import GradstepError
 from core.host.file_worker import prepare
 from core.io.open import read
-from core.ops.infer import declared
+from core.ops.typing.inference import declared
 
 def memory(what):
     with open("/proc/self/status") as file:

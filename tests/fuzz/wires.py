@@ -12,8 +12,8 @@ from core.graph.edits import connect, disconnect
 from core.graph.model import Edge, Graph, TensorRef
 from core.io import store
 from core.io.document import Document
-from core.ops.infer import declared
-from core.ops.tensor_types import outputs_of
+from core.ops.typing.inference import declared
+from core.ops.typing.tensor_types import outputs_of
 from tests.fuzz.case import Case
 from tests.fuzz.examples import EXAMPLES
 

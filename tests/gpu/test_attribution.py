@@ -15,8 +15,8 @@ from core.engine.numpy_backend import NumpyBackend
 from core.errors import GradstepError
 from core.graph.model import TensorRef
 from core.host.messages import ComparedNode, Comparison
-from core.ops.builder import GraphBuilder
-from core.ops.rules import TF_CPU
+from core.ops.build.builder import GraphBuilder
+from core.ops.declare.system_rules import TF_CPU
 from gpu.compare import compare
 from gpu.profiles import PROFILES
 from tests.support.faulty import Fault, FaultyBackend

@@ -20,7 +20,7 @@ from core.graph.model import TensorRef
 from core.host.derive import derive
 from core.host.messages import ComparedNode, Comparison
 from core.io.open import read
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from gpu.compare import compare
 from gpu.devices import Devices
 from gpu.emulation import EmulatedBackend

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.host.messages import ComparedNode, SideResult
-from core.ops.unfinished import Waiting
+from core.ops.typing.missing_inputs import Waiting
 from gpu.conclusion import brief, conclusion
 
 OK, RAISED = SideResult(status="ok"), SideResult(status="raised", text="no")

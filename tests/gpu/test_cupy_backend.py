@@ -15,7 +15,7 @@ from core.graph.dtypes import DType
 from core.graph.model import TensorRef
 from core.host.derive import derive
 from core.io.open import read
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from gpu.compare import compare
 from gpu.cupy_backend import CupyBackend
 from gpu.lockstep import lockstep

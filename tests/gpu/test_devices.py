@@ -11,7 +11,7 @@ import pytest
 from core.engine.numpy_backend import NumpyBackend
 from core.errors import GradstepError
 from core.host.devices import DeviceServices
-from core.ops.rules import OutOfRange
+from core.ops.declare.system_rules import OutOfRange
 from gpu import devices as module
 from gpu.devices import Devices
 from gpu.emulation import EmulatedBackend

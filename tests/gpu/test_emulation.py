@@ -13,9 +13,9 @@ from core.engine.evaluate import run_op
 from core.engine.numpy_backend import NumpyBackend
 from core.engine.session import Session
 from core.graph.model import Operation, TensorRef
-from core.ops.builder import GraphBuilder
-from core.ops.rules import NoRoom, Rules
-from core.ops.table import lookup
+from core.ops.build.builder import GraphBuilder
+from core.ops.declare.system_rules import NoRoom, Rules
+from core.ops.declare.table import lookup
 from gpu.emulation import EmulatedBackend, flush_subnormals, round_to_tf32, to_integers
 from gpu.profiles import PROFILES
 from tests.support.rounding import Rounding, assert_rounded_alike

@@ -17,7 +17,7 @@ from core.graph.model import Graph, TensorRef
 from core.host.derive import derive
 from core.io.open import read
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor
+from core.ops.build.builder import GraphBuilder, Tensor
 from gpu.compare import compare
 from gpu.cupy_backend import CupyBackend
 from gpu.emulation import EmulatedBackend

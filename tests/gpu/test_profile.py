@@ -12,7 +12,7 @@ from core.engine.plan import compile_plan
 from core.engine.profile import LOOKS, measure
 from core.engine.state import initial_store
 from core.graph.model import TensorRef
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from gpu.cupy_backend import CupyBackend
 from gpu.profiles import TF_ON_GPU
 from tests.support.fake_cupy import FakeCupy

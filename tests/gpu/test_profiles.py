@@ -12,7 +12,7 @@ from core.engine.evaluate import run_op
 from core.engine.numpy_backend import NumpyBackend
 from core.errors import GradstepError
 from core.graph.model import Operation, TensorRef
-from core.ops.rules import OutOfRange, Rules
+from core.ops.declare.system_rules import OutOfRange, Rules
 from gpu.profiles import CUPY_NATIVE, NUMPY_NATIVE, PROFILES, TF_ON_GPU
 from tests.support import oracle
 

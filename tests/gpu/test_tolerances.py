@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from core.autodiff.widen import widen_array, widen_operation
 from core.engine.evaluate import run_op
 from core.engine.numpy_backend import NumpyBackend
-from core.ops.table import all_ops, lookup
+from core.ops.declare.table import all_ops, lookup
 from gpu.tolerances import tolerance, with_inherited
 from tests.support.op_cases import cases
 

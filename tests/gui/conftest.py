@@ -16,7 +16,7 @@ from core.host.client import local_engine
 from core.host.messages import Message
 from core.io.budget import DEFAULT
 from core.io.document import Document
-from core.ops.infer import Inference
+from core.ops.typing.inference import Inference
 from gui import theme
 from gui.bridge import EngineBridge
 from gui.driver import Driver

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QComboBox
 
 from core.io.document import Document
 from core.layers.block import find_block
-from core.ops.variable import is_trainable
+from core.ops.build.variable import is_trainable
 from gui import commands
 from gui.canvas.adding import operations
 from gui.dialogs.block import BlockDialog

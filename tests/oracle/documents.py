@@ -8,7 +8,7 @@ from core.autodiff.request import GradientRequest
 from core.errors import GradstepError
 from core.host.derive import derive
 from core.io.document import Document, Optimizer
-from core.ops.builder import Tensor
+from core.ops.build.builder import Tensor
 from tests.oracle.program import Program, Variable
 
 # TensorFlow's sentence goes on with the variables and the loss as Python prints them.

@@ -12,8 +12,8 @@ from core.autodiff.gradients import gradients
 from core.engine.session import Session
 from core.graph.dtypes import UNKNOWN, DType, Shape
 from core.graph.model import Graph, Operation, TensorRef
-from core.ops.builder import GraphBuilder, Tensor
-from core.ops.indexed_slices import IndexedSlices
+from core.ops.build.builder import GraphBuilder, Tensor
+from core.ops.build.indexed_slices import IndexedSlices
 from core.train.optimizers import Updates, apply_updates
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import GradstepError
-from core.ops.table import lookup
+from core.ops.declare.table import lookup
 from tests.oracle import topics
 from tests.oracle.compare import as_array, difference, essential, is_error, is_outcome, is_tensor
 from tests.support import oracle

@@ -10,7 +10,7 @@ from core.graph.loop import anywhere, carried_by
 from core.graph.model import Edge, TensorRef
 from core.io import adding, blocks, edits, pieces, store
 from core.io.document import CodeItem, Document
-from core.ops.opened import closed
+from core.ops.typing.flatten_loops import closed
 
 Point = tuple[float, float]
 

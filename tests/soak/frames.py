@@ -14,7 +14,7 @@ from core.host import messages as m
 from core.host.client import Answer
 from core.host.wire import Buffer
 from core.io.document import Document
-from core.ops.variable import VARIABLES
+from core.ops.build.variable import VARIABLES
 
 ALL = 2**40  # elements: all that there are
 

@@ -16,7 +16,7 @@ from core.host.derive import compiled, derive
 from core.host.journal import Journal
 from core.io import store
 from core.io.document import Document
-from core.ops import table
+from core.ops.declare import table
 from gui.settings import settings
 from tests.soak import campaign as campaigns
 from tests.soak import documents, drawing, editing, walk

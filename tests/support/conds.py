@@ -10,7 +10,7 @@ from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant
 from core.io.document import Document
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor, call
+from core.ops.build.builder import GraphBuilder, Tensor, call
 from core.train.optimizers import apply_updates
 from tests.support.layouts import Case
 

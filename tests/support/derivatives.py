@@ -9,7 +9,7 @@ import numpy as np
 
 from core.autodiff.differentiate import differentiate
 from core.autodiff.request import GradientRequest
-from core.ops.builder import GraphBuilder, Tensor
+from core.ops.build.builder import GraphBuilder, Tensor
 from tests.support.interpret import evaluate
 
 Build = Callable[..., Tensor]

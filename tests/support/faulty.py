@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from core.engine.numpy_backend import NumpyBackend
-from core.ops.rules import TF_CPU, Rules
-from core.ops.table import OpDef
+from core.ops.declare.system_rules import TF_CPU, Rules
+from core.ops.declare.table import OpDef
 
 Fault = Callable[[np.ndarray], np.ndarray]
 

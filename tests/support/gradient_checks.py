@@ -11,8 +11,8 @@ from core.autodiff.differentiate import differentiate
 from core.autodiff.request import GradientRequest
 from core.graph.dtypes import DType
 from core.graph.model import Graph, TensorRef
-from core.ops.builder import GraphBuilder, Tensor
-from core.ops.table import OpDef
+from core.ops.build.builder import GraphBuilder, Tensor
+from core.ops.declare.table import OpDef
 from tests.support.derivative_excuses import (
     NO_SECOND_DERIVATIVE,
     ONLY_FIRST_OUTPUT,

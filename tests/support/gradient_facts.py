@@ -19,7 +19,7 @@ from core.autodiff.arriving import Slices
 from core.graph.model import Constant, Edge, TensorRef
 from core.io.document import Document
 from core.io.graphdef import from_pb
-from core.ops.infer import declared
+from core.ops.typing.inference import declared
 
 _FILE = Path(__file__).parents[1] / "data" / "gradients" / "graphs.zip"
 

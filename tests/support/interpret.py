@@ -13,7 +13,7 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.model import Graph, Operation, TensorRef
-from core.ops.table import OpDef, lookup
+from core.ops.declare.table import OpDef, lookup
 
 
 class _Buffer:

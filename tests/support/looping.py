@@ -11,7 +11,7 @@ from core.debug.session import DebugSession
 from core.debug.stop import Stop
 from core.graph.model import TensorRef
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor
+from core.ops.build.builder import GraphBuilder, Tensor
 
 
 def power(builder: GraphBuilder) -> Tensor:

@@ -8,7 +8,7 @@ import numpy as np
 
 from core.engine.session import Session
 from core.graph.model import Graph, TensorRef
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 
 Arrays = Mapping[TensorRef, np.ndarray]
 

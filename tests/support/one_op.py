@@ -10,8 +10,8 @@ from core.autodiff.differentiate import differentiate
 from core.autodiff.request import GradientRequest
 from core.graph.dtypes import DType
 from core.graph.model import Operation
-from core.ops.builder import GraphBuilder
-from core.ops.table import lookup
+from core.ops.build.builder import GraphBuilder
+from core.ops.declare.table import lookup
 from tests.support.interpret import call_kernel, evaluate
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from core.graph.dtypes import UNKNOWN, DType, Shape
 from core.graph.model import Constant, Graph, TensorRef
-from core.ops.builder import GraphBuilder, Tensor
-from core.ops.table import OpDef, Sample
+from core.ops.build.builder import GraphBuilder, Tensor
+from core.ops.declare.table import OpDef, Sample
 
 KNOWN, SIZES_UNKNOWN, NOTHING_KNOWN = "known", "sizes unknown", "nothing known"
 # TensorFlow has them for no other floating-point numbers.

@@ -11,7 +11,7 @@ from unittest.mock import patch
 import numpy as np
 
 from core.engine.numpy_backend import NumpyBackend
-from core.ops.table import OpDef
+from core.ops.declare.table import OpDef
 
 Kernel = Callable[..., Any]
 

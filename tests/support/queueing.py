@@ -8,7 +8,7 @@ from core.debug.thread import Thread
 from core.graph.model import Constant, TensorRef
 from core.io.document import Document
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 
 FEEDERS = ("one", "two")
 ROWS = 2  # that each run of a feeder puts in

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from core.autodiff.request import GradientRequest
 from core.graph.dtypes import DType
 from core.graph.model import Graph, TensorRef
-from core.ops.builder import GraphBuilder, Tensor
-from core.ops.table import OpDef, Sample, all_ops
+from core.ops.build.builder import GraphBuilder, Tensor
+from core.ops.declare.table import OpDef, Sample, all_ops
 from tests.support.derivative_excuses import ONLY_FIRST_OUTPUT, WITHOUT_DERIVATIVE
 from tests.support.op_cases import make
 

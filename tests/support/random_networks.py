@@ -16,7 +16,7 @@ from core.autodiff.gradients import gradients
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Operation, TensorRef
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor
+from core.ops.build.builder import GraphBuilder, Tensor
 from core.train.optimizers import apply_updates
 from tests.support.layouts import Case
 

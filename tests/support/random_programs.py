@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from core.autodiff.gradients import gradients
 from core.graph.model import Graph, Operation, TensorRef
-from core.ops.builder import GraphBuilder, Tensor
+from core.ops.build.builder import GraphBuilder, Tensor
 from core.train.optimizers import apply_updates
 from tests.support.layouts import Case
 from tests.support.random_graphs import Drawn, graphs

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from core.graph.dtypes import DType, Shape
 from core.graph.model import TensorRef
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor
+from core.ops.build.builder import GraphBuilder, Tensor
 from tests.support.layouts import Case
 from tests.support.random_networks import ODD
 

@@ -10,8 +10,8 @@ import numpy as np
 from core.engine.numpy_backend import NumpyBackend
 from core.engine.session import Session
 from core.graph.dtypes import UNKNOWN, DType
-from core.ops.builder import GraphBuilder
-from core.ops.rules import TF_CPU, Rules
+from core.ops.build.builder import GraphBuilder
+from core.ops.declare.system_rules import TF_CPU, Rules
 
 
 def ints(*values: Any) -> np.ndarray:

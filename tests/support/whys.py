@@ -15,7 +15,7 @@ from core.graph.model import Graph, TensorRef
 from core.host.explaining import Explainer
 from core.host.messages import Explanation
 from core.host.situation import Situation
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 
 Build = Callable[[GraphBuilder], object]
 

@@ -14,7 +14,7 @@ from core.autodiff.recognition.scope import GradientScope
 from core.autodiff.recognition.views import Views
 from core.autodiff.request import gradient_name
 from core.graph.model import Edge, Graph, TensorRef
-from core.ops.variable import VARIABLES
+from core.ops.build.variable import VARIABLES
 
 
 def answered(graph: Graph, imported: ImportedGradients) -> Differentiation:

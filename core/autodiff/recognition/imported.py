@@ -13,8 +13,8 @@ from core.autodiff.request import GradientRequest
 from core.errors import GradstepError
 from core.graph.loop import loop_of
 from core.graph.model import Graph, Operation, Phase, TensorRef, predecessors
-from core.ops.table import find
-from core.ops.variable import VARIABLES, is_trainable
+from core.ops.build.variable import VARIABLES, is_trainable
+from core.ops.declare.table import find
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import re
 from core.autodiff.recognition.reach import Reach
 from core.autodiff.recognition.scope import GradientScope
 from core.graph.model import Operation, TensorRef
-from core.ops.infer import declared
+from core.ops.typing.inference import declared
 
 _SEED = re.compile(r"/(grad_ys_\d+|Fill(_\d+)?|ones(_like)?(_\d+)?)$")
 _FAR = 12  # operations behind the last gradient in which the loss is looked for

@@ -14,7 +14,7 @@ from core.autodiff.arriving import Slices
 from core.autodiff.recognition.reach import Reach
 from core.autodiff.recognition.scope import GradientScope
 from core.graph.model import Operation, TensorRef
-from core.ops.tensor_types import TensorTypes
+from core.ops.typing.tensor_types import TensorTypes
 
 Found = TensorRef | Slices
 _MOST = 5  # inputs whose gradients are tried in every order

@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.autodiff.recognition.scope import GradientScope
 from core.graph.dtypes import DType
 from core.graph.model import TensorRef
-from core.ops.tensor_types import TensorTypes
+from core.ops.typing.tensor_types import TensorTypes
 
 
 class Reach:

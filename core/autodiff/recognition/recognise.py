@@ -21,8 +21,8 @@ from core.autodiff.request import GradientRequest, gradient_name
 from core.autodiff.rules import GradientFunction, is_registered
 from core.graph.loop import loop_of, within
 from core.graph.model import Edge, Graph, Operation, TensorRef
-from core.ops.infer import declared
-from core.ops.tensor import OpView, Tensor, call
+from core.ops.build.tensor import OpView, Tensor, call
+from core.ops.typing.inference import declared
 
 _ROWS = "UnsortedSegmentSum"  # what makes a whole tensor of rows
 _ROW_PARTS = 3  # of rows that a loop collects: which they are, their values, the whole's shape

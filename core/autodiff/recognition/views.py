@@ -8,7 +8,7 @@ from core.autodiff.arriving import Slices
 from core.autodiff.recognition.pairing import Found
 from core.graph.dtypes import DType
 from core.graph.model import Constant, Graph, Operation, Phase, TensorRef
-from core.ops.infer import declared
+from core.ops.typing.inference import declared
 
 
 class Views:

@@ -13,7 +13,7 @@ from core.engine.kernels.library import LIBRARIES, Library
 from core.engine.plan import Plan, Step
 from core.errors import GradstepError
 from core.graph.suggestions import did_you_mean, near
-from core.ops.rules import TF_CPU
+from core.ops.declare.system_rules import TF_CPU
 
 AUTO, REFERENCE = "auto", "reference"
 

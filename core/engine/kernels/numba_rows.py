@@ -12,8 +12,8 @@ from core.engine.kernels.library import NUMBA
 from core.graph.dtypes import DType
 from core.graph.model import Operation
 from core.ops.catalogue.arrays.segments import segment_count, segment_rows
-from core.ops.rules import TF_CPU
-from core.ops.table import lookup
+from core.ops.declare.system_rules import TF_CPU
+from core.ops.declare.table import lookup
 
 
 def segment_sum(op: Operation) -> Kernel:

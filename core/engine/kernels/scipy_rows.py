@@ -11,8 +11,8 @@ from core.engine.kernels.alternative import Kernel
 from core.engine.kernels.library import SCIPY
 from core.graph.model import Operation
 from core.ops.catalogue.arrays.segments import segment_rows
-from core.ops.indexing import blanked
-from core.ops.rules import TF_CPU
+from core.ops.declare.system_rules import TF_CPU
+from core.ops.numerics.index_bounds import blanked
 
 
 def segment_sum(op: Operation) -> Kernel:

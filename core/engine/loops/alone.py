@@ -18,7 +18,7 @@ from core.engine.resolve import Step, Variable
 from core.graph.dtypes import DType, TensorType
 from core.graph.loop import LOOP, everywhere, loop_of
 from core.graph.model import Graph, Operation
-from core.ops.loop_types import iteration_types
+from core.ops.typing.loop_types import iteration_types
 
 
 def run_alone(

@@ -14,9 +14,9 @@ from core.engine.run_types import Outputs, RunTypes
 from core.graph.dtypes import DType, TensorType
 from core.graph.loop import Loop
 from core.graph.model import Operation, TensorRef
-from core.ops.infer import declared
-from core.ops.loop_types import IterationTypes
-from core.ops.table import OpDef
+from core.ops.declare.table import OpDef
+from core.ops.typing.inference import declared
+from core.ops.typing.loop_types import IterationTypes
 
 Handles = Mapping[str, tuple[str, Variable]]  # argument -> the variable around that it stands for
 

@@ -16,7 +16,7 @@ from core.engine.loops.trace import LoopTrace
 from core.engine.opaque import copied
 from core.errors import GradstepError
 from core.graph.model import TensorRef
-from core.ops.output import nowhere, printing_to
+from core.ops.state.print_output import nowhere, printing_to
 
 if TYPE_CHECKING:
     from core.engine.record import Recording

@@ -17,7 +17,7 @@ from core.engine.loops.segments import Segment, Segments, Values
 from core.engine.opaque import copied, size_of
 from core.errors import GradstepError
 from core.graph.model import TensorRef
-from core.ops.trace import Trace
+from core.ops.state.loop_trace import Trace
 
 if TYPE_CHECKING:
     from core.engine.record import Recording

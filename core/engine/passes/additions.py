@@ -12,7 +12,7 @@ from core.engine.plan import Plan
 from core.engine.resolve import Step, Value
 from core.graph.dtypes import DType, Shape, TensorType
 from core.graph.model import Constant, Operation, TensorRef
-from core.ops.table import lookup
+from core.ops.declare.table import lookup
 
 
 class Additions:

@@ -15,7 +15,7 @@ from core.engine.resolve import Step
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import Constant, Operation
-from core.ops.table import lookup
+from core.ops.declare.table import lookup
 
 _LARGEST = 1 << 16  # elements; larger results are cheaper to make than to keep
 # Of these the input's shape alone decides, and that may be known where the input is not.

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from core.engine.passes.rewriting import is_safe, rebuilt
 from core.engine.plan import Plan
 from core.engine.resolve import Step
-from core.ops.ufunc import BLOCK
+from core.ops.declare.ufunc import BLOCK
 
 
 @dataclass(eq=False)

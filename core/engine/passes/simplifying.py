@@ -9,7 +9,7 @@ from core.engine.passes.rewriting import is_pure, rebuilt, wanted
 from core.engine.plan import Plan
 from core.engine.resolve import Step
 from core.graph.dtypes import DType
-from core.ops.table import lookup
+from core.ops.declare.table import lookup
 
 _IDENTITIES = frozenset({"Identity", "StopGradient", "PreventGradient"})
 _PRODUCTS = frozenset({"Mul", "RealDiv"})  # x * 1 and x / 1 are x, NaN and -0.0 included

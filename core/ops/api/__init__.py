@@ -21,9 +21,9 @@ from typing import Any
 
 from core.graph.dtypes import DType
 from core.graph.suggestions import did_you_mean, near
-from core.ops.definition import OpDef
-from core.ops.table import all_ops
-from core.ops.tensor import Tensor, TensorLike, call
+from core.ops.build.tensor import Tensor, TensorLike, call
+from core.ops.declare.definition import OpDef
+from core.ops.declare.table import all_ops
 
 _PLACES = (
     *("nn", "math", "linalg", "random", "image", "dtypes", "bitwise", "debugging"),

@@ -9,7 +9,7 @@ import numpy as np
 
 from core.graph.dtypes import DType, Shape
 from core.ops.api.creation import Axes, constant, ints
-from core.ops.tensor import Tensor, TensorLike, call, call_many
+from core.ops.build.tensor import Tensor, TensorLike, call, call_many
 
 
 def transpose(x: TensorLike, perm: TensorLike = None, name: str | None = None) -> Tensor:

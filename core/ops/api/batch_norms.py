@@ -19,10 +19,10 @@ from core.ops.api.layering import chosen, last_size, layer_scope
 from core.ops.api.naming import Scope, get_variable
 from core.ops.api.normalizing import batch_normalization as normalized
 from core.ops.api.normalizing import fused_batch_norm, moments
-from core.ops.collections import GraphKeys, collect
-from core.ops.tensor import Tensor, TensorLike, builder_of, call
-from core.ops.variable import Variable
-from core.ops.variable_scopes import Reuse
+from core.ops.build.collections import GraphKeys, collect
+from core.ops.build.tensor import Tensor, TensorLike, builder_of, call
+from core.ops.build.variable import Variable
+from core.ops.build.variable_scopes import Reuse
 
 
 @dataclass(frozen=True)

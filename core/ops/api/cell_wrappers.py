@@ -9,7 +9,7 @@ from core.graph.dtypes import DType
 from core.ops.api.naming import Scope, variable_scope
 from core.ops.api.networks import dropout
 from core.ops.api.recurrent_cells import RNNCell, State
-from core.ops.tensor import Tensor, TensorLike
+from core.ops.build.tensor import Tensor, TensorLike
 
 
 class MultiRNNCell(RNNCell):

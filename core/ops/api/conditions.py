@@ -11,9 +11,9 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.ops.api.creation import constant
-from core.ops.branches import Branch, entered
-from core.ops.nesting import leaves, mapped, require_same
-from core.ops.tensor import OpView, Tensor, TensorLike, call, call_many
+from core.ops.build.cond_context import Branch, entered
+from core.ops.build.nest import leaves, mapped, require_same
+from core.ops.build.tensor import OpView, Tensor, TensorLike, call, call_many
 
 Function = Callable[[], Any]
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from core.ops.api.creation import constant, ints
-from core.ops.tensor import Tensor, TensorLike, builder_of, call
+from core.ops.build.tensor import Tensor, TensorLike, builder_of, call
 
 Numbers = int | Sequence[int] | None
 Padding = str | Sequence[Sequence[int]]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from core.graph.dtypes import DType
-from core.ops.tensor import Tensor, TensorLike, call
+from core.ops.build.tensor import Tensor, TensorLike, call
 
 Axes = int | Sequence[int] | None
 

@@ -9,8 +9,8 @@ import numpy as np
 from core.graph.dtypes import DType, Shape
 from core.ops.api.creation import alike, constant
 from core.ops.api.networks import axis_in, one_of
-from core.ops.known import select, shape_of
-from core.ops.tensor import Tensor, TensorLike, builder_of, call, call_many
+from core.ops.build.tensor import Tensor, TensorLike, builder_of, call, call_many
+from core.ops.typing.static_values import select, shape_of
 
 
 def softmax_cross_entropy_with_logits(

@@ -8,8 +8,8 @@ import numpy as np
 
 from core.graph.dtypes import DType
 from core.ops.api.creation import alike, constant, ints
-from core.ops.known import all_axes, shape_of
-from core.ops.tensor import Tensor, TensorLike, call, call_many
+from core.ops.build.tensor import Tensor, TensorLike, call, call_many
+from core.ops.typing.static_values import all_axes, shape_of
 
 _ZERO = np.array(0, np.int32)
 _ONE = np.array(1, np.int32)

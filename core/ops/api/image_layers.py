@@ -12,8 +12,8 @@ from typing import Any
 from core.ops.api.creation import constant
 from core.ops.api.layering import Activation, activated, last_size, layer_scope
 from core.ops.api.naming import Scope, get_variable
-from core.ops.tensor import Tensor, TensorLike, call
-from core.ops.variable_scopes import Reuse
+from core.ops.build.tensor import Tensor, TensorLike, call
+from core.ops.build.variable_scopes import Reuse
 
 Pair = int | tuple[int, int]
 

@@ -15,8 +15,8 @@ from core.ops.api.creation import constant, ints
 from core.ops.api.naming import Scope, get_variable, variable_scope
 from core.ops.api.networks import Sizes, gelu, leaky_relu, swish
 from core.ops.api.networks import dropout as nn_dropout
-from core.ops.tensor import Tensor, TensorLike, builder_of, call
-from core.ops.variable_scopes import Reuse, VariableScope
+from core.ops.build.tensor import Tensor, TensorLike, builder_of, call
+from core.ops.build.variable_scopes import Reuse, VariableScope
 
 T = TypeVar("T")
 Activation = str | Callable[[Tensor], Tensor] | None

@@ -12,12 +12,12 @@ from core.graph.dtypes import DType, Shape
 from core.graph.loop import Loop
 from core.ops.api.creation import constant
 from core.ops.api.tensor_arrays import TensorArray
-from core.ops.branches import entered
-from core.ops.given import as_shape
-from core.ops.loop_body import LoopBody
-from core.ops.loop_types import covers, narrower, varying
-from core.ops.nesting import leaves, mapped, require_same
-from core.ops.tensor import Tensor, TensorLike, builder_of, call, call_many
+from core.ops.build.cond_context import entered
+from core.ops.build.nest import leaves, mapped, require_same
+from core.ops.build.python_values import as_shape
+from core.ops.build.tensor import Tensor, TensorLike, builder_of, call, call_many
+from core.ops.build.while_context import LoopBody
+from core.ops.typing.loop_types import covers, narrower, varying
 
 Function = Callable[..., Any]
 

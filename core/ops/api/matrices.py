@@ -11,9 +11,9 @@ from core.graph.dtypes import DType
 from core.ops.api.creation import Axes, constant, ints
 from core.ops.api.products import pair
 from core.ops.api.reductions import over
+from core.ops.build.tensor import Tensor, TensorLike, builder_of, call, call_many
 from core.ops.catalogue.linalg.composites import diagonal, diagonal_matrix, transposed
-from core.ops.known import conj
-from core.ops.tensor import Tensor, TensorLike, builder_of, call, call_many
+from core.ops.typing.static_values import conj
 
 _LAST = np.array([-1], np.int32)
 

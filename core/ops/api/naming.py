@@ -10,13 +10,13 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
-from core.ops.builder import GraphBuilder
-from core.ops.collections import GraphKeys, collect, collected
-from core.ops.given import as_array, as_shape, as_written
-from core.ops.initial_values import initializer_of
-from core.ops.tensor import OpView, Tensor, TensorLike, builder_of
-from core.ops.variable import Variable, declare_variable, found_variable
-from core.ops.variable_scopes import (
+from core.ops.build.builder import GraphBuilder
+from core.ops.build.collections import GraphKeys, collect, collected
+from core.ops.build.initializers import initializer_of
+from core.ops.build.python_values import as_array, as_shape, as_written
+from core.ops.build.tensor import OpView, Tensor, TensorLike, builder_of
+from core.ops.build.variable import Variable, declare_variable, found_variable
+from core.ops.build.variable_scopes import (
     AUTO_REUSE,
     Reuse,
     VariableScope,

@@ -10,8 +10,8 @@ import numpy as np
 from core.graph.dtypes import Shape
 from core.ops.api.creation import alike, constant, ints
 from core.ops.api.randomness import random_uniform
-from core.ops.known import shape_of
-from core.ops.tensor import Tensor, TensorLike, builder_of, call
+from core.ops.build.tensor import Tensor, TensorLike, builder_of, call
+from core.ops.typing.static_values import shape_of
 
 
 def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None) -> Tensor:

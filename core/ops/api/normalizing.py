@@ -6,9 +6,9 @@ import numpy as np
 
 from core.graph.dtypes import DType
 from core.ops.api.creation import Axes, alike, constant
+from core.ops.build.tensor import Tensor, TensorLike, builder_of, call, call_many
 from core.ops.catalogue.math.complex_numbers import complex_of, part
-from core.ops.known import all_axes
-from core.ops.tensor import Tensor, TensorLike, builder_of, call, call_many
+from core.ops.typing.static_values import all_axes
 
 Moments = tuple[Tensor, Tensor]
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from core.graph.dtypes import DType
-from core.ops import known
 from core.ops.api.creation import alike, constant
+from core.ops.build.tensor import Tensor, TensorLike, builder_of, call
 from core.ops.catalogue.math.complex_numbers import complex_of, part
-from core.ops.tensor import Tensor, TensorLike, builder_of, call
+from core.ops.typing import static_values
 
 _HALF_PRECISE = {DType.INT8, DType.INT16, DType.UINT8, DType.UINT16}  # fit into float32
 
@@ -34,7 +34,7 @@ def complex_(real: TensorLike, imag: TensorLike, name: str | None = None) -> Ten
 
 
 def conj(x: TensorLike, name: str | None = None) -> Tensor:
-    return known.conj(constant(x))
+    return static_values.conj(constant(x))
 
 
 def real(input: TensorLike, name: str | None = None) -> Tensor:
@@ -44,7 +44,7 @@ def real(input: TensorLike, name: str | None = None) -> Tensor:
 
 def imag(input: TensorLike, name: str | None = None) -> Tensor:
     x = constant(input)
-    return part("Imag", x, name=name) if x.dtype.is_complex else known.zeros_like(x)
+    return part("Imag", x, name=name) if x.dtype.is_complex else static_values.zeros_like(x)
 
 
 def angle(input: TensorLike, name: str | None = None) -> Tensor:
@@ -52,8 +52,8 @@ def angle(input: TensorLike, name: str | None = None) -> Tensor:
     if x.dtype.is_complex:
         return part("Angle", x, name=name)
     with builder_of((x,)).scope(name or "Angle"):
-        half_turn = math.pi * known.ones_like(x)
-        return known.select(x < 0.0, half_turn, known.zeros_like(x))
+        half_turn = math.pi * static_values.ones_like(x)
+        return static_values.select(x < 0.0, half_turn, static_values.zeros_like(x))
 
 
 def bitcast(input: TensorLike, type: DType | str, name: str | None = None) -> Tensor:

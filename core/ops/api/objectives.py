@@ -25,8 +25,8 @@ from core.ops.api.weighting import (
     present,
     whole_sum,
 )
-from core.ops.collections import GraphKeys, collect
-from core.ops.tensor import Tensor, TensorLike, builder_of, call
+from core.ops.build.collections import GraphKeys, collect
+from core.ops.build.tensor import Tensor, TensorLike, builder_of, call
 
 _MEAN = Reduction.SUM_BY_NONZERO_WEIGHTS
 Loss = Callable[..., Tensor]

@@ -8,8 +8,8 @@ import numpy as np
 
 from core.graph.dtypes import DType, Shape
 from core.ops.api.creation import alike, constant, ints
-from core.ops.known import shape_of
-from core.ops.tensor import Tensor, TensorLike, call, call_many
+from core.ops.build.tensor import Tensor, TensorLike, call, call_many
+from core.ops.typing.static_values import shape_of
 
 _ZERO = np.array(0, np.int32)
 

@@ -15,7 +15,7 @@ from core.graph.dtypes import DType
 from core.ops.api.creation import constant
 from core.ops.api.queues import FIFOQueue, PaddingFIFOQueue, QueueBase, RandomShuffleQueue
 from core.ops.api.randomness import random_shuffle
-from core.ops.tensor import Tensor, TensorLike, builder_of, call
+from core.ops.build.tensor import Tensor, TensorLike, builder_of, call
 
 _PRODUCER = "input_producer"
 

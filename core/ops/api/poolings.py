@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from core.ops.api.convolutions import Numbers, Padding, chosen, padding_attributes, sequence
-from core.ops.tensor import Tensor, TensorLike, call, call_many
+from core.ops.build.tensor import Tensor, TensorLike, call, call_many
 
 
 def _pool(

@@ -9,9 +9,9 @@ import numpy as np
 
 from core.graph.dtypes import DType
 from core.ops.api.creation import alike, constant
+from core.ops.build.tensor import Tensor, TensorLike, builder_of, call
 from core.ops.catalogue.linalg.einsum_steps import explicit, steps
-from core.ops.known import conj
-from core.ops.tensor import Tensor, TensorLike, builder_of, call
+from core.ops.typing.static_values import conj
 
 
 def pair(a: TensorLike, b: TensorLike) -> tuple[Tensor, Tensor]:

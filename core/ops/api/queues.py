@@ -8,8 +8,8 @@ from typing import Any
 from core.graph.dtypes import SCALAR, DType, Shape
 from core.ops.api.creation import constant, ints
 from core.ops.api.randomness import graph_seeds
-from core.ops.given import as_shape
-from core.ops.tensor import OpView, Tensor, TensorLike, builder_of
+from core.ops.build.python_values import as_shape
+from core.ops.build.tensor import OpView, Tensor, TensorLike, builder_of
 
 Types = DType | str | Sequence[DType | str]
 

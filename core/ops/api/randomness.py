@@ -9,7 +9,7 @@ from typing import Any
 
 from core.graph.dtypes import DType
 from core.ops.api.creation import constant, ints
-from core.ops.tensor import Tensor, TensorLike, builder_of, call
+from core.ops.build.tensor import Tensor, TensorLike, builder_of, call
 
 _GRAPH_SEED = 87654321
 _LARGEST_SEED = 2**31 - 1

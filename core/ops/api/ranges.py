@@ -6,8 +6,8 @@ import numpy as np
 
 from core.graph.dtypes import Shape
 from core.ops.api.products import pair
-from core.ops.known import constant_of
-from core.ops.tensor import Tensor, TensorLike, builder_of, call
+from core.ops.build.tensor import Tensor, TensorLike, builder_of, call
+from core.ops.typing.static_values import constant_of
 
 
 def linspace(

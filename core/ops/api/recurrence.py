@@ -18,9 +18,9 @@ from core.ops.api.loops import while_loop
 from core.ops.api.naming import Scope
 from core.ops.api.recurrent_cells import RNNCell, State
 from core.ops.api.tensor_arrays import TensorArray
-from core.ops.known import select
-from core.ops.nesting import leaves, mapped
-from core.ops.tensor import Tensor, TensorLike, call
+from core.ops.build.nest import leaves, mapped
+from core.ops.build.tensor import Tensor, TensorLike, call
+from core.ops.typing.static_values import select
 
 _EXCHANGED = np.array([1, 0, 2], np.int32)  # batch and time
 

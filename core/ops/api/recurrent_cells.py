@@ -15,10 +15,10 @@ from core.graph.dtypes import DType
 from core.ops.api.creation import cast, constant, ints
 from core.ops.api.layering import Activation, activated, last_size
 from core.ops.api.naming import Scope, get_variable, variable_scope
-from core.ops.builder import GraphBuilder
-from core.ops.tensor import Tensor, TensorLike, builder_of, call, call_many
-from core.ops.variable import Variable
-from core.ops.variable_scopes import Reuse, VariableScope
+from core.ops.build.builder import GraphBuilder
+from core.ops.build.tensor import Tensor, TensorLike, builder_of, call, call_many
+from core.ops.build.variable import Variable
+from core.ops.build.variable_scopes import Reuse, VariableScope
 
 
 class LSTMStateTuple(NamedTuple):

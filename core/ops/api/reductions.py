@@ -9,8 +9,8 @@ import numpy as np
 
 from core.graph.dtypes import DType
 from core.ops.api.creation import Axes, constant
-from core.ops.known import all_axes, conj
-from core.ops.tensor import Tensor, TensorLike, builder_of, call
+from core.ops.build.tensor import Tensor, TensorLike, builder_of, call
+from core.ops.typing.static_values import all_axes, conj
 
 
 def add_n(inputs: Sequence[TensorLike], name: str | None = None) -> Tensor:

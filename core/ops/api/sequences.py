@@ -11,8 +11,8 @@ from core.errors import GradstepError
 from core.ops.api.creation import constant
 from core.ops.api.loops import while_loop
 from core.ops.api.tensor_arrays import TensorArray
-from core.ops.nesting import leaves, mapped
-from core.ops.tensor import Tensor, TensorLike, builder_of, call
+from core.ops.build.nest import leaves, mapped
+from core.ops.build.tensor import Tensor, TensorLike, builder_of, call
 
 Function = Callable[..., Any]
 

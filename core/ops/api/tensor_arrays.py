@@ -8,9 +8,9 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
+from core.ops.build.python_values import as_shape
+from core.ops.build.tensor import Tensor, TensorLike, builder_of, call, call_many
 from core.ops.catalogue.control.tensor_arrays import SHAPE
-from core.ops.given import as_shape
-from core.ops.tensor import Tensor, TensorLike, builder_of, call, call_many
 
 
 class TensorArray:

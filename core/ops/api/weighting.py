@@ -14,10 +14,10 @@ import numpy as np
 from core.graph.dtypes import DType
 from core.ops.api.creation import cast, constant
 from core.ops.api.naming import get_collection
-from core.ops.collections import GraphKeys, collect
-from core.ops.given import as_written
-from core.ops.known import all_axes
-from core.ops.tensor import Tensor, TensorLike, builder_of, call
+from core.ops.build.collections import GraphKeys, collect
+from core.ops.build.python_values import as_written
+from core.ops.build.tensor import Tensor, TensorLike, builder_of, call
+from core.ops.typing.static_values import all_axes
 
 
 class Reduction:

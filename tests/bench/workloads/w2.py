@@ -53,7 +53,7 @@ def raw(rate: float) -> Program:
 def ours(rate: float, **how: Any) -> Program:
     from core.autodiff.gradients import gradients
     from core.ops import api as tf
-    from core.ops.builder import GraphBuilder, Tensor
+    from core.ops.build.builder import GraphBuilder, Tensor
     from tests.bench.ours import program
 
     build = GraphBuilder()

@@ -90,7 +90,7 @@ def raw(rate: float) -> Program:
 
 def ours(rate: float, **how: Any) -> Program:
     from core.ops import api as tf
-    from core.ops.builder import GraphBuilder
+    from core.ops.build.builder import GraphBuilder
     from tests.bench.ours import declared, placed, training
 
     build = GraphBuilder()

@@ -33,7 +33,7 @@ def chain(x: Any, w: Any, relu: Any) -> Any:
 def ours(rate: float, forward: bool = False, **how: Any) -> Program:
     from core.autodiff.gradients import gradients
     from core.ops import api as tf
-    from core.ops.builder import GraphBuilder, Tensor
+    from core.ops.build.builder import GraphBuilder, Tensor
     from tests.bench.ours import program
 
     build = GraphBuilder()

@@ -29,8 +29,8 @@ def _dense(indices: Any, values: Any) -> dict[str, float]:
 def ours(rate: float, **how: Any) -> Program:
     from core.autodiff.gradients import gradients
     from core.ops import api as tf
-    from core.ops.builder import GraphBuilder
-    from core.ops.indexed_slices import IndexedSlices
+    from core.ops.build.builder import GraphBuilder
+    from core.ops.build.indexed_slices import IndexedSlices
     from core.train.rows import summed
     from tests.bench.ours import program
 

@@ -15,7 +15,7 @@ from core.autodiff.differentiate import differentiate
 from core.autodiff.request import GradientRequest
 from core.graph.model import Edge, Graph, TensorRef
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from tests.bench.shapes import lookups
 from tests.support.random_graphs import Drawn, graphs
 from tests.support.work import lines_run

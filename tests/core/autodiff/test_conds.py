@@ -13,8 +13,8 @@ from core.host.explaining import Explainer
 from core.host.situation import Situation
 from core.io.graphdef import from_pb
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor, call
-from core.ops.indexed_slices import IndexedSlices
+from core.ops.build.builder import GraphBuilder, Tensor, call
+from core.ops.build.indexed_slices import IndexedSlices
 from tests.support import tensorflow_graphs as written
 
 NAMES = [name for name in written.names() if name.startswith("cond_")]

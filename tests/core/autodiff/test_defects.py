@@ -11,9 +11,9 @@ from core.autodiff.finding import Verdict
 from core.autodiff.localcheck import LocalCheck, check_operation
 from core.autodiff.request import GradientRequest
 from core.graph.model import Operation, TensorRef
-from core.ops import table
-from core.ops.definition import Defect
-from core.ops.table import all_ops, lookup
+from core.ops.declare import table
+from core.ops.declare.definition import Defect
+from core.ops.declare.table import all_ops, lookup
 from tests.support import oracle
 from tests.support.networks import evaluate
 

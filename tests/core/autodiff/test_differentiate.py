@@ -19,7 +19,7 @@ from core.autodiff.request import (
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import GRADIENT_OP_TYPE, Edge, Graph, Operation, Phase, TensorRef
-from core.ops.builder import GraphBuilder, OpView, Tensor
+from core.ops.build.builder import GraphBuilder, OpView, Tensor
 from tests.support.networks import Arrays, evaluate, network
 
 

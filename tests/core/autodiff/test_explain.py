@@ -13,7 +13,7 @@ from core.host.explaining import Explainer
 from core.host.messages import Explanation
 from core.host.situation import Situation
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from tests.support.networks import Arrays, network
 from tests.support.whys import graph_of, why_gradient
 

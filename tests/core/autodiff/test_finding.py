@@ -16,8 +16,8 @@ from core.autodiff.request import GradientRequest, Override, OverrideKind
 from core.autodiff.verdict import repeated_factor
 from core.graph.dtypes import DType
 from core.graph.model import TensorRef
-from core.ops.builder import GraphBuilder, OpView, Tensor, call
-from core.ops.definition import Defect
+from core.ops.build.builder import GraphBuilder, OpView, Tensor, call
+from core.ops.declare.definition import Defect
 from tests.support.networks import evaluate
 
 X = TensorRef("x")

@@ -13,7 +13,7 @@ from core.autodiff.numeric import NumericGradient, agree, numeric_gradients
 from core.autodiff.request import GradientRequest, Override, OverrideKind
 from core.autodiff.verdict import explain_check, repeated_factor, suggest
 from core.graph.model import Edge, TensorRef
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from tests.support.networks import Arrays, evaluate, network
 
 REQUEST = GradientRequest.to("loss", "w", "b")

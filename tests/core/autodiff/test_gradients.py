@@ -10,8 +10,8 @@ import pytest
 from core.autodiff.gradients import gradients
 from core.errors import GradstepError
 from core.graph.dtypes import DType
-from core.ops.builder import GraphBuilder, Tensor
-from core.ops.indexed_slices import IndexedSlices
+from core.ops.build.builder import GraphBuilder, Tensor
+from core.ops.build.indexed_slices import IndexedSlices
 from tests.support import oracle
 from tests.support.interpret import evaluate
 

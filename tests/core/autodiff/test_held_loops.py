@@ -15,7 +15,7 @@ from core.graph.loop import everywhere
 from core.graph.model import Edge, Graph, Operation, TensorRef
 from core.host.evaluator import Evaluator
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor, call
+from core.ops.build.builder import GraphBuilder, Tensor, call
 
 Body = Callable[[Tensor, Tensor, Tensor], Tensor]
 STOPS = frozenset({TensorRef("while/mul")})

@@ -11,8 +11,8 @@ from core.autodiff.gradients import gradients
 from core.engine.session import Session
 from core.errors import GradstepError
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor
-from core.ops.indexed_slices import IndexedSlices
+from core.ops.build.builder import GraphBuilder, Tensor
+from core.ops.build.indexed_slices import IndexedSlices
 
 ZEROS = np.zeros(2)
 TABLE = np.arange(8.0).reshape(4, 2)

@@ -20,8 +20,8 @@ from core.host.evaluator import Evaluator
 from core.host.explaining import Explainer
 from core.host.situation import Situation
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor
-from core.ops.infer import declared
+from core.ops.build.builder import GraphBuilder, Tensor
+from core.ops.typing.inference import declared
 
 FEEDS = {"x": np.float32(2), "c": np.float32(1.5), "d": np.float32(1)}
 IN_X = GradientRequest.to("y", "x", "c", "d")

@@ -10,8 +10,8 @@ from core.autodiff.notation import Notation
 from core.autodiff.rendering import render
 from core.autodiff.request import GradientRequest
 from core.graph.model import TensorRef
-from core.ops.builder import GraphBuilder
-from core.ops.table import OpDef, all_ops
+from core.ops.build.builder import GraphBuilder
+from core.ops.declare.table import OpDef, all_ops
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from core.autodiff.request import GradientRequest
 from core.graph import edits
 from core.graph.model import Graph, TensorRef
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor
-from core.ops.infer import declared, infer
+from core.ops.build.builder import GraphBuilder, Tensor
+from core.ops.typing.inference import declared, infer
 from tests.support.counted import counted, counting
 from tests.support.random_graphs import Drawn, graphs
 

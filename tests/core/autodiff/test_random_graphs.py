@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, Phase, event, given, settings
 
 from core.autodiff.examine import examine
 from core.autodiff.finding import Verdict
-from core.ops import table
-from core.ops.table import all_ops, lookup
+from core.ops.declare import table
+from core.ops.declare.table import all_ops, lookup
 from tests.support.derivative_excuses import NOT_AGAINST_DIFFERENCES
 from tests.support.interpret import evaluate
 from tests.support.random_graphs import Drawn, choices, graphs

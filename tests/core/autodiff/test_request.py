@@ -15,7 +15,7 @@ from core.autodiff.request import (
 )
 from core.graph.model import GRADIENT_OP_TYPE, Operation
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from tests.support.counted import Counted, counted, counting
 
 SCOPES = ("a", "a/b", "a/b/", "ab", "/")

@@ -20,8 +20,8 @@ from core.graph import edits
 from core.graph.dtypes import Shape
 from core.graph.model import Constant, Edge, Graph, Operation, TensorRef
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, call
-from core.ops.infer import declared, infer
+from core.ops.build.builder import GraphBuilder, call
+from core.ops.typing.inference import declared, infer
 from tests.support.random_graphs import Drawn, graphs
 
 COUNT = max(50, settings.default.max_examples)

@@ -14,7 +14,7 @@ from core.autodiff.unbroadcast import sum_to_shape_of
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.model import TensorRef
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from tests.support.networks import evaluate
 
 FROM_TO = [

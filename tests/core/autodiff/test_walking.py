@@ -9,7 +9,7 @@ from core.autodiff.request import GradientRequest
 from core.autodiff.walking import backward_walk, descendants, flow_path, forward_path, reached
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Edge, Graph, Operation, TensorRef
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from tests.support.networks import evaluate
 
 ATTRS = {"dtype": DType.FLOAT32, "shape": Shape.of(2)}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor
+from core.ops.build.builder import GraphBuilder, Tensor
 from tests.core.checks.test_planted_causes import branch, product
 from tests.support.whys import graph_of, why_gradient, why_value
 

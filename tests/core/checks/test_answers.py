@@ -23,7 +23,7 @@ from core.host.service import EngineService
 from core.io import store
 from core.io.document import Document
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from tests.core.checks.test_planted_causes import (
     branch,
     cancelling,

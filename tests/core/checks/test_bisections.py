@@ -16,7 +16,7 @@ from core.debug.session import DebugSession
 from core.engine.loops import trace
 from core.graph.model import TensorRef
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from tests.support.whys import graph_of, why_gradient, why_value
 
 RUNS = 24

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from core.checks.causes import CAUSES
-from core.ops.definition import OpDef
-from core.ops.table import all_ops
+from core.ops.declare.definition import OpDef
+from core.ops.declare.table import all_ops
 
 DECLARING = [d for d in all_ops() if d.breaks or d.flat or d.vanishes]
 

@@ -7,7 +7,7 @@ import pytest
 from core.checks.feeds import cutting
 from core.graph.model import Graph, TensorRef
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from tests.support.whys import graph_of
 
 

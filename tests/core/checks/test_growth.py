@@ -12,7 +12,7 @@ from core.autodiff.request import GradientRequest
 from core.checks.growth import LARGE, SMALL, Growth, growth
 from core.graph.model import Graph, TensorRef
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from tests.support.whys import graph_of, why_gradient
 
 X = [1, 2, 3]

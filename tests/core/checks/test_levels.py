@@ -16,7 +16,7 @@ from core.debug.session import DebugSession
 from core.graph.loop import loop_of
 from core.graph.model import Graph, TensorRef
 from core.ops import api as tf
-from core.ops.builder import Tensor
+from core.ops.build.builder import Tensor
 from tests.core.checks.test_among_others import looped
 from tests.support.whys import graph_of
 

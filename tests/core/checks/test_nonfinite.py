@@ -13,7 +13,7 @@ from core.debug.program import Program
 from core.debug.session import DebugSession
 from core.graph.model import TensorRef
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor
+from core.ops.build.builder import GraphBuilder, Tensor
 from tests.core.checks.test_among_others import looped
 from tests.core.checks.test_planted_causes import of_both
 from tests.support.whys import given, graph_of, why_value

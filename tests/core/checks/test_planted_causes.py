@@ -12,7 +12,7 @@ import pytest
 
 from core.graph.model import Edge, TensorRef
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor
+from core.ops.build.builder import GraphBuilder, Tensor
 from tests.support.whys import graph_of, why_gradient, why_value
 
 BIG = 1000.0

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from core.graph.model import Graph
 from core.host.messages import Explanation
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor
+from core.ops.build.builder import GraphBuilder, Tensor
 from tests.support.whys import why_gradient, why_value
 
 COUNT = max(50, settings.default.max_examples)

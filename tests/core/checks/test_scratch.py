@@ -11,7 +11,7 @@ from core.engine.numpy_backend import NumpyBackend
 from core.errors import GradstepError
 from core.graph.model import TensorRef
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from tests.support.whys import graph_of
 
 X = TensorRef("x")

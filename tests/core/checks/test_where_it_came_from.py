@@ -25,8 +25,8 @@ from core.host.messages import Explanation
 from core.host.situation import Situation, situation_of
 from core.io.document import Document, Optimizer
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, OpView, Tensor
-from core.ops.rules import OutOfRange, Rules
+from core.ops.build.builder import GraphBuilder, OpView, Tensor
+from core.ops.declare.system_rules import OutOfRange, Rules
 from tests.support.whys import graph_of, why_gradient, why_value
 
 

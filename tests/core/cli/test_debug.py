@@ -14,7 +14,7 @@ from core.graph.model import Constant, Graph, Operation, TensorRef
 from core.io import edits, store
 from core.io.document import Document, Optimizer
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from tests.core.cli.conftest import Cli
 from tests.examples.build import FOLDER
 

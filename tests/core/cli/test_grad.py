@@ -13,7 +13,7 @@ from core.autodiff.request import GradientRequest, Override
 from core.io import store
 from core.io.document import CodeItem, CodeKind, Document
 from core.io.open import read
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from tests.core.cli.conftest import Cli
 from tests.examples.build import FOLDER
 

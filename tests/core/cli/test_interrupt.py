@@ -13,7 +13,7 @@ from core.engine.numpy_backend import NumpyBackend
 from core.graph.model import TensorRef
 from core.host.position import begin
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 
 
 def test_it_pauses_a_loop_without_end() -> None:

@@ -13,7 +13,7 @@ from core.engine.passes.pipeline import PASSES
 from core.graph.model import Constant
 from core.io.document import Document
 from core.io.store import load, save
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from tests.core.cli.conftest import Cli
 from tests.core.cli.test_run import GRAPHS
 from tests.examples.build import FOLDER, THREADED

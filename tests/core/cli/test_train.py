@@ -20,8 +20,8 @@ from core.io import store
 from core.io.document import Document, Optimizer
 from core.io.event_files import EventFile, crc32c
 from core.io.open import read
-from core.ops.builder import GraphBuilder
-from core.ops.wire_format import length_fields
+from core.ops.build.builder import GraphBuilder
+from core.ops.formats.protobuf import length_fields
 from tests.core.cli.conftest import Cli
 from tests.examples.build import FOLDER
 from tests.support.summary_messages import decode

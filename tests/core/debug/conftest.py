@@ -13,7 +13,7 @@ from core.autodiff.request import GradientRequest
 from core.debug.program import Program
 from core.graph.dtypes import DType
 from core.graph.model import TensorRef
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from core.train.optimizers import apply_updates
 
 ADAM = {"learning_rate": 0.001, "beta1": 0.9, "beta2": 0.999, "epsilon": 0.1}

@@ -11,7 +11,7 @@ from core.debug.program import Program
 from core.debug.session import DebugSession
 from core.errors import GradstepError
 from core.graph.model import Graph
-from core.ops.infer import declared
+from core.ops.typing.inference import declared
 from tests.support.edited_graphs import edited
 from tests.support.layouts import Case, bits
 from tests.support.random_programs import programs

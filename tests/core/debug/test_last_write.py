@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from core.debug.program import Program
 from core.debug.session import DebugSession
 from core.engine.numpy_backend import NumpyBackend
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 
 DELTAS = st.lists(st.sampled_from([0.0, 0.25, -1.0, 3.0]), min_size=1, max_size=4)
 

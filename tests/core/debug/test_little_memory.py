@@ -22,7 +22,7 @@ from core.errors import GradstepError
 from core.graph.model import TensorRef
 from core.host.derive import derive
 from core.host.position import course_of, follow
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from tests.support.looping import branched, nested, position, power
 from tests.support.queueing import FEEDERS, queue_document
 

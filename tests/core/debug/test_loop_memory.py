@@ -26,7 +26,7 @@ from core.graph.model import Constant, TensorRef
 from core.host.derive import derive
 from core.io.document import CodeItem, CodeKind, Document
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor
+from core.ops.build.builder import GraphBuilder, Tensor
 from tests.support.random_loops import RandomLoops
 
 SIZE = 5_000  # floats: 20 kB

@@ -14,7 +14,7 @@ from core.debug.place import Place
 from core.debug.session import DebugSession
 from core.errors import GradstepError
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor
+from core.ops.build.builder import GraphBuilder, Tensor
 from tests.support.looping import branched, nested, places, power, seen, session
 
 

@@ -16,7 +16,7 @@ from core.debug.session import DebugSession
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import TensorRef
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 
 
 def test_it_starts_before_the_first_step(tutorial: Program) -> None:

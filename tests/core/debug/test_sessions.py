@@ -14,7 +14,7 @@ from core.debug.sessions import Sessions, held
 from core.debug.thread import Thread
 from core.debug.threads import Threads
 from core.errors import GradstepError
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 
 
 def program(bias: float = 0.0) -> Program:

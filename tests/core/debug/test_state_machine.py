@@ -15,7 +15,7 @@ from core.engine.evaluate import run_op
 from core.engine.numpy_backend import NumpyBackend
 from core.errors import GradstepError
 from core.graph.model import Operation, TensorRef
-from core.ops.table import lookup
+from core.ops.declare.table import lookup
 
 RUNS = 4  # as far as the machine goes
 BREAKPOINTS = [

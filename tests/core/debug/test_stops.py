@@ -19,7 +19,7 @@ from core.engine.plan import Plan, compile_plan
 from core.graph.model import Graph, Operation, Phase, TensorRef
 from core.graph.scopes import is_inside, parents
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from tests.support.counted import counted, counting
 
 

@@ -18,7 +18,7 @@ from core.errors import GradstepError
 from core.graph.model import TensorRef
 from core.host.derive import derive
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from tests.support.queueing import FEEDERS, ROWS, queue_document
 
 

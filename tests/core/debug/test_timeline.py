@@ -16,7 +16,7 @@ from core.engine.numpy_backend import NumpyBackend
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import TensorRef
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 
 RUNS = 40
 

@@ -11,7 +11,7 @@ import pytest
 from core.engine.session import Session
 from core.graph.dtypes import DType
 from core.graph.model import Graph
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 
 CASE = Path(__file__).parents[2] / "data" / "oracle" / "cases" / "ref_variable_aliasing.json"
 KEYS = {

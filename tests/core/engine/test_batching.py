@@ -12,7 +12,7 @@ from core.autodiff.gradients import gradients
 from core.engine.fast import Fast
 from core.engine.session import Session
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor
+from core.ops.build.builder import GraphBuilder, Tensor
 from tests.support.layouts import EXACT, Case, check, passes
 from tests.support.rounding import Rounding, assert_rounded_alike
 

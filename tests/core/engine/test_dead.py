@@ -19,8 +19,8 @@ from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import TensorRef
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor, call
-from core.ops.output import printing_to
+from core.ops.build.builder import GraphBuilder, Tensor, call
+from core.ops.state.print_output import printing_to
 
 both_layouts = pytest.mark.parametrize("fast", [False, True], ids=["record", "fast"])
 

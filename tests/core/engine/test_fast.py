@@ -12,7 +12,7 @@ from core.graph.dtypes import DType, Shape
 from core.graph.model import Graph
 from core.host.derive import derive
 from core.io.store import load
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from tests.examples.build import FOLDER, THREADED
 
 EXAMPLES = sorted(p for p in Path(FOLDER).glob("*.gradstep") if p.stem not in THREADED)

@@ -13,7 +13,7 @@ from core.engine.session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import Graph
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 
 CASE = Path(__file__).parents[2] / "data" / "oracle" / "cases" / "session_feed_errors.json"
 RECORDED = json.loads(CASE.read_text())

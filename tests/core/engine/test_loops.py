@@ -28,9 +28,9 @@ from core.graph.dtypes import Shape
 from core.graph.loop import loop_of
 from core.graph.model import Graph, TensorRef
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor, call, call_many
-from core.ops.opened import opened
-from core.ops.trace import Trace
+from core.ops.build.builder import GraphBuilder, Tensor, call, call_many
+from core.ops.state.loop_trace import Trace
+from core.ops.typing.flatten_loops import opened
 from tests.support.layouts import Case, check
 from tests.support.random_loops import RandomLoops
 

@@ -17,9 +17,9 @@ from core.engine.state import VariableStore
 from core.errors import GradstepError
 from core.graph.dtypes import SCALAR, DType, TensorType
 from core.graph.model import Graph, TensorRef
-from core.ops import table
-from core.ops.builder import GraphBuilder
-from core.ops.opaque import State
+from core.ops.build.builder import GraphBuilder
+from core.ops.declare import table
+from core.ops.state.opaque_state import State
 
 
 @dataclass(frozen=True)

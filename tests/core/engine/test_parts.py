@@ -12,7 +12,7 @@ from core.engine.fast import Fast
 from core.engine.session import Session
 from core.graph.model import TensorRef
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor
+from core.ops.build.builder import GraphBuilder, Tensor
 from core.train.optimizers import apply_updates
 from tests.support.layouts import Case, check
 

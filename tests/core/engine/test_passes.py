@@ -14,7 +14,7 @@ from core.engine.plan import Plan, compile_plan
 from core.engine.session import Session
 from core.errors import GradstepError
 from core.graph.model import TensorRef
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 
 NAMES = [made.name for made in PASSES]
 LARGE = 1 << 16

@@ -20,8 +20,8 @@ from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.model import TensorRef
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor
-from core.ops.ufunc import BLOCK
+from core.ops.build.builder import GraphBuilder, Tensor
+from core.ops.declare.ufunc import BLOCK
 
 CPU = NumpyBackend()
 LAYOUTS = ["recorded", "fast"]

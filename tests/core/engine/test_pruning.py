@@ -14,7 +14,7 @@ from core.engine.session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Graph
-from core.ops.builder import GraphBuilder, Tensor
+from core.ops.build.builder import GraphBuilder, Tensor
 
 CASE = Path(__file__).parents[2] / "data" / "oracle" / "cases" / "session_run_pruning.json"
 RECORDED = json.loads(CASE.read_text())

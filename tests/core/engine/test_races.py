@@ -17,7 +17,7 @@ from core.engine.races import Race, races
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Graph, TensorRef
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor
+from core.ops.build.builder import GraphBuilder, Tensor
 
 Pair = tuple[str, str, str]  # variable, and two operations, the first one made first
 

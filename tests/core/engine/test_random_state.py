@@ -12,7 +12,7 @@ from core.engine.plan import compile_plan
 from core.engine.session import Session
 from core.graph.dtypes import DType
 from core.graph.model import Graph, TensorRef
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from tests.support.interpret import Interpreter
 
 RUNS = 6

@@ -21,8 +21,8 @@ from core.engine.session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import Constant, Graph, TensorRef
-from core.ops.builder import GraphBuilder, Tensor
-from core.ops.table import OpDef
+from core.ops.build.builder import GraphBuilder, Tensor
+from core.ops.declare.table import OpDef
 
 FUNCTIONS = {"swap": lambda x: x[::-1]}
 UNARY = ["Tanh", "Neg", "Exp", "Square", "Identity", "Floor"]

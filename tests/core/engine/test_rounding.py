@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from core.graph.model import TensorRef
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from tests.support.layouts import PASSES, Case, passes, run
 from tests.support.small_workloads import workload
 

@@ -11,7 +11,7 @@ from core.engine.numpy_backend import NumpyBackend
 from core.engine.passes.simplifying import simplify
 from core.engine.plan import Plan, compile_plan
 from core.engine.session import Session
-from core.ops.builder import GraphBuilder, Tensor
+from core.ops.build.builder import GraphBuilder, Tensor
 
 
 def element_of_shape(begin: Any, rank: int = 1, **attrs: Any) -> tuple[GraphBuilder, Tensor]:

@@ -14,7 +14,7 @@ from core.engine.session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.model import TensorRef
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 
 
 def test_steps_are_run_in_slices_and_the_one_that_fails_is_named() -> None:

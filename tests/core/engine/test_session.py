@@ -9,7 +9,7 @@ from core.engine.session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import Graph, Operation, TensorRef
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 
 
 def counter() -> Graph:

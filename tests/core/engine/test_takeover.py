@@ -19,8 +19,8 @@ from core.engine.plan import Plan, compile_plan
 from core.engine.record import Recording
 from core.errors import GradstepError
 from core.graph.model import Constant, Graph, Operation, Phase, TensorRef
-from core.ops.builder import GraphBuilder, Tensor
-from core.ops.infer import declared
+from core.ops.build.builder import GraphBuilder, Tensor
+from core.ops.typing.inference import declared
 from tests.support.edited_graphs import edited, shared
 from tests.support.layouts import Case
 from tests.support.random_networks import networks

@@ -16,9 +16,9 @@ from core.engine.session import Session
 from core.errors import GradstepError
 from core.graph.model import Graph, TensorRef
 from core.graph.problems import Problem
-from core.ops import table
-from core.ops.builder import GraphBuilder
-from core.ops.infer import infer
+from core.ops.build.builder import GraphBuilder
+from core.ops.declare import table
+from core.ops.typing.inference import infer
 
 BARE = "'NoneType' object is not subscriptable"
 

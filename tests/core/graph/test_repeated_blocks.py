@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from core.graph.model import Constant, Graph, Operation, TensorRef
 from core.graph.repeated_blocks import Repeated, blocks_around, blocks_like, repeated_blocks
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor
+from core.ops.build.builder import GraphBuilder, Tensor
 from tests.bench.shapes import loops
 from tests.support.random_graphs import Drawn, graphs
 

@@ -18,7 +18,7 @@ from core.host.messages import Message
 from core.host.service import EngineService
 from core.io import store
 from core.io.document import CodeItem, CodeKind, Document, Optimizer
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 
 EXAMPLES = Path(__file__).parents[3] / "assets" / "examples"
 ENGINE = [sys.executable, "-m", "core.host.process"]

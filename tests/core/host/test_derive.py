@@ -23,7 +23,7 @@ from core.graph.model import Constant, Edge, Graph, Operation, TensorRef
 from core.host.derive import derive
 from core.io import store
 from core.io.document import CodeItem, CodeKind, Document, Optimizer
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from tests.support import article
 from tests.support import gradient_facts as facts
 

@@ -304,7 +304,7 @@ def test_large_tensors_pass(client: EngineClient) -> None:
     from core.graph.model import Constant
     from core.io import store
     from core.io.document import Document
-    from core.ops.builder import GraphBuilder
+    from core.ops.build.builder import GraphBuilder
 
     array = np.random.default_rng(0).random((1000, 1000), np.float32)
     builder = GraphBuilder()

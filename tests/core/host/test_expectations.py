@@ -19,7 +19,7 @@ from core.host.service import EngineService
 from core.io import edits, store
 from core.io.document import Document, Optimizer
 from core.io.expectation import Expectation, ExpectationKind, Variation
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from tests.core.host.conftest import EXAMPLES
 from tests.examples.expect import different, equal, fails, gradient, holds, none, value
 from tests.support import conds

@@ -28,7 +28,7 @@ from core.io.budget import Budget, OverBudgetError
 from core.io.document import Document
 from core.io.fed import with_placeholders
 from core.io.open import read
-from core.ops.infer import declared, infer
+from core.ops.typing.inference import declared, infer
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "assets" / "examples").glob("*.gradstep"))
 

@@ -12,7 +12,7 @@ from core.host.derive import derive
 from core.host.filling import filled
 from core.io.document import Document
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 
 
 def test_threads_run_until_each_waits_or_has_ended() -> None:

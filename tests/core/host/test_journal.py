@@ -18,7 +18,7 @@ from core.host.service import EngineService
 from core.io import edits, store
 from core.io.document import Document
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor
+from core.ops.build.builder import GraphBuilder, Tensor
 from tests.support.queueing import queue_document
 
 EXAMPLES = Path(__file__).parents[3] / "assets" / "examples"

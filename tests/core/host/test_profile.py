@@ -14,7 +14,7 @@ from core.host.service import EngineService
 from core.host.tensor_bytes import unpack
 from core.io import store
 from core.io.document import Document
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from main import Gradstep
 
 Bytes = Callable[[str], bytes]

@@ -18,7 +18,7 @@ from core.host.unfinished import without_unfinished
 from core.io.document import Document, Optimizer
 from core.io.graphdef import from_pb
 from core.io.open import read
-from core.ops.builder import GraphBuilder, Tensor
+from core.ops.build.builder import GraphBuilder, Tensor
 from tests.support import tensorflow_graphs
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "assets" / "examples").glob("*.gradstep"))

@@ -17,7 +17,7 @@ from core.host.roles import in_role
 from core.io import store
 from core.io.document import CodeItem, CodeKind, Document
 from core.io.python import to_python
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 
 X, Y = np.array([1.0, 2.0, 3.0], np.float32), np.array([4.0, 5.0, 6.0], np.float32)
 FORWARD = "def forward(x, y):\n    return x * y\n"

@@ -19,7 +19,7 @@ from core.host.tensor_bytes import unpack
 from core.io import edits, store
 from core.io.document import CodeItem, CodeKind, Document, Optimizer
 from core.io.graphdef import from_pb
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from tests.support import gradient_facts as facts
 
 Ask = Callable[..., m.Message]

@@ -22,7 +22,7 @@ from core.io import edits, store
 from core.io.archive import pack
 from core.io.document import Document, Optimizer
 from core.io.python import to_python
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from core.train.optimizers import OPTIMIZERS
 
 # What TensorFlow 2.21 holds after one step of the script that `networks` is exported as.

@@ -21,7 +21,7 @@ from core.host.service import EngineService
 from core.host.tensor_bytes import unpack
 from core.io import edits, store, value_edits
 from core.io.document import Document
-from core.ops.unfinished import waiting
+from core.ops.typing.missing_inputs import waiting
 from tests.fuzz.wires import moves
 
 EXAMPLES = Path(__file__).parents[3] / "assets" / "examples"

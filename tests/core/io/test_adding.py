@@ -12,8 +12,8 @@ from core.graph.problems import UNFINISHED
 from core.io import edits
 from core.io.adding import add_reader, add_source, first_fit
 from core.io.document import Document
-from core.ops.infer import declared
-from core.ops.table import OpDef, all_ops, lookup
+from core.ops.declare.table import OpDef, all_ops, lookup
+from core.ops.typing.inference import declared
 from tests.support.op_cases import cases
 
 SAMPLED = [d for d in all_ops() if d.samples is not None and d.inputs]

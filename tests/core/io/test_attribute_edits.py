@@ -16,8 +16,8 @@ from core.graph.opaque_attributes import Unread
 from core.io import edits, graphdef, store
 from core.io.document import Document
 from core.io.graphdef_export import write_graph
-from core.ops.infer import Inference, declared
-from core.ops.table import OpDef, all_ops, lookup
+from core.ops.declare.table import OpDef, all_ops, lookup
+from core.ops.typing.inference import Inference, declared
 from tests.support.op_cases import cases
 
 # Attributes that name the element type of an output.

@@ -19,8 +19,8 @@ from core.host.derive import derive
 from core.io import edits, store
 from core.io.document import CodeItem, CodeKind, Document
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
-from core.ops.infer import infer
+from core.ops.build.builder import GraphBuilder
+from core.ops.typing.inference import infer
 
 TUTORIAL = Path(__file__).parents[3] / "assets/examples/tutorial.gradstep"
 

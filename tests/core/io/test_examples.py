@@ -7,7 +7,7 @@ import pytest
 from core.graph.scopes import parents
 from core.io import store
 from core.io.open import read
-from core.ops.infer import infer
+from core.ops.typing.inference import infer
 from tests.examples.build import EXAMPLES, FOLDER
 
 

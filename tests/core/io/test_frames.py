@@ -22,8 +22,8 @@ from core.io.graphdef import from_pb, from_pbtxt
 from core.io.graphdef_export import to_graphdef, to_pb
 from core.io.graphdef_messages import message
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
-from core.ops.variable import TRAINABLE
+from core.ops.build.builder import GraphBuilder
+from core.ops.build.variable import TRAINABLE
 from tests.support import oracle
 from tests.support import tensorflow_graphs as written
 from tests.support.comparable import comparable

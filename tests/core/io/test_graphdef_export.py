@@ -18,8 +18,8 @@ from core.host.user_code import functions_of
 from core.io import graphdef, graphdef_export
 from core.io.document import CodeKind, Document
 from core.io.open import read
-from core.ops.builder import GraphBuilder
-from core.ops.infer import infer
+from core.ops.build.builder import GraphBuilder
+from core.ops.typing.inference import infer
 from tests.examples.build import EXAMPLES, FOLDER
 
 X = np.array([[0.5, -1.0, 2.0], [0.0, 3.0, 1.0]], np.float32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.engine.session import Session
 from core.io import graphdef, graphdef_export
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from tests.support.comparable import comparable
 
 

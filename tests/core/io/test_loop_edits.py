@@ -21,8 +21,8 @@ from core.io.graphdef import from_pb
 from core.io.graphdef_export import to_pb
 from core.io.store import from_bytes, to_bytes
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
-from core.ops.infer import declared
+from core.ops.build.builder import GraphBuilder
+from core.ops.typing.inference import declared
 
 TIMES, AT = "while/times", (0.0, 0.0)
 

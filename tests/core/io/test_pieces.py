@@ -13,7 +13,7 @@ from core.io.edits import duplicate_operations, rename_operation
 from core.io.example_index import EXAMPLES
 from core.io.open import read
 from core.io.pieces import piece, put
-from core.ops.infer import infer
+from core.ops.typing.inference import infer
 
 
 def test_a_piece_keeps_its_wires_and_values_under_free_names() -> None:

@@ -20,7 +20,7 @@ from core.io.graphdef import from_pb
 from core.io.open import read
 from core.io.python import to_python
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor
+from core.ops.build.builder import GraphBuilder, Tensor
 from tests.examples.build import EXAMPLES, FOLDER
 from tests.support import tensorflow_graphs
 from tests.support.queueing import queue_document

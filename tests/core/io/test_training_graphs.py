@@ -25,7 +25,7 @@ from core.io.document import Document
 from core.io.graphdef import from_pb
 from core.io.graphdef_export import to_pb
 from core.io.requests import every_request, main_request, requests, whole_request
-from core.ops.variable import VARIABLES
+from core.ops.build.variable import VARIABLES
 from tests.support import gradient_facts as facts
 
 TRAINED = [name for name in facts.names() if name.endswith(("_ref", "_resource"))]

@@ -17,10 +17,10 @@ from core.engine.session import Session
 from core.graph.model import Graph
 from core.layers.block import find_block
 from core.layers.expansion import Expansion, expand
-from core.ops.builder import GraphBuilder, call
-from core.ops.indexed_slices import IndexedSlices
-from core.ops.known import all_axes
-from core.ops.variable import found_variable
+from core.ops.build.builder import GraphBuilder, call
+from core.ops.build.indexed_slices import IndexedSlices
+from core.ops.build.variable import found_variable
+from core.ops.typing.static_values import all_axes
 
 SCRIPT = Path(__file__).with_name("in_pytorch.py")
 RECORDED = Path(__file__).parents[2] / "data" / "pytorch_blocks.npz"

@@ -25,11 +25,11 @@ from core.io.graphdef import from_pb
 from core.io.graphdef_export import to_pb
 from core.layers.block import all_blocks, find_block
 from core.layers.expansion import expand
-from core.ops.builder import GraphBuilder, call
-from core.ops.collections import GraphKeys, is_in
-from core.ops.infer import infer
-from core.ops.known import all_axes
-from core.ops.variable import is_trainable
+from core.ops.build.builder import GraphBuilder, call
+from core.ops.build.collections import GraphKeys, is_in
+from core.ops.build.variable import is_trainable
+from core.ops.typing.inference import infer
+from core.ops.typing.static_values import all_axes
 from tests.core.layers.samples import NETWORKS, drawn
 
 NAMES = [b.name for b in all_blocks()]

@@ -7,7 +7,7 @@ import numpy as np
 from core.engine.session import Session
 from core.layers.block import find_block
 from core.layers.expansion import expand
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 
 # tf.distributions.Bernoulli(probs=linspace(0, 1, 12)).sample(seed=7), TensorFlow 2.21.
 DRAWN = [[0, 0, 0, 1], [0, 0, 1, 0], [0, 1, 0, 1]]

@@ -12,9 +12,9 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from core.ops import table
-from core.ops.builder import GraphBuilder
-from core.ops.table import OpDef, find, lookup
+from core.ops.build.builder import GraphBuilder
+from core.ops.declare import table
+from core.ops.declare.table import OpDef, find, lookup
 from tests.support import gradient_checks, op_cases, op_checks
 from tests.support.interpret import evaluate
 

@@ -11,7 +11,7 @@ from core.autodiff.differentiate import differentiate
 from core.autodiff.request import GradientRequest, Override
 from core.graph.dtypes import DType, Shape
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor
+from core.ops.build.builder import GraphBuilder, Tensor
 from tests.support.interpret import evaluate
 
 X = np.array([[1.0, -2.0, 3.0], [0.5, 0.0, -1.0]], np.float32)

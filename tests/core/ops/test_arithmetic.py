@@ -9,7 +9,7 @@ import pytest
 
 from core.graph.dtypes import DType
 from core.graph.model import Operation
-from core.ops.table import lookup
+from core.ops.declare.table import lookup
 from tests.support.interpret import call_kernel
 
 

@@ -13,7 +13,7 @@ from core.autodiff.request import GradientRequest
 from core.engine.session import Session
 from core.graph.dtypes import UNKNOWN, Shape
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor
+from core.ops.build.builder import GraphBuilder, Tensor
 
 X = np.array([[3, 1, 2], [5, 4, 9], [3, 3, 0]], np.float32)
 IDS = np.array([0, 2, 0], np.int32)

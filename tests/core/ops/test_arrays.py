@@ -10,7 +10,7 @@ import pytest
 from core.engine.session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from tests.support.running import counted, drawn, fed, floats, ints
 
 NAN = np.nan

@@ -11,7 +11,7 @@ from core.autodiff.differentiate import differentiate
 from core.autodiff.request import GradientRequest
 from core.errors import GradstepError
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor
+from core.ops.build.builder import GraphBuilder, Tensor
 from tests.support import oracle
 from tests.support.interpret import evaluate
 from tests.support.rounding import Rounding, assert_rounded_alike

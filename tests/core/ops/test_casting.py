@@ -13,7 +13,7 @@ from core.autodiff.widen import widen
 from core.engine.session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from tests.support.interpret import evaluate
 from tests.support.one_op import run
 

@@ -14,9 +14,9 @@ from core.engine.session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import Graph, TensorRef
-from core.ops.builder import GraphBuilder
-from core.ops.output import printing_to
-from core.ops.summaries import summary
+from core.ops.build.builder import GraphBuilder
+from core.ops.formats.element_text import summary
+from core.ops.state.print_output import printing_to
 
 INF, NAN = np.inf, np.nan
 

@@ -13,7 +13,7 @@ from core.engine.session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor, call, call_many
+from core.ops.build.builder import GraphBuilder, Tensor, call, call_many
 
 Pair = namedtuple("Pair", "b a")
 

@@ -9,7 +9,7 @@ import pytest
 
 from core.autodiff.differentiate import differentiate
 from core.autodiff.request import GradientRequest
-from core.ops.builder import GraphBuilder, Tensor
+from core.ops.build.builder import GraphBuilder, Tensor
 from core.ops.catalogue.neural import patches
 from tests.support.interpret import evaluate
 from tests.support.windows import STILL, explicit, first, ints, numbers, pattern, run

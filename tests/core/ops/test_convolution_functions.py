@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, call
+from core.ops.build.builder import GraphBuilder, call
 from tests.support.interpret import evaluate
 from tests.support.windows import STILL, explicit, numbers, pattern, run
 

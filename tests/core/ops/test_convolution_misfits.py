@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.errors import GradstepError
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from tests.support.interpret import evaluate
 from tests.support.windows import STILL, explicit, ints
 

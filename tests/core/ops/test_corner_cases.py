@@ -11,7 +11,7 @@ from core.engine.session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, DType
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor
+from core.ops.build.builder import GraphBuilder, Tensor
 
 EMPTY_ROWS = np.zeros((2, 0), np.float32)
 

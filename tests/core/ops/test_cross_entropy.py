@@ -12,9 +12,9 @@ from core.graph.model import Operation
 from core.io.document import Document
 from core.io.graphdef_export import to_graphdef
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
-from core.ops.rules import OutOfRange, Rules
-from core.ops.table import lookup
+from core.ops.build.builder import GraphBuilder
+from core.ops.declare.system_rules import OutOfRange, Rules
+from core.ops.declare.table import lookup
 from tests.support import oracle
 from tests.support.derivatives import gradients
 from tests.support.interpret import call_kernel, evaluate

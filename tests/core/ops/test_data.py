@@ -9,7 +9,7 @@ import pytest
 from core.engine.session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 
 
 class Table:

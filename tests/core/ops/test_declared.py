@@ -14,8 +14,8 @@ from core.errors import GradstepError
 from core.graph.model import Graph, Operation, TensorRef
 from core.graph.topological_order import is_ordered
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
-from core.ops.infer import Inferrer, declared, infer
+from core.ops.build.builder import GraphBuilder
+from core.ops.typing.inference import Inferrer, declared, infer
 
 
 def network() -> GraphBuilder:

@@ -9,7 +9,7 @@ import pytest
 
 from core.errors import GradstepError
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor
+from core.ops.build.builder import GraphBuilder, Tensor
 from tests.support import oracle
 from tests.support.derivatives import derivatives
 from tests.support.interpret import evaluate

@@ -11,7 +11,7 @@ from core.autodiff.differentiate import differentiate
 from core.autodiff.request import GradientRequest
 from core.graph.dtypes import DType
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from tests.support.interpret import evaluate
 
 INF, NAN = np.inf, np.nan

@@ -8,8 +8,8 @@ import pytest
 
 from core.errors import GradstepError
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
-from core.ops.table import lookup
+from core.ops.build.builder import GraphBuilder
+from core.ops.declare.table import lookup
 
 EQUATIONS = [
     ("ij,jk", 2, "Expecting exactly one '->'"),

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from core.errors import GradstepError
-from core.ops.builder import GraphBuilder
-from core.ops.table import lookup
+from core.ops.build.builder import GraphBuilder
+from core.ops.declare.table import lookup
 from tests.support.interpret import evaluate
 
 INF, NAN = np.inf, np.nan

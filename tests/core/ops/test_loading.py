@@ -8,7 +8,7 @@ from pathlib import Path
 
 ASKED_MEANWHILE = """
 import sys, threading
-from core.ops.table import find
+from core.ops.declare.table import find
 
 found = []
 asks = threading.Thread(target=lambda: found.append(find("Placeholder")))

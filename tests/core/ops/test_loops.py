@@ -13,9 +13,9 @@ from core.graph.edits import disconnect
 from core.graph.loop import loop_of, within
 from core.graph.model import Edge, Graph, TensorRef
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor
-from core.ops.infer import declared, infer
-from core.ops.opened import opened_types
+from core.ops.build.builder import GraphBuilder, Tensor
+from core.ops.typing.flatten_loops import opened_types
+from core.ops.typing.inference import declared, infer
 
 # As TensorFlow 2.21 has it in v1 mode, but for the Whiles, which it has not, and operators, whose
 # names are the op types.

@@ -11,7 +11,7 @@ import pytest
 from core.autodiff.differentiate import differentiate
 from core.autodiff.request import GradientRequest
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor
+from core.ops.build.builder import GraphBuilder, Tensor
 from tests.support import oracle
 from tests.support.derivatives import gradients
 from tests.support.interpret import evaluate

@@ -12,8 +12,8 @@ import pytest
 
 from core.errors import GradstepError
 from core.graph.dtypes import DType
-from core.ops.builder import GraphBuilder
-from core.ops.table import lookup
+from core.ops.build.builder import GraphBuilder
+from core.ops.declare.table import lookup
 from tests.support.one_op import run, value_and_gradients
 
 # TensorFlow 2.21 computed everything in this file: values, and the gradients of their sum (of

@@ -10,7 +10,7 @@ import pytest
 from core.autodiff.differentiate import differentiate
 from core.autodiff.request import GradientRequest
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor
+from core.ops.build.builder import GraphBuilder, Tensor
 from tests.support import oracle
 from tests.support.interpret import evaluate
 from tests.support.rounding import Rounding, assert_rounded_alike

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor
+from core.ops.build.builder import GraphBuilder, Tensor
 from tests.support.interpret import evaluate
 
 

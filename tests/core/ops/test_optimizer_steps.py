@@ -10,10 +10,10 @@ import pytest
 from core.engine.session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
-from core.ops.builder import GraphBuilder
-from core.ops.definition import OpDef
-from core.ops.optimizer_rules import RULES
-from core.ops.table import lookup
+from core.ops.build.builder import GraphBuilder
+from core.ops.declare.definition import OpDef
+from core.ops.declare.optimizer_table import RULES
+from core.ops.declare.table import lookup
 from tests.support import oracle
 
 CASE = oracle.case("optimizer_update_formulas")

@@ -9,8 +9,8 @@ import pytest
 
 from core.errors import GradstepError
 from core.graph.model import Operation
-from core.ops.rules import OutOfRange, Rules
-from core.ops.table import lookup
+from core.ops.declare.system_rules import OutOfRange, Rules
+from core.ops.declare.table import lookup
 from tests.support import oracle
 from tests.support.interpret import call_kernel
 

@@ -10,9 +10,9 @@ import pytest
 from core.engine.session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType
-from core.ops.builder import GraphBuilder
-from core.ops.output import printing_to
-from core.ops.summaries import ends
+from core.ops.build.builder import GraphBuilder
+from core.ops.formats.element_text import ends
+from core.ops.state.print_output import printing_to
 
 CUBE = np.arange(24, dtype=np.int32).reshape(2, 3, 4)
 

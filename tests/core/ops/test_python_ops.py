@@ -10,7 +10,7 @@ import pytest
 
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from tests.support import oracle
 from tests.support.interpret import evaluate
 

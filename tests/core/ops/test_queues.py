@@ -10,7 +10,7 @@ import pytest
 from core.engine.session import Session
 from core.errors import GradstepError
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 
 Kind = Any
 FIFO = lambda **more: tf.FIFOQueue(3, tf.int32, **{"shapes": [[]], **more})  # noqa: E731

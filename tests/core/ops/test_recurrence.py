@@ -10,7 +10,7 @@ import pytest
 from core.autodiff.gradients import gradients
 from core.engine.session import Session
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor
+from core.ops.build.builder import GraphBuilder, Tensor
 
 X = np.random.default_rng(5).normal(size=(2, 4, 3)).astype(np.float32)
 LENGTHS = np.array([4, 2], np.int32)

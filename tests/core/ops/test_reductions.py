@@ -12,7 +12,7 @@ from core.autodiff.request import GradientRequest
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from tests.support import oracle
 from tests.support.interpret import evaluate
 

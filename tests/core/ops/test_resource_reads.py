@@ -11,8 +11,8 @@ from core.autodiff.gradients import gradients
 from core.engine.session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
-from core.ops.builder import GraphBuilder, Tensor
-from core.ops.indexed_slices import IndexedSlices
+from core.ops.build.builder import GraphBuilder, Tensor
+from core.ops.build.indexed_slices import IndexedSlices
 
 X = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
 

@@ -12,10 +12,10 @@ from core.engine.session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Operation
-from core.ops import scatter
-from core.ops.builder import GraphBuilder, Tensor
-from core.ops.rules import OutOfRange, Rules
-from core.ops.table import lookup
+from core.ops.build.builder import GraphBuilder, Tensor
+from core.ops.declare.system_rules import OutOfRange, Rules
+from core.ops.declare.table import lookup
+from core.ops.numerics import scatter
 from tests.support.interpret import call_kernel
 
 X = np.array([[1, 2], [3, 4], [5, 6]], np.float32)

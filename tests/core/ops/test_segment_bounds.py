@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.errors import GradstepError
-from core.ops.rules import TF_CPU, OutOfRange, Rules
+from core.ops.declare.system_rules import TF_CPU, OutOfRange, Rules
 from tests.support import oracle
 from tests.support.running import counted, fed, floats, ints
 

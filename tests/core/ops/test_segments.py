@@ -11,8 +11,8 @@ from core.autodiff.differentiate import differentiate
 from core.autodiff.request import GradientRequest
 from core.engine.session import Session
 from core.errors import GradstepError
-from core.ops.builder import GraphBuilder
-from core.ops.rules import TF_CPU, Rules
+from core.ops.build.builder import GraphBuilder
+from core.ops.declare.system_rules import TF_CPU, Rules
 from tests.support.running import counted, fed, floats, ints
 
 NAN, INF = np.nan, np.inf

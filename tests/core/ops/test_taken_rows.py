@@ -13,7 +13,7 @@ from core.engine.session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, Shape
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 
 X = np.array([[3, 1, 2], [5, 4, 9], [3, 3, 0]], np.float32)
 

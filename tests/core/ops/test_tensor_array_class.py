@@ -12,8 +12,8 @@ from core.autodiff.gradients import gradients
 from core.engine.session import Session
 from core.errors import GradstepError
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
-from core.ops.tensor import Tensor
+from core.ops.build.builder import GraphBuilder
+from core.ops.build.tensor import Tensor
 from tests.support import tensorflow_graphs
 
 

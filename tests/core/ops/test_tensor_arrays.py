@@ -14,8 +14,8 @@ import pytest
 from core.engine.session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
-from core.ops.builder import GraphBuilder
-from core.ops.tensor import Tensor, call, call_many
+from core.ops.build.builder import GraphBuilder
+from core.ops.build.tensor import Tensor, call, call_many
 
 FLOAT = DType.FLOAT32
 

@@ -14,7 +14,7 @@ from core.debug.session import DebugSession
 from core.engine.session import Session
 from core.graph.dtypes import UNKNOWN, Shape
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 
 VECTORS = ([1.0, -2.0, 3.0], [0.5], [2.0, 2.0, -1.0, 4.0, 5.0], [], [-1.0, -1.0])
 

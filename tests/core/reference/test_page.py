@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from core.graph.dtypes import DType
-from core.ops import table
-from core.ops.builder import OpView, Tensor, call
-from core.ops.table import all_ops, lookup
+from core.ops.build.builder import OpView, Tensor, call
+from core.ops.declare import table
+from core.ops.declare.table import all_ops, lookup
 from core.reference.__main__ import DOCS, PAGES
 from core.reference.entry import entry
 from core.reference.gradient_text import gradient_lines, second_order

@@ -16,7 +16,7 @@ from core.engine.session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Graph, Phase, TensorRef
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from core.train.optimizers import Updates, apply_updates
 from tests.support.rounding import Rounding, assert_rounded_alike
 

@@ -12,7 +12,7 @@ from core.autodiff.request import GradientRequest
 from core.engine.session import Session
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Phase, TensorRef
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from core.train.optimizers import Updates, apply_updates
 from tests.support import oracle
 

@@ -18,8 +18,8 @@ from core.graph.model import Constant, Phase, TensorRef
 from core.host.derive import derive
 from core.io.document import Document, Optimizer
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor
-from core.ops.indexed_slices import IndexedSlices
+from core.ops.build.builder import GraphBuilder, Tensor
+from core.ops.build.indexed_slices import IndexedSlices
 from core.train.optimizers import Updates, apply_updates
 from core.train.rows import summed
 

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QMenu
 
 from core.graph.model import Constant, Edge, TensorRef
 from core.io.document import Document, View
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from gui import commands
 from gui.actions import BY_ID
 from gui.canvas import context

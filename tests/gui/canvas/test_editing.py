@@ -11,8 +11,8 @@ from core.graph.dtypes import DType, Shape
 from core.graph.model import Edge, TensorRef
 from core.io.document import Document, View
 from core.layers.block import all_blocks
-from core.ops.builder import GraphBuilder
-from core.ops.table import all_ops
+from core.ops.build.builder import GraphBuilder
+from core.ops.declare.table import all_ops
 from gui import commands
 from gui.canvas import adding, hit, looking
 from gui.canvas.arrays import WIDTH

@@ -19,7 +19,7 @@ from core.io.blocks import add_block
 from core.io.document import Document
 from core.layout.nested import SIDE, TITLE
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from gui import commands
 from gui.canvas import scopes
 from gui.canvas.frames import Frame, frames, surroundings

@@ -14,7 +14,7 @@ from core.autodiff.request import GradientRequest
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Graph, Operation, TensorRef
 from core.layout.nested import TITLE
-from core.ops.infer import infer
+from core.ops.typing.inference import infer
 from gui.canvas.arrays import SceneArrays
 from gui.canvas.frames import Frame
 from gui.canvas.hit import LINK_REACH, PORT_REACH, Hit, Port, at, nearest_link, port_point, ports

@@ -12,7 +12,7 @@ from core.autodiff.request import GradientRequest
 from core.graph.model import Constant
 from core.io.document import Document
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 
 
 def power() -> Document:

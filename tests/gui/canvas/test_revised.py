@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from core.autodiff.request import GradientRequest
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Graph, Operation, TensorRef
-from core.ops.infer import infer
+from core.ops.typing.inference import infer
 from gui.canvas.revised import revised
 from gui.canvas.visible import VisibleGraph
 

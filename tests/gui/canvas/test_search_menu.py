@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 
-from core.ops.successors import SUCCESSORS
-from core.ops.table import all_ops, find
+from core.ops.declare.op_successors import SUCCESSORS
+from core.ops.declare.table import all_ops, find
 from gui.canvas import adding
 from gui.canvas.search_menu import MARGIN, WIDTH, SearchMenu
 from gui.panels.palette import palette_rows

@@ -14,7 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from core.autodiff.request import GradientRequest
-from core.ops.infer import infer
+from core.ops.typing.inference import infer
 from gui import commands
 from gui.canvas import export, stacking
 from gui.canvas.arrays import SceneArrays

@@ -10,7 +10,7 @@ from core.graph.dtypes import DType, Shape
 from core.graph.model import Edge, Graph, Operation, TensorRef
 from core.io.document import Document, View
 from core.io.open import read
-from core.ops.opened import closed, opened, shown_as
+from core.ops.typing.flatten_loops import closed, opened, shown_as
 from gui import commands
 from gui.canvas.visible import VisibleGraph
 from gui.theme import ASSETS

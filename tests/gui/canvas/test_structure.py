@@ -9,7 +9,7 @@ import pytest
 from core.autodiff.request import GradientRequest
 from core.io.document import Document
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from gui import actions
 from tests.gui.canvas.test_context import choose, menu_at
 

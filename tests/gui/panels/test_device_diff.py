@@ -12,7 +12,7 @@ from core.graph.model import Constant, TensorRef
 from core.host.messages import ComparedNode, Comparison, DeviceInfo, SideResult
 from core.io.document import Document
 from core.io.open import read
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from gui.panels.device_diff import DeviceDiffPanel
 from gui.panels.diff_model import DiffModel
 from gui.theme import ASSETS

@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from core.autodiff.request import GradientRequest
 from core.graph.model import Constant, Edge
 from core.io.document import Document
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from gui import commands
 from gui.panels.gradient_model import NAME, NATIVE, NUMERIC, OVERRIDE, VERDICT
 from gui.panels.gradients import GradientsPanel

@@ -16,9 +16,9 @@ from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Edge, TensorRef
 from core.host.messages import Why
 from core.io.document import Document, Optimizer
-from core.ops import table
-from core.ops.builder import GraphBuilder
-from core.ops.table import all_ops, lookup
+from core.ops.build.builder import GraphBuilder
+from core.ops.declare import table
+from core.ops.declare.table import all_ops, lookup
 from gui import commands
 from gui.panels.inspector import InspectorPanel
 from gui.panels.labels import Link, Text, Wrapped

@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, Qt
 
 from core.graph.model import Edge, Graph, Operation, TensorRef
 from core.io.document import Document
-from core.ops.infer import infer
+from core.ops.typing.inference import infer
 from gui import commands
 from gui.panels import outline
 from gui.panels.outline import OutlinePanel

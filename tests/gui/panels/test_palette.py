@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 
-from core.ops.table import all_ops
+from core.ops.declare.table import all_ops
 from gui.panels.palette import MIME_TYPE, PalettePanel, palette_rows
 from gui.panels.row_tree import walk
 

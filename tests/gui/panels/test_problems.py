@@ -16,7 +16,7 @@ from core.host.messages import ErrorInfo, Why
 from core.io.document import Document, Optimizer
 from core.io.graphdef import from_pb
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from gui import commands
 from gui.panels.problem_rows import problem_rows
 from gui.panels.problems import ProblemsPanel

@@ -11,7 +11,7 @@ from core.graph.model import Constant
 from core.io import store
 from core.io.document import Document, Optimizer, View
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder
+from core.ops.build.builder import GraphBuilder
 from tests.support.controls import LEFT
 
 pytestmark = pytest.mark.xvfb

@@ -12,8 +12,8 @@ from core.layers.block import find_block
 from core.layers.expansion import expand
 from core.layers.metric_losses import center_loss
 from core.ops import api as tf
-from core.ops.builder import Tensor, call
-from core.ops.indexed_slices import IndexedSlices
+from core.ops.build.builder import Tensor, call
+from core.ops.build.indexed_slices import IndexedSlices
 from tests.oracle.program import Program
 from tests.oracle.reasons import DEVICES
 from tests.oracle.shorthand import ints, total

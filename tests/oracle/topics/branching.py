@@ -14,7 +14,7 @@ from core.engine.session import Session
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Graph, Operation, TensorRef
 from core.ops import api as tf
-from core.ops.builder import Tensor, call
+from core.ops.build.builder import Tensor, call
 from tests.oracle.compare import as_array
 from tests.oracle.program import Program
 from tests.oracle.table import Case, checks

@@ -11,7 +11,7 @@ from core.engine.numpy_backend import NumpyBackend
 from core.engine.session import Session
 from core.graph.dtypes import DType
 from core.ops import api as tf
-from core.ops.builder import Tensor, call, call_many
+from core.ops.build.builder import Tensor, call, call_many
 from gpu.profiles import PROFILES
 from tests.oracle.point import Build, point
 from tests.oracle.program import Program

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.autodiff.gradients import gradients
-from core.ops.builder import call, call_many
+from core.ops.build.builder import call, call_many
 from tests.oracle.program import Program
 from tests.oracle.shorthand import total
 from tests.oracle.table import Case, checks

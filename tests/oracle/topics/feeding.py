@@ -9,7 +9,7 @@ import numpy as np
 from core.engine.session import Session
 from core.graph.model import Graph
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, call
+from core.ops.build.builder import GraphBuilder, call
 from tests.oracle.program import Program, Variable
 from tests.oracle.table import DOCUMENTATION, Case, checks
 

@@ -16,7 +16,7 @@ from core.io.export import to_bytes
 from core.io.graphdef import from_pb, from_pbtxt
 from core.io.graphdef_export import to_graphdef
 from core.io.open import read
-from core.ops.builder import GraphBuilder, Tensor
+from core.ops.build.builder import GraphBuilder, Tensor
 from tests.oracle.compare import as_array, is_tensor
 from tests.oracle.table import DOCUMENTATION, Case, checks
 from tests.support import oracle

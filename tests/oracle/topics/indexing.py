@@ -9,8 +9,8 @@ import numpy as np
 
 from core.autodiff.gradients import gradients
 from core.ops import api as tf
-from core.ops.builder import Tensor, call, call_many
-from core.ops.indexed_slices import IndexedSlices
+from core.ops.build.builder import Tensor, call, call_many
+from core.ops.build.indexed_slices import IndexedSlices
 from tests.oracle.program import Program
 from tests.oracle.shorthand import ints, whole
 from tests.oracle.table import DOCUMENTATION, Case, checks

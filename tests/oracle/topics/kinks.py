@@ -9,7 +9,7 @@ import numpy as np
 from core.autodiff.gradients import gradients
 from core.graph.dtypes import DType
 from core.ops import api as tf
-from core.ops.builder import Tensor, call, call_many
+from core.ops.build.builder import Tensor, call, call_many
 from tests.oracle.point import Build, point
 from tests.oracle.program import Program
 from tests.oracle.shorthand import element, ints, like, total

@@ -11,9 +11,9 @@ from core.autodiff.gradients import gradients
 from core.layers.block import find_block
 from core.layers.expansion import expand
 from core.ops import api as tf
-from core.ops.builder import Tensor, call
-from core.ops.given import as_written
-from core.ops.variable import found_variable
+from core.ops.build.builder import Tensor, call
+from core.ops.build.python_values import as_written
+from core.ops.build.variable import found_variable
 from tests.oracle.program import Program
 from tests.oracle.shorthand import ints
 from tests.oracle.table import DOCUMENTATION, Case, checks

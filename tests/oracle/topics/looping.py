@@ -7,7 +7,7 @@ import numpy as np
 from core.autodiff.gradients import gradients
 from core.ops import api as tf
 from core.ops.api.tensor_arrays import TensorArray
-from core.ops.builder import Tensor
+from core.ops.build.builder import Tensor
 from tests.oracle.program import Program
 from tests.oracle.shorthand import total, vector
 from tests.oracle.table import Case, checks

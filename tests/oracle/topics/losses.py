@@ -10,7 +10,7 @@ import numpy as np
 
 from core.autodiff.gradients import gradients
 from core.ops import api as tf
-from core.ops.builder import Tensor, call
+from core.ops.build.builder import Tensor, call
 from tests.oracle.program import Program
 from tests.oracle.shorthand import ints
 from tests.oracle.table import Case, checks

@@ -10,7 +10,7 @@ import numpy as np
 from core.engine.session import Session
 from core.graph.free_names import check_name
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, call
+from core.ops.build.builder import GraphBuilder, call
 from tests.oracle.program import Program
 from tests.oracle.table import Case, checks
 

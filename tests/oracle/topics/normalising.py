@@ -8,7 +8,7 @@ import numpy as np
 
 from core.autodiff.gradients import gradients
 from core.ops import api as tf
-from core.ops.builder import call
+from core.ops.build.builder import call
 from tests.oracle.program import Program
 from tests.oracle.shorthand import ints, total
 from tests.oracle.stepping import Optimizer

@@ -10,7 +10,7 @@ import numpy as np
 from core.engine.session import Session
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.ops.builder import Tensor, call
+from core.ops.build.builder import Tensor, call
 from tests.oracle.program import Program
 from tests.oracle.reasons import PYTHON
 from tests.oracle.table import DOCUMENTATION, Case, checks

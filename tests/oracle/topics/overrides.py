@@ -13,7 +13,7 @@ from core.io.document import Document
 from core.io.export import to_bytes
 from core.io.graphdef import from_pb
 from core.ops import api as tf
-from core.ops.builder import GraphBuilder, Tensor, call
+from core.ops.build.builder import GraphBuilder, Tensor, call
 from tests.oracle.program import Program
 from tests.oracle.shorthand import vector
 from tests.oracle.table import Case, checks

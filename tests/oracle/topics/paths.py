@@ -9,8 +9,8 @@ import numpy as np
 from core.autodiff.gradients import gradients
 from core.graph.dtypes import DType
 from core.ops import api as tf
-from core.ops.builder import Tensor, call
-from core.ops.indexed_slices import IndexedSlices
+from core.ops.build.builder import Tensor, call
+from core.ops.build.indexed_slices import IndexedSlices
 from tests.oracle.program import Program
 from tests.oracle.reasons import DEVICES, PYTHON
 from tests.oracle.shorthand import element, ints

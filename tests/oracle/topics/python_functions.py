@@ -10,7 +10,7 @@ import numpy as np
 from core.autodiff.gradients import gradients
 from core.graph.dtypes import DType, Shape
 from core.ops import api as tf
-from core.ops.builder import Tensor, call
+from core.ops.build.builder import Tensor, call
 from tests.oracle.documents import NO_GRADIENTS, minimize
 from tests.oracle.program import Program
 from tests.oracle.shorthand import total, vector

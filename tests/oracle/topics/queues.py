@@ -15,7 +15,7 @@ from core.errors import GradstepError
 from core.graph.model import TensorRef
 from core.io.threads import enqueuers
 from core.ops import api as tf
-from core.ops.tensor import OpView
+from core.ops.build.tensor import OpView
 from tests.oracle.program import Program
 from tests.oracle.table import Case, checks
 

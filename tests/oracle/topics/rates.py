@@ -10,7 +10,7 @@ from core.autodiff.gradients import gradients
 from core.engine.session import Session
 from core.errors import GradstepError
 from core.ops import api as tf
-from core.ops.builder import Tensor, call
+from core.ops.build.builder import Tensor, call
 from tests.oracle.program import Program, Variable
 from tests.oracle.reasons import OPTIMIZER_CLASS
 from tests.oracle.stepping import Optimizer

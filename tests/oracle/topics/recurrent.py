@@ -9,8 +9,8 @@ import numpy as np
 
 from core.autodiff.gradients import gradients
 from core.ops import api as tf
-from core.ops.builder import Tensor, call
-from core.ops.given import as_written
+from core.ops.build.builder import Tensor, call
+from core.ops.build.python_values import as_written
 from tests.oracle.program import Program
 from tests.oracle.table import DOCUMENTATION, STATISTIC, Case, checks
 from tests.support.rounding import Rounding

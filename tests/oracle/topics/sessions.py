@@ -7,7 +7,7 @@ import numpy as np
 from core.engine.session import Session
 from core.graph.dtypes import DType
 from core.graph.model import Graph
-from core.ops.builder import GraphBuilder, call
+from core.ops.build.builder import GraphBuilder, call
 from tests.oracle.program import Program
 from tests.oracle.reasons import DEVICES
 from tests.oracle.table import DOCUMENTATION, Case, checks

@@ -10,8 +10,8 @@ import numpy as np
 from core.autodiff.gradients import gradients
 from core.graph.dtypes import DType, Shape
 from core.ops import api as tf
-from core.ops.builder import Tensor, call, call_many
-from core.ops.indexed_slices import IndexedSlices
+from core.ops.build.builder import Tensor, call, call_many
+from core.ops.build.indexed_slices import IndexedSlices
 from tests.oracle.documents import NO_GRADIENTS, minimize
 from tests.oracle.program import Program
 from tests.oracle.shorthand import element, ints, total, whole

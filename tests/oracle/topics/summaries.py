@@ -10,8 +10,8 @@ import numpy as np
 from core.engine.session import Session
 from core.io.event_files import EventFile
 from core.io.tensor_json import number_to_json
-from core.ops.builder import GraphBuilder, Tensor, call
-from core.ops.wire_format import length_fields
+from core.ops.build.builder import GraphBuilder, Tensor, call
+from core.ops.formats.protobuf import length_fields
 from tests.oracle.program import Program
 from tests.oracle.reasons import PYTHON
 from tests.oracle.table import Case, checks

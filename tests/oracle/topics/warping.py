@@ -8,7 +8,7 @@ import numpy as np
 
 from core.autodiff.gradients import gradients
 from core.layers.images import inverse_warp
-from core.ops.builder import Tensor
+from core.ops.build.builder import Tensor
 from tests.oracle.program import Program
 from tests.oracle.table import STATISTIC, Case, checks
 from tests.support.rounding import Rounding

@@ -8,13 +8,13 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import Shape, TensorType
-from core.ops.builder import OpView, Tensor, call, call_many
-from core.ops.host import integers
-from core.ops.known import constant_of, reshape_like, shape_of
-from core.ops.samples import ints
-from core.ops.shapes import brackets, broadcast_shapes, one_dtype
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import sized_by, want_rank
+from core.ops.build.builder import OpView, Tensor, call, call_many
+from core.ops.declare.host_arrays import integers
+from core.ops.declare.samples import ints
+from core.ops.declare.shape_rules import brackets, broadcast_shapes, one_dtype
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import sized_by, want_rank
+from core.ops.typing.static_values import constant_of, reshape_like, shape_of
 
 
 def _broadcast_to(ctx: InferContext) -> TensorType:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from core.errors import GradstepError
-from core.ops.builder import Tensor, call
-from core.ops.host import integer
-from core.ops.indexed_slices import IndexedSlices
-from core.ops.known import shape_of
+from core.ops.build.builder import Tensor, call
+from core.ops.build.indexed_slices import IndexedSlices
+from core.ops.declare.host_arrays import integer
+from core.ops.typing.static_values import shape_of
 
 _ZERO = np.array(0, np.int32)
 

@@ -8,13 +8,13 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import INDEX, DType, Shape, TensorType
-from core.ops.host import integer
-from core.ops.indexing import want_indices
-from core.ops.rows import sum_rows
-from core.ops.samples import ints
-from core.ops.shapes import brackets, one_dtype
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import want_rank, wrong_type
+from core.ops.declare.host_arrays import integer
+from core.ops.declare.samples import ints
+from core.ops.declare.shape_rules import brackets, one_dtype
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import want_rank, wrong_type
+from core.ops.numerics.index_bounds import want_indices
+from core.ops.numerics.row_updates import sum_rows
 
 _COUNTED = (DType.INT32, DType.INT64, DType.FLOAT32, DType.FLOAT64)
 

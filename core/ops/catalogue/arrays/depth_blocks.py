@@ -6,9 +6,9 @@ from typing import Any
 
 from core.errors import GradstepError
 from core.graph.dtypes import Shape, TensorType
-from core.ops.builder import OpView, Tensor, call
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import count
+from core.ops.build.builder import OpView, Tensor, call
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import count
 
 Dims = tuple[int | None, ...]
 

@@ -9,10 +9,10 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import INDEX, UNKNOWN, DType, Shape, TensorType
 from core.ops.catalogue.arrays.finding import in_order
-from core.ops.host import home, integers
-from core.ops.samples import ints
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import want_rank, wrong_type
+from core.ops.declare.host_arrays import home, integers
+from core.ops.declare.samples import ints
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import want_rank, wrong_type
 
 
 def _distinct(ctx: InferContext) -> tuple[TensorType, ...]:

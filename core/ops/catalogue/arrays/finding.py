@@ -11,11 +11,11 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import INDEX, DType, Shape, TensorType
-from core.ops.distinct import distinct_integers
-from core.ops.samples import ints
-from core.ops.shapes import one_dtype
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import wrong_type
+from core.ops.declare.samples import ints
+from core.ops.declare.shape_rules import one_dtype
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import wrong_type
+from core.ops.numerics.unique import distinct_integers
 
 _MOST_AXES = 8
 

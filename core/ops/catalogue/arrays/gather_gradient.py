@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from core.errors import GradstepError
-from core.ops.builder import OpView, Tensor, call
+from core.ops.build.builder import OpView, Tensor, call
+from core.ops.build.indexed_slices import IndexedSlices
 from core.ops.catalogue.arrays.gather_any_axis import summed_along_any_axis
-from core.ops.indexed_slices import IndexedSlices
-from core.ops.known import constant_of, shape_of
+from core.ops.typing.static_values import constant_of, shape_of
 
 _FLAT = np.array([-1], np.int32)
 _FROM_ONE = (np.array([1], np.int32), np.array([0], np.int32), np.array([1], np.int32))

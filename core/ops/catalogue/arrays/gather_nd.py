@@ -8,14 +8,21 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import Shape, TensorType
-from core.ops.builder import OpView, Tensor, call
-from core.ops.indexed_slices import IndexedSlices
-from core.ops.indexing import BAD_INDICES, blanked, check, fill_value, subscript, want_indices
-from core.ops.known import shape_of
-from core.ops.rows import flat_rows
-from core.ops.rules import TF_CPU, Rules
-from core.ops.shapes import brackets
-from core.ops.table import InferContext, Sample, op
+from core.ops.build.builder import OpView, Tensor, call
+from core.ops.build.indexed_slices import IndexedSlices
+from core.ops.declare.shape_rules import brackets
+from core.ops.declare.system_rules import TF_CPU, Rules
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.numerics.index_bounds import (
+    BAD_INDICES,
+    blanked,
+    check,
+    fill_value,
+    subscript,
+    want_indices,
+)
+from core.ops.numerics.row_updates import flat_rows
+from core.ops.typing.static_values import shape_of
 
 Dims = tuple[int | None, ...]
 

@@ -8,10 +8,13 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import Shape, TensorType
-from core.ops.axes import positive
 from core.ops.catalogue.arrays.gather_gradient import gather_gradient, rows_taken
-from core.ops.host import integer
-from core.ops.indexing import (
+from core.ops.declare.axes import positive
+from core.ops.declare.host_arrays import integer
+from core.ops.declare.system_rules import TF_CPU, Rules
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import want_rank
+from core.ops.numerics.index_bounds import (
     blanked,
     bounds_hint,
     check,
@@ -20,9 +23,6 @@ from core.ops.indexing import (
     subscript,
     want_indices,
 )
-from core.ops.rules import TF_CPU, Rules
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import want_rank
 
 Dims = tuple[int | None, ...]
 

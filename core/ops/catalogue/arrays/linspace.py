@@ -8,10 +8,10 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape, TensorType
-from core.ops.host import integer
-from core.ops.shapes import brackets, one_dtype
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import wrong_type
+from core.ops.declare.host_arrays import integer
+from core.ops.declare.shape_rules import brackets, one_dtype
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import wrong_type
 
 _NAMES = ("start", "stop", "num")
 

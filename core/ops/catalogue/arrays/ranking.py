@@ -8,12 +8,12 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import INDEX, DType, Shape, TensorType
-from core.ops.builder import OpView, Tensor, call
-from core.ops.host import integer
-from core.ops.known import shape_of
-from core.ops.shapes import brackets
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import want_rank, wrong_type
+from core.ops.build.builder import OpView, Tensor, call
+from core.ops.declare.host_arrays import integer
+from core.ops.declare.shape_rules import brackets
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import want_rank, wrong_type
+from core.ops.typing.static_values import shape_of
 
 
 def _top_type(ctx: InferContext) -> tuple[TensorType, TensorType]:

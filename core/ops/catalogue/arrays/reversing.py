@@ -9,14 +9,14 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import TensorType
-from core.ops.builder import OpView, Tensor, call
-from core.ops.host import integers
-from core.ops.indexing import check
-from core.ops.known import constant_of
-from core.ops.samples import ints
-from core.ops.shapes import brackets
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import unref, want_rank, wrong_type
+from core.ops.build.builder import OpView, Tensor, call
+from core.ops.declare.host_arrays import integers
+from core.ops.declare.samples import ints
+from core.ops.declare.shape_rules import brackets
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import unref, want_rank, wrong_type
+from core.ops.numerics.index_bounds import check
+from core.ops.typing.static_values import constant_of
 
 
 def _axes(wanted: Sequence[int], rank: int) -> tuple[int, ...]:

@@ -9,9 +9,9 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import INDEX, SCALAR, UNKNOWN, DType, Shape, TensorType
 from core.graph.model import Operation
-from core.ops.samples import unary
-from core.ops.shapes import brackets
-from core.ops.table import InferContext, Sample, op
+from core.ops.declare.samples import unary
+from core.ops.declare.shape_rules import brackets
+from core.ops.declare.table import InferContext, Sample, op
 
 
 def _rank_known(ctx: InferContext) -> TensorType:

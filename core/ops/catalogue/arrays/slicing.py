@@ -8,14 +8,14 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import Shape, TensorType
-from core.ops.builder import OpView, Tensor, call
+from core.ops.build.builder import OpView, Tensor, call
 from core.ops.catalogue.arrays.slices import MASKS, Spec, cut_shape, python_index
-from core.ops.host import integers
-from core.ops.known import constant_of, shape_of
-from core.ops.samples import ints
-from core.ops.shapes import brackets
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import sized_by
+from core.ops.declare.host_arrays import integers
+from core.ops.declare.samples import ints
+from core.ops.declare.shape_rules import brackets
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import sized_by
+from core.ops.typing.static_values import constant_of, shape_of
 
 
 def _sliced(ctx: InferContext) -> TensorType:

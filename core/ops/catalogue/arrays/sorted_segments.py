@@ -9,19 +9,19 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import Shape, TensorType
-from core.ops.builder import OpView, Tensor, call
+from core.ops.build.builder import OpView, Tensor, call
 from core.ops.catalogue.arrays.segment_gradients import (
     sorted_shared_by_equal,
     sorted_without_own_factor,
     taken,
 )
 from core.ops.catalogue.arrays.segments import NAN_WINS
-from core.ops.indexing import want_indices
-from core.ops.rows import combine_rows, sum_rows
-from core.ops.samples import ints
-from core.ops.shapes import starts_with
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import numeric, real
+from core.ops.declare.samples import ints
+from core.ops.declare.shape_rules import starts_with
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import numeric, real
+from core.ops.numerics.index_bounds import want_indices
+from core.ops.numerics.row_updates import combine_rows, sum_rows
 
 
 def _segmented(ctx: InferContext) -> TensorType:

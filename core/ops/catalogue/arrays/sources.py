@@ -10,14 +10,14 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from core.graph.model import Constant
-from core.ops.builder import call
-from core.ops.conversion import converted
-from core.ops.host import home, integers, is_integer
-from core.ops.known import all_axes
-from core.ops.samples import unary
-from core.ops.shapes import brackets, one_dtype
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import sized_by, unref, want_rank, wrong_type
+from core.ops.build.builder import call
+from core.ops.build.constant_conversion import converted
+from core.ops.declare.host_arrays import home, integers, is_integer
+from core.ops.declare.samples import unary
+from core.ops.declare.shape_rules import brackets, one_dtype
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import sized_by, unref, want_rank, wrong_type
+from core.ops.typing.static_values import all_axes
 
 
 def _declared(ctx: InferContext) -> TensorType:

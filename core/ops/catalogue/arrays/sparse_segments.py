@@ -9,16 +9,23 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import Shape, TensorType
-from core.ops.builder import OpView, Tensor, call
+from core.ops.build.builder import OpView, Tensor, call
 from core.ops.catalogue.arrays.sorted_segments import count_segments
-from core.ops.host import integer
-from core.ops.indexing import blanked, bounds_hint, check, resolve, subscript, want_indices
-from core.ops.known import shape_of
-from core.ops.rows import sum_rows
-from core.ops.rules import TF_CPU, Rules
-from core.ops.samples import ints
-from core.ops.table import Infer, InferContext, Sample, op
-from core.ops.type_rules import real, want_rank, wrong_type
+from core.ops.declare.host_arrays import integer
+from core.ops.declare.samples import ints
+from core.ops.declare.system_rules import TF_CPU, Rules
+from core.ops.declare.table import Infer, InferContext, Sample, op
+from core.ops.declare.type_rules import real, want_rank, wrong_type
+from core.ops.numerics.index_bounds import (
+    blanked,
+    bounds_hint,
+    check,
+    resolve,
+    subscript,
+    want_indices,
+)
+from core.ops.numerics.row_updates import sum_rows
+from core.ops.typing.static_values import shape_of
 
 # How much a row counts, from the number of rows in its segment.
 _Weight = Callable[[Any, Any], Any]  # (xp, numbers) -> what the sum is divided by

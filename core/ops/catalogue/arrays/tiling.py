@@ -8,13 +8,13 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, Shape, TensorType
-from core.ops.builder import OpView, Tensor, call
-from core.ops.host import integers
-from core.ops.known import constant_of, shape_of
-from core.ops.samples import ints
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import sized_by
-from core.ops.ufunc import Calls
+from core.ops.build.builder import OpView, Tensor, call
+from core.ops.declare.host_arrays import integers
+from core.ops.declare.samples import ints
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import sized_by
+from core.ops.declare.ufunc import Calls
+from core.ops.typing.static_values import constant_of, shape_of
 
 
 def _tiled(ctx: InferContext) -> TensorType:

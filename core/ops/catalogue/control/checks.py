@@ -9,13 +9,13 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import DType, TensorType
-from core.ops.builder import OpView, Tensor, call
-from core.ops.output import say
-from core.ops.samples import unary
-from core.ops.shapes import brackets
-from core.ops.summaries import summary
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import real_floating, unref, wrong_type
+from core.ops.build.builder import OpView, Tensor, call
+from core.ops.declare.samples import unary
+from core.ops.declare.shape_rules import brackets
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import real_floating, unref, wrong_type
+from core.ops.formats.element_text import summary
+from core.ops.state.print_output import say
 
 
 def _check(xp: Any, tensor: Any, *, message: str, op: Any) -> Any:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from core.graph.dtypes import TensorType
-from core.ops.samples import unary
-from core.ops.shapes import same_as_first
-from core.ops.table import InferContext, op
+from core.ops.declare.samples import unary
+from core.ops.declare.shape_rules import same_as_first
+from core.ops.declare.table import InferContext, op
 
 
 def copy_to(xp: Any, x: Any, *, out: Any) -> Any:

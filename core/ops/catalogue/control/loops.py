@@ -6,10 +6,10 @@ from core.errors import GradstepError
 from core.graph.dtypes import SCALAR, UNKNOWN, DType, TensorType
 from core.graph.loop import LOOP, Loop, loop_of
 from core.ops.catalogue.control.flow import copy_to
-from core.ops.loop_types import iteration_types
-from core.ops.samples import unary
-from core.ops.shapes import same_as_first
-from core.ops.table import InferContext, Sample, op
+from core.ops.declare.samples import unary
+from core.ops.declare.shape_rules import same_as_first
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.typing.loop_types import iteration_types
 
 
 def _argument(ctx: InferContext) -> TensorType:

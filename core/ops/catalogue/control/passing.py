@@ -8,12 +8,12 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import TensorType
-from core.ops.builder import OpView, Tensor
+from core.ops.build.builder import OpView, Tensor
 from core.ops.catalogue.control.flow import copy_to
-from core.ops.samples import unary
-from core.ops.shapes import same_as_first
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import unref
+from core.ops.declare.samples import unary
+from core.ops.declare.shape_rules import same_as_first
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import unref
 
 
 def _each(ctx: InferContext) -> tuple[TensorType, ...]:

@@ -8,12 +8,12 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import SCALAR, DType, TensorType
-from core.ops.output import say
-from core.ops.samples import ints
-from core.ops.shapes import brackets
-from core.ops.summaries import ends
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import wrong_type
+from core.ops.declare.samples import ints
+from core.ops.declare.shape_rules import brackets
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import wrong_type
+from core.ops.formats.element_text import ends
+from core.ops.state.print_output import say
 
 
 def _filled(ctx: InferContext) -> TensorType:

@@ -10,10 +10,10 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import DType, TensorType
 from core.graph.model import Operation
-from core.ops.attribute_edits import as_long_as
-from core.ops.attribute_kinds import attribute
-from core.ops.builder import OpView, Tensor
-from core.ops.table import InferContext, op
+from core.ops.build.builder import OpView, Tensor
+from core.ops.declare.attribute_kinds import attribute
+from core.ops.declare.table import InferContext, op
+from core.ops.typing.dependent_attributes import as_long_as
 
 Functions = Mapping[str, Callable[..., Any]]
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from core.graph.dtypes import SCALAR, UNKNOWN, DType, TensorType
 from core.graph.model import Operation
-from core.ops.host import home
-from core.ops.run_arrays import RunArrays
-from core.ops.stack import Stack
-from core.ops.table import op
+from core.ops.declare.host_arrays import home
+from core.ops.declare.table import op
+from core.ops.state.run_resources import RunArrays
+from core.ops.state.stack import Stack
 
 
 def _made(

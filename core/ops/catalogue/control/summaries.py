@@ -13,12 +13,12 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import SCALAR, DType, TensorType
 from core.graph.model import Operation
-from core.ops.histograms import histogram_bytes
-from core.ops.shapes import brackets
-from core.ops.summary_message import TAG, VALUE, histogram, number
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import wrong_type
-from core.ops.wire_format import bytes_field, length_fields
+from core.ops.declare.shape_rules import brackets
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import wrong_type
+from core.ops.formats.histogram_proto import histogram_bytes
+from core.ops.formats.protobuf import bytes_field, length_fields
+from core.ops.formats.summary_proto import TAG, VALUE, histogram, number
 
 _SUMMARY = TensorType(DType.STRING, SCALAR)
 

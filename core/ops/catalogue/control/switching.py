@@ -15,11 +15,11 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import SCALAR, UNKNOWN, DType, Shape, TensorType
-from core.ops.builder import OpView, Tensor, call, call_many
-from core.ops.indexed_slices import IndexedSlices
-from core.ops.known import shape_of
-from core.ops.shapes import one_dtype
-from core.ops.table import InferContext, op
+from core.ops.build.builder import OpView, Tensor, call, call_many
+from core.ops.build.indexed_slices import IndexedSlices
+from core.ops.declare.shape_rules import one_dtype
+from core.ops.declare.table import InferContext, op
+from core.ops.typing.static_values import shape_of
 
 Gradient = Tensor | IndexedSlices
 

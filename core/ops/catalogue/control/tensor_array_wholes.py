@@ -9,11 +9,11 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from core.ops.catalogue.control.tensor_arrays import element_shape, flow, reading, writing
-from core.ops.host import integers
-from core.ops.run_arrays import RunArrays
-from core.ops.shapes import brackets
-from core.ops.table import InferContext, op
-from core.ops.tensor_array_gradients import (
+from core.ops.declare.host_arrays import integers
+from core.ops.declare.shape_rules import brackets
+from core.ops.declare.table import InferContext, op
+from core.ops.state.run_resources import RunArrays
+from core.ops.state.tensor_array_gradients import (
     concat_gradient,
     read_gradient,
     split_gradient,

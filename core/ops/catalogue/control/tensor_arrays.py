@@ -9,12 +9,12 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import SCALAR, UNKNOWN, DType, Shape, TensorType
 from core.graph.model import Operation
-from core.ops.attribute_kinds import attribute
-from core.ops.host import integer
-from core.ops.run_arrays import RunArrays
-from core.ops.table import InferContext, op
-from core.ops.tensor_array import Place, TensorArray
-from core.ops.tensor_array_gradients import read_gradient, write_gradient
+from core.ops.declare.attribute_kinds import attribute
+from core.ops.declare.host_arrays import integer
+from core.ops.declare.table import InferContext, op
+from core.ops.state.run_resources import RunArrays
+from core.ops.state.tensor_array import Place, TensorArray
+from core.ops.state.tensor_array_gradients import read_gradient, write_gradient
 
 # An attribute of reads, which TensorFlow passes over: there, Python remembers the shape.
 SHAPE = "_element_shape"

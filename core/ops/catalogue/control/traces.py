@@ -8,8 +8,8 @@ import numpy as np
 
 from core.graph.dtypes import SCALAR, UNKNOWN, DType, TensorType
 from core.graph.model import TensorRef
-from core.ops.table import InferContext, op
-from core.ops.trace import Trace
+from core.ops.declare.table import InferContext, op
+from core.ops.state.loop_trace import Trace
 
 
 def _one_count(ctx: InferContext) -> TensorType:

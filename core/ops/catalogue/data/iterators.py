@@ -8,8 +8,8 @@ from typing import Any, NoReturn
 from core.errors import GradstepError
 from core.graph.dtypes import SCALAR, DType, Shape, TensorType
 from core.graph.model import Operation
-from core.ops.dataset_iterator import Iterator
-from core.ops.table import InferContext, op
+from core.ops.declare.table import InferContext, op
+from core.ops.state.dataset_iterator import Iterator
 
 _KINDS = {"output_types": tuple, "output_shapes": tuple}
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from core.graph.dtypes import SCALAR, DType, TensorType
 from core.graph.model import Operation
-from core.ops.attribute_kinds import attribute
-from core.ops.host import home
-from core.ops.lookup_table import LookupTable
-from core.ops.table import InferContext, op
-from core.ops.type_rules import want_rank
+from core.ops.declare.attribute_kinds import attribute
+from core.ops.declare.host_arrays import home
+from core.ops.declare.table import InferContext, op
+from core.ops.declare.type_rules import want_rank
+from core.ops.state.lookup_table import LookupTable
 
 
 def _handle(ctx: InferContext) -> TensorType:

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from core.graph.dtypes import Shape, TensorType
-from core.ops.builder import OpView, Tensor, call
-from core.ops.shapes import one_dtype
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import merged, numeric, want_rank
-from core.ops.ufunc import Calls
+from core.ops.build.builder import OpView, Tensor, call
+from core.ops.declare.shape_rules import one_dtype
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import merged, numeric, want_rank
+from core.ops.declare.ufunc import Calls
 
 
 def _channel_axis(data_format: str) -> int:

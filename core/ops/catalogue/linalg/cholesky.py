@@ -8,7 +8,7 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import DType, TensorType
-from core.ops.builder import OpView, Tensor, call
+from core.ops.build.builder import OpView, Tensor, call
 from core.ops.catalogue.linalg.composites import (
     adjoint,
     diagonal,
@@ -28,9 +28,9 @@ from core.ops.catalogue.linalg.shape_rules import (
     squares,
 )
 from core.ops.catalogue.linalg.solving import substituted
-from core.ops.known import ones_like
-from core.ops.shapes import one_dtype
-from core.ops.table import InferContext, Sample, op
+from core.ops.declare.shape_rules import one_dtype
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.typing.static_values import ones_like
 
 
 def _cholesky(xp: Any, x: Any) -> Any:

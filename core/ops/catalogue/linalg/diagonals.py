@@ -9,14 +9,14 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, Shape, TensorType
-from core.ops.builder import call
+from core.ops.build.builder import call
 from core.ops.catalogue.linalg import matrix_diagonals as rules
 from core.ops.catalogue.linalg.diagonal_places import ALIGNMENTS, diagonals
 from core.ops.catalogue.linalg.shape_rules import PRODUCTS, misfit, only, same_size
-from core.ops.host import integer, integers
-from core.ops.samples import ints
-from core.ops.shapes import brackets
-from core.ops.table import InferContext, Sample, op
+from core.ops.declare.host_arrays import integer, integers
+from core.ops.declare.samples import ints
+from core.ops.declare.shape_rules import brackets
+from core.ops.declare.table import InferContext, Sample, op
 
 
 def _tensor_type(ctx: InferContext) -> TensorType:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.errors import GradstepError
-from core.ops.shapes import brackets
+from core.ops.declare.shape_rules import brackets
 
 ELLIPSIS = "..."
 _AXES = "name each axis of an operand with one letter; ... stands for those that broadcast"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from core.graph.dtypes import TensorType
-from core.ops.builder import OpView, Tensor, call
+from core.ops.build.builder import OpView, Tensor, call
 from core.ops.catalogue.linalg.composites import product
 from core.ops.catalogue.linalg.regular import regular, well_conditioned
 from core.ops.catalogue.linalg.shape_rules import (
@@ -19,7 +19,7 @@ from core.ops.catalogue.linalg.shape_rules import (
     square_type,
     squares,
 )
-from core.ops.table import InferContext, Sample, op
+from core.ops.declare.table import InferContext, Sample, op
 
 
 def _inverse(xp: Any, x: Any, *, adjoint: bool) -> Any:

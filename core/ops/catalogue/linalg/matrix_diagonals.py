@@ -12,14 +12,14 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, Shape, TensorType
-from core.ops.builder import OpView, Tensor
+from core.ops.build.builder import OpView, Tensor
 from core.ops.catalogue.linalg.composites import diagonal, diagonal_matrix, with_diagonal
 from core.ops.catalogue.linalg.diagonal_places import Diagonals, diagonals, places
 from core.ops.catalogue.linalg.shape_rules import joined, matrices, misfit
-from core.ops.host import integer, integers
-from core.ops.known import zeros_like
-from core.ops.shapes import brackets, one_dtype
-from core.ops.table import InferContext
+from core.ops.declare.host_arrays import integer, integers
+from core.ops.declare.shape_rules import brackets, one_dtype
+from core.ops.declare.table import InferContext
+from core.ops.typing.static_values import zeros_like
 
 MAIN = Diagonals(0, 0)
 _SMALLEST = np.array(-1, np.int32)

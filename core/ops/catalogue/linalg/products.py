@@ -8,7 +8,7 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape, TensorType
-from core.ops.builder import OpView, Tensor, call
+from core.ops.build.builder import OpView, Tensor, call
 from core.ops.catalogue.linalg.composites import product, unbroadcast_batches
 from core.ops.catalogue.linalg.shape_rules import (
     PRODUCTS,
@@ -21,10 +21,10 @@ from core.ops.catalogue.linalg.shape_rules import (
     same_batch,
     same_size,
 )
-from core.ops.known import conj
-from core.ops.shapes import brackets, one_dtype
-from core.ops.table import InferContext, Sample, op
-from core.ops.ufunc import Calls
+from core.ops.declare.shape_rules import brackets, one_dtype
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.ufunc import Calls
+from core.ops.typing.static_values import conj
 
 _INNER = "the columns of the first must match the rows of the second"
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import TensorType
-from core.ops.builder import OpView, Tensor, call
+from core.ops.build.builder import OpView, Tensor, call
 from core.ops.catalogue.linalg.composites import band, product, unbroadcast_batches
 from core.ops.catalogue.linalg.regular import regular, well_conditioned
 from core.ops.catalogue.linalg.shape_rules import (
@@ -23,8 +23,8 @@ from core.ops.catalogue.linalg.shape_rules import (
     same_size,
     squares,
 )
-from core.ops.shapes import brackets, one_dtype
-from core.ops.table import InferContext, Sample, op
+from core.ops.declare.shape_rules import brackets, one_dtype
+from core.ops.declare.table import InferContext, Sample, op
 
 _ROWS = "the right-hand sides must have as many rows as the matrices"
 

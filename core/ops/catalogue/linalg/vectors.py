@@ -8,11 +8,11 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import Shape, TensorType
-from core.ops.builder import OpView, Tensor, call
+from core.ops.build.builder import OpView, Tensor, call
 from core.ops.catalogue.linalg.shape_rules import misfit, same_batch
-from core.ops.shapes import brackets, one_dtype
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import real
+from core.ops.declare.shape_rules import brackets, one_dtype
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import real
 
 
 def _type(ctx: InferContext) -> TensorType:

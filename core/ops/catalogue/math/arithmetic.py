@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from core.ops import limits
-from core.ops.builder import OpView, Tensor, call
-from core.ops.known import conj
-from core.ops.samples import binary, equal_shapes, with_complex
-from core.ops.shapes import broadcast
-from core.ops.table import op
-from core.ops.type_rules import floating, numbers, numeric, only, same_shape
-from core.ops.ufunc import Calls
+from core.ops.build.builder import OpView, Tensor, call
+from core.ops.declare import domain_limits
+from core.ops.declare.samples import binary, equal_shapes, with_complex
+from core.ops.declare.shape_rules import broadcast
+from core.ops.declare.table import op
+from core.ops.declare.type_rules import floating, numbers, numeric, only, same_shape
+from core.ops.declare.ufunc import Calls
+from core.ops.typing.static_values import conj
 
 Pair = tuple[Tensor, Tensor]
 
@@ -33,7 +33,7 @@ for _name in ("Add", "AddV2"):
         broadcasts=True,
         samples=with_complex(binary()),
         python="add" if _name == "AddV2" else "",
-        breaks=limits.SUM,
+        breaks=domain_limits.SUM,
         vanishes="cancelled",
         doc="Elementwise sum, with broadcasting.",
     )
@@ -69,7 +69,7 @@ op(
     samples=lambda rng: equal_shapes(1)(rng) + equal_shapes(2)(rng) + equal_shapes(4)(rng),
     arithmetic="reducing",
     elementwise=True,
-    breaks=limits.TERMS,
+    breaks=domain_limits.TERMS,
     vanishes="cancelled",
     doc="The sum of tensors of one shape, added from left to right.",
 )
@@ -85,7 +85,7 @@ op(
     broadcasts=True,
     samples=with_complex(binary()),
     python="subtract",
-    breaks=limits.SUM,
+    breaks=domain_limits.SUM,
     vanishes="cancelled",
     doc="Elementwise difference, with broadcasting.",
 )
@@ -101,7 +101,7 @@ op(
     broadcasts=True,
     samples=with_complex(binary()),
     python="multiply",
-    breaks=limits.PRODUCT,
+    breaks=domain_limits.PRODUCT,
     vanishes="underflow",
     doc="Elementwise product, with broadcasting.",
 )
@@ -160,7 +160,7 @@ op(
     broadcasts=True,
     samples=with_complex(binary(), differentiable=False),
     python="squared_difference",
-    breaks=limits.SUM,
+    breaks=domain_limits.SUM,
     vanishes="cancelled",
     doc="Elementwise square of the difference, with broadcasting; of complex numbers, of its size.",
     kinks="for complex numbers the gradient counts as real, as in TensorFlow",

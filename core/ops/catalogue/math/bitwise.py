@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from core.ops.shapes import broadcast
-from core.ops.table import Sample, op
-from core.ops.type_rules import integral, unref
+from core.ops.declare.shape_rules import broadcast
+from core.ops.declare.table import Sample, op
+from core.ops.declare.type_rules import integral, unref
 
 
 def _samples(rng: np.random.Generator) -> list[Sample]:

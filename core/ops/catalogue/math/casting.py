@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from core.graph.dtypes import DType, Shape, TensorType
-from core.ops.builder import OpView, Tensor, call
+from core.ops.build.builder import OpView, Tensor, call
 from core.ops.catalogue.control.flow import copy_to
-from core.ops.table import InferContext, Sample, op
+from core.ops.declare.table import InferContext, Sample, op
 
 _WITHOUT_NUMBERS = (DType.STRING, DType.RESOURCE)
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import TensorType
-from core.ops.builder import OpView, Tensor, call
-from core.ops.host import integer
-from core.ops.shapes import brackets
-from core.ops.table import Defect, InferContext, Sample, op
-from core.ops.type_rules import numeric, unref, wrong_type
+from core.ops.build.builder import OpView, Tensor, call
+from core.ops.declare.host_arrays import integer
+from core.ops.declare.shape_rules import brackets
+from core.ops.declare.table import Defect, InferContext, Sample, op
+from core.ops.declare.type_rules import numeric, unref, wrong_type
 
 
 def _accumulated(ctx: InferContext) -> TensorType:

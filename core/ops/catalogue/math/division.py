@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from core.errors import GradstepError
-from core.ops import limits
-from core.ops.builder import OpView, Tensor, call
-from core.ops.host import is_integer
-from core.ops.known import conj
-from core.ops.quotients import truncated
-from core.ops.samples import binary, with_complex
-from core.ops.shapes import broadcast
-from core.ops.table import op
-from core.ops.type_rules import floating, numbers, only, real_numbers
+from core.ops.build.builder import OpView, Tensor, call
+from core.ops.declare import domain_limits
+from core.ops.declare.host_arrays import is_integer
+from core.ops.declare.samples import binary, with_complex
+from core.ops.declare.shape_rules import broadcast
+from core.ops.declare.table import op
+from core.ops.declare.type_rules import floating, numbers, only, real_numbers
+from core.ops.numerics.integer_division import truncated
+from core.ops.typing.static_values import conj
 
 Pair = tuple[Tensor, Tensor]
 
@@ -52,7 +52,7 @@ op(
     broadcasts=True,
     samples=with_complex(binary()),
     python="realdiv",
-    breaks=limits.QUOTIENT,
+    breaks=domain_limits.QUOTIENT,
     vanishes="underflow",
     doc="Elementwise quotient of floating-point numbers, with broadcasting.",
     differs="complex numbers over 0 have infinite parts where TensorFlow's are NaN",
@@ -69,7 +69,7 @@ op(
     broadcasts=True,
     samples=with_complex(binary()),
     arithmetic="rounded",
-    breaks=limits.QUOTIENT,
+    breaks=domain_limits.QUOTIENT,
     vanishes="underflow",
     doc="Elementwise quotient, of integers rounded to zero; with broadcasting.",
 )
@@ -124,7 +124,7 @@ op(
     samples=binary(),
     arithmetic="rounded",
     python="floordiv floor_div",
-    breaks=limits.REMAINDER,
+    breaks=domain_limits.REMAINDER,
     vanishes="rounded",
     doc="Elementwise quotient rounded down, with broadcasting.",
 )
@@ -152,7 +152,7 @@ op(
     samples=binary(),
     arithmetic="rounded",
     python="floormod mod",
-    breaks=limits.REMAINDER,
+    breaks=domain_limits.REMAINDER,
     doc="Elementwise remainder with the sign of the divisor, with broadcasting.",
     kinks="jumps where x is a multiple of y; the derivative to x is 1 there, too",
 )
@@ -169,7 +169,7 @@ op(
     samples=binary(),
     arithmetic="rounded",
     python="truncatediv",
-    breaks=limits.REMAINDER,
+    breaks=domain_limits.REMAINDER,
     vanishes="rounded",
     doc="Elementwise quotient rounded to zero, with broadcasting.",
     differs="an integer divided by 0 says so; TensorFlow calls it an unexpected error",
@@ -193,7 +193,7 @@ for _type in ("TruncateMod", "Mod"):
         samples=binary(),
         arithmetic="rounded",
         python=_type.lower() if _type == "TruncateMod" else "",
-        breaks=limits.REMAINDER,
+        breaks=domain_limits.REMAINDER,
         doc="Elementwise remainder with the sign of the dividend, with broadcasting.",
         kinks="TensorFlow has no gradient for it: a LookupError",
         differs="an integer divided by 0 says so; TensorFlow calls it an unexpected error"

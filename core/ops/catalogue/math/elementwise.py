@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from core.ops.builder import call
-from core.ops.known import zeros_like
-from core.ops.numbers import beside_zeros
-from core.ops.samples import unary, with_complex
-from core.ops.table import op
-from core.ops.type_rules import real, signed, unref
-from core.ops.ufunc import Calls
+from core.ops.build.builder import call
+from core.ops.declare.samples import unary, with_complex
+from core.ops.declare.table import op
+from core.ops.declare.type_rules import real, signed, unref
+from core.ops.declare.ufunc import Calls
+from core.ops.numerics.scalar_operands import beside_zeros
+from core.ops.typing.static_values import zeros_like
 
 op(
     "Neg",

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from core.ops import limits
-from core.ops.builder import OpView, Tensor, call
-from core.ops.known import conj, zeros_like
-from core.ops.numbers import number, one
-from core.ops.samples import equal_shapes, with_complex
-from core.ops.table import op
-from core.ops.type_rules import floating, real, same_shape
-from core.ops.ufunc import Calls
+from core.ops.build.builder import OpView, Tensor, call
+from core.ops.declare import domain_limits
+from core.ops.declare.samples import equal_shapes, with_complex
+from core.ops.declare.table import op
+from core.ops.declare.type_rules import floating, real, same_shape
+from core.ops.declare.ufunc import Calls
+from core.ops.numerics.scalar_operands import number, one
+from core.ops.typing.static_values import conj, zeros_like
 
 Pair = tuple[Tensor, Tensor]
 
@@ -137,7 +137,7 @@ op(
     gradient=_sqrt_second,
     samples=with_complex(equal_shapes(2)),
     elementwise=True,
-    breaks=limits.ROOT_SLOPE,
+    breaks=domain_limits.ROOT_SLOPE,
     doc="The gradient of Sqrt, from its output y and the gradient dy; 0 where dy is 0.",
 )
 

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from core.ops import limits
-from core.ops.builder import OpView, Tensor, call
-from core.ops.known import conj, zeros_like
-from core.ops.numbers import one
-from core.ops.samples import binary, unary, with_complex
-from core.ops.shapes import broadcast
-from core.ops.table import op
-from core.ops.type_rules import floating, floats
-from core.ops.ufunc import Calls
+from core.ops.build.builder import OpView, Tensor, call
+from core.ops.declare import domain_limits
+from core.ops.declare.samples import binary, unary, with_complex
+from core.ops.declare.shape_rules import broadcast
+from core.ops.declare.table import op
+from core.ops.declare.type_rules import floating, floats
+from core.ops.declare.ufunc import Calls
+from core.ops.numerics.scalar_operands import one
+from core.ops.typing.static_values import conj, zeros_like
 
 Pair = tuple[Tensor, Tensor]
 
@@ -58,7 +58,7 @@ op(
     gradient=lambda op, g: g * call("Reciprocal", conj(op.inputs[0])),
     samples=with_complex(unary(0.5)),
     python="log",
-    breaks=limits.LOG,
+    breaks=domain_limits.LOG,
     doc="The natural logarithm.",
 )
 op(
@@ -72,7 +72,7 @@ op(
     gradient=lambda op, g: g * call("Reciprocal", 1.0 + conj(op.inputs[0])),
     samples=with_complex(unary(-0.5)),
     python="log1p",
-    breaks=limits.LOG1P,
+    breaks=domain_limits.LOG1P,
     doc="The natural logarithm of 1 + x; exact for small x, too.",
 )
 
@@ -153,7 +153,7 @@ def _unless_zero(function: Any) -> Any:
     return kernel
 
 
-def _of_second(breaks: limits.Breaks) -> limits.Breaks:
+def _of_second(breaks: domain_limits.Breaks) -> domain_limits.Breaks:
     """The conditions of a function of y, for a product of it with x."""
     return {cause: lambda x, y, at=at: at(y) for cause, at in breaks.items()}
 
@@ -164,7 +164,7 @@ _PRODUCTS: tuple[tuple[Any, ...], ...] = (
         "x * log(y)",
         lambda xp, x, y: x * xp.log(y),
         _xlogy,
-        _of_second(limits.LOG),
+        _of_second(domain_limits.LOG),
         "x times the logarithm of y",
     ),
     (
@@ -172,10 +172,10 @@ _PRODUCTS: tuple[tuple[Any, ...], ...] = (
         "x * log1p(y)",
         lambda xp, x, y: x * xp.log1p(y),
         _xlog1py,
-        _of_second(limits.LOG1P),
+        _of_second(domain_limits.LOG1P),
         "x times the logarithm of 1 + y",
     ),
-    ("Xdivy", "x / y", lambda xp, x, y: x / y, _xdivy, limits.QUOTIENT, "x over y"),
+    ("Xdivy", "x / y", lambda xp, x, y: x / y, _xdivy, domain_limits.QUOTIENT, "x over y"),
 )
 for _type, _formula, _function, _gradient, _breaks, _doc in _PRODUCTS:
     op(

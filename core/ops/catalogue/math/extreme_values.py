@@ -8,13 +8,13 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import DType, TensorType
-from core.ops.axes import kept_shape, positive, reduced_shape, reduction
-from core.ops.builder import OpView, Tensor, call
+from core.ops.build.builder import OpView, Tensor, call
 from core.ops.catalogue.math.reduction import axes_of, samples
-from core.ops.host import integer
-from core.ops.shapes import brackets
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import real, wrong_type
+from core.ops.declare.axes import kept_shape, positive, reduced_shape, reduction
+from core.ops.declare.host_arrays import integer
+from core.ops.declare.shape_rules import brackets
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import real, wrong_type
 
 
 def _lowest(dtype: Any) -> Any:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from core.graph.dtypes import DType, TensorType
-from core.ops.builder import OpView, Tensor
-from core.ops.known import zeros_like
-from core.ops.samples import binary
-from core.ops.shapes import broadcast
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import only, real_floating
+from core.ops.build.builder import OpView, Tensor
+from core.ops.declare.samples import binary
+from core.ops.declare.shape_rules import broadcast
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import only, real_floating
+from core.ops.typing.static_values import zeros_like
 
 
 def _flag(ctx: InferContext) -> TensorType:

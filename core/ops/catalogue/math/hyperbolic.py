@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.ops import limits
-from core.ops.builder import OpView, Tensor, call
-from core.ops.known import conj
-from core.ops.samples import unary, with_complex
-from core.ops.table import op
-from core.ops.type_rules import floats
+from core.ops.build.builder import OpView, Tensor, call
+from core.ops.declare import domain_limits
+from core.ops.declare.samples import unary, with_complex
+from core.ops.declare.table import op
+from core.ops.declare.type_rules import floats
+from core.ops.typing.static_values import conj
 
 
 def _sinh(op: OpView, g: Tensor) -> Tensor:
@@ -65,7 +65,7 @@ _INVERSES: tuple[tuple[Any, ...], ...] = (
         "arccosh",
         _acosh,
         (1.5, 3.0),
-        limits.FROM_ONE,
+        domain_limits.FROM_ONE,
         "cosine",
         "the derivative at 1 is infinite",
     ),
@@ -74,7 +74,7 @@ _INVERSES: tuple[tuple[Any, ...], ...] = (
         "arctanh",
         _atanh,
         (-0.9, 0.9),
-        limits.BEYOND_ONES,
+        domain_limits.BEYOND_ONES,
         "tangent",
         "the derivative at -1 and 1 is infinite",
     ),

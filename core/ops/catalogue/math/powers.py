@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from core.errors import GradstepError
-from core.ops import limits
-from core.ops.builder import OpView, Tensor, call
-from core.ops.host import is_integer
-from core.ops.known import conj, ones_like, select, zeros_like
-from core.ops.samples import binary, unary, with_complex
-from core.ops.shapes import broadcast
-from core.ops.table import op
-from core.ops.type_rules import floats, numeric, signed, unref
+from core.ops.build.builder import OpView, Tensor, call
+from core.ops.declare import domain_limits
+from core.ops.declare.host_arrays import is_integer
+from core.ops.declare.samples import binary, unary, with_complex
+from core.ops.declare.shape_rules import broadcast
+from core.ops.declare.table import op
+from core.ops.declare.type_rules import floats, numeric, signed, unref
+from core.ops.typing.static_values import conj, ones_like, select, zeros_like
 
 op(
     "Square",
@@ -39,7 +39,7 @@ op(
     gradient=lambda op, g: call("SqrtGrad", op.outputs[0], g),
     samples=with_complex(unary(0.5)),
     python="sqrt",
-    breaks=limits.ROOT,
+    breaks=domain_limits.ROOT,
     doc="The square root.",
     kinks="the derivative at 0 is infinite, but a zero gradient stays zero there",
 )
@@ -55,7 +55,7 @@ op(
     samples=with_complex(unary(0.5)),
     python="rsqrt",
     elementwise=True,
-    breaks=limits.INVERSE_ROOT,
+    breaks=domain_limits.INVERSE_ROOT,
     doc="One over the square root.",
 )
 for _type in ("Reciprocal", "Inv"):
@@ -71,7 +71,7 @@ for _type in ("Reciprocal", "Inv"):
         samples=with_complex(unary(0.5)),
         arithmetic="rounded",
         python="reciprocal" if _type == "Reciprocal" else "",
-        breaks=limits.INVERSE,
+        breaks=domain_limits.INVERSE,
         vanishes="underflow",
         doc="One over x.",
         differs="one over complex 0 has an infinite part where TensorFlow's is NaN",
@@ -108,7 +108,7 @@ op(
     broadcasts=True,
     samples=with_complex(binary(symmetric=False)),
     python="pow",
-    breaks=limits.POWER,
+    breaks=domain_limits.POWER,
     vanishes="underflow",
     doc="Elementwise power, with broadcasting.",
     kinks="the derivative to y is 0 where x <= 0; to x it is NaN at x = 0, y = 0",

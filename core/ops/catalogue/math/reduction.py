@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from core.graph.dtypes import SCALAR, DType, TensorType
-from core.ops import limits
-from core.ops.axes import kept_shape, reduced, reduction, spread
-from core.ops.builder import OpView, Tensor, call
-from core.ops.host import integers, is_integer
-from core.ops.numbers import number
-from core.ops.samples import ints, unary
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import numeric, real_floating, wrong_type
-from core.ops.ufunc import Calls
+from core.ops.build.builder import OpView, Tensor, call
+from core.ops.declare import domain_limits
+from core.ops.declare.axes import kept_shape, reduced, reduction, spread
+from core.ops.declare.host_arrays import integers, is_integer
+from core.ops.declare.samples import ints, unary
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import numeric, real_floating, wrong_type
+from core.ops.declare.ufunc import Calls
+from core.ops.numerics.scalar_operands import number
 
 
 def samples(rng: np.random.Generator) -> list[Sample]:
@@ -51,7 +51,7 @@ op(
     gradient=lambda op, g: (spread(g, *op.inputs), None),
     samples=samples,
     arithmetic="reducing",
-    breaks=limits.TERMS,
+    breaks=domain_limits.TERMS,
     vanishes="cancelled",
     doc="The sum over some axes; over none, the input itself.",
     differs="float32 sums go pairwise, and float16 sums are rounded once at the end, so the last "
@@ -119,7 +119,7 @@ op(
     gradient=_mean_gradient,
     samples=samples,
     arithmetic="reducing",
-    breaks=limits.TERMS,
+    breaks=domain_limits.TERMS,
     vanishes="cancelled",
     doc="The mean over some axes: NaN of nothing; of integers rounded towards zero.",
 )

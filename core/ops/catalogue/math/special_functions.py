@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from core.ops import limits
-from core.ops.builder import OpView, Tensor, call
-from core.ops.samples import unary
-from core.ops.shapes import broadcast
-from core.ops.special import error_function, gamma_function, zeta_function
-from core.ops.special.series import in_double
-from core.ops.table import Sample, op
-from core.ops.type_rules import only, real_floats
+from core.ops.build.builder import OpView, Tensor, call
+from core.ops.declare import domain_limits
+from core.ops.declare.samples import unary
+from core.ops.declare.shape_rules import broadcast
+from core.ops.declare.table import Sample, op
+from core.ops.declare.type_rules import only, real_floats
+from core.ops.numerics.special import error_function, gamma_function, zeta_function
+from core.ops.numerics.special.series import in_double
 
 
 def _bell(op: OpView) -> Tensor:
@@ -109,10 +109,10 @@ _ONE_ARGUMENT: tuple[tuple[Any, ...], ...] = (
     ),
 )
 _BREAKS = {
-    "Erfinv": limits.BEYOND_ONES,
-    "Ndtri": limits.SHARE,
-    "Lgamma": limits.GAMMA,
-    "Digamma": limits.GAMMA,
+    "Erfinv": domain_limits.BEYOND_ONES,
+    "Ndtri": domain_limits.SHARE,
+    "Lgamma": domain_limits.GAMMA,
+    "Digamma": domain_limits.GAMMA,
 }
 for _type, _function, _gradient, _samples, _doc, _kinks, _differs in _ONE_ARGUMENT:
     op(

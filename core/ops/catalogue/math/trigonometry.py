@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from core.ops import limits
-from core.ops.builder import OpView, Tensor, call
-from core.ops.known import conj
-from core.ops.samples import binary, unary, with_complex
-from core.ops.table import op
-from core.ops.type_rules import floats, real_floating, real_numbers
+from core.ops.build.builder import OpView, Tensor, call
+from core.ops.declare import domain_limits
+from core.ops.declare.samples import binary, unary, with_complex
+from core.ops.declare.table import op
+from core.ops.declare.type_rules import floats, real_floating, real_numbers
+from core.ops.typing.static_values import conj
 
 
 def _sin(op: OpView, g: Tensor) -> Tensor:
@@ -77,7 +77,7 @@ for _type, _ufunc, _gradient, _high, _kinks, _word in _INVERSES:
         gradient=_gradient,
         samples=with_complex(unary(-_high, _high)),
         python=_type.lower(),
-        breaks={} if _type == "Atan" else limits.BETWEEN_ONES,
+        breaks={} if _type == "Atan" else domain_limits.BETWEEN_ONES,
         flat="saturated" if _type == "Atan" else "",
         doc=f"The angle in radians whose {_word} is x.",
         kinks=f"the derivative is {_kinks}" if _kinks else "",

@@ -9,7 +9,7 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import SCALAR, DType, Shape, TensorType
-from core.ops.builder import OpView, Tensor, call, call_many
+from core.ops.build.builder import OpView, Tensor, call, call_many
 from core.ops.catalogue.neural.channels import (
     FORMATS,
     FORMATS_3D,
@@ -17,9 +17,9 @@ from core.ops.catalogue.neural.channels import (
     lined_up,
     other_axes,
 )
-from core.ops.float_attributes import single
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import merged, want_rank, wrong_type
+from core.ops.declare.float_attributes import single
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import merged, want_rank, wrong_type
 
 WIDER = "takes float64, too, which TensorFlow's do not"
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from core.graph.dtypes import DType, Shape, TensorType
-from core.ops.builder import OpView, Tensor, call
+from core.ops.build.builder import OpView, Tensor, call
 from core.ops.catalogue.neural.batch_norm import (
     WIDER,
     channels_of,
@@ -23,10 +23,10 @@ from core.ops.catalogue.neural.channels import (
     lined_up_tensor,
     other_axes,
 )
-from core.ops.float_attributes import single
-from core.ops.known import zeros_like
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import merged
+from core.ops.declare.float_attributes import single
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import merged
+from core.ops.typing.static_values import zeros_like
 
 
 def _gradients(ctx: InferContext) -> tuple[TensorType, ...]:

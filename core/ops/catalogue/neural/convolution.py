@@ -15,7 +15,7 @@ from core.ops.catalogue.neural.sliding import (
     PADDINGS,
     PADDINGS_EXPLICIT,
 )
-from core.ops.table import Sample, op
+from core.ops.declare.table import Sample, op
 
 _Sizes = tuple[int, ...]
 _Attrs = Mapping[str, object]

@@ -22,8 +22,8 @@ from core.ops.catalogue.neural.sliding import (
     PADDINGS_EXPLICIT,
 )
 from core.ops.catalogue.neural.windows import Slide, certain
-from core.ops.samples import ints
-from core.ops.table import Sample, Samples, op
+from core.ops.declare.samples import ints
+from core.ops.declare.table import Sample, Samples, op
 
 
 def _way_back(method: Method, forward: Samples, told: int) -> Samples:

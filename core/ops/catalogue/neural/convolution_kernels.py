@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from core.graph.model import Operation
-from core.ops.builder import OpView, Tensor, call
+from core.ops.build.builder import OpView, Tensor, call
 from core.ops.catalogue.neural.convolving import (
     Method,
     check_way_back,
@@ -15,9 +15,9 @@ from core.ops.catalogue.neural.convolving import (
     whole_image,
 )
 from core.ops.catalogue.neural.windows import Sizes, Slide, certain
-from core.ops.host import integers
-from core.ops.known import shape_of
-from core.ops.ufunc import Kernel
+from core.ops.declare.host_arrays import integers
+from core.ops.declare.ufunc import Kernel
+from core.ops.typing.static_values import shape_of
 
 Kernels = tuple[Kernel, Kernel]  # plain, and with a place for the result
 

@@ -22,10 +22,10 @@ from core.ops.catalogue.neural.windows import (
     known_sizes,
     ranked,
 )
-from core.ops.host import integers
-from core.ops.shapes import one_dtype
-from core.ops.table import Infer, InferContext
-from core.ops.type_rules import want_rank, wrong_type
+from core.ops.declare.host_arrays import integers
+from core.ops.declare.shape_rules import one_dtype
+from core.ops.declare.table import Infer, InferContext
+from core.ops.declare.type_rules import want_rank, wrong_type
 
 # (xp, one array, the other, axes, place for the result), images with the channels last
 Algorithm = Callable[[Any, Any, Any, Sequence[Axis], Any], None]

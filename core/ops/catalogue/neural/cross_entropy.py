@@ -8,14 +8,14 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
-from core.ops.builder import OpView, Tensor, call
+from core.ops.build.builder import OpView, Tensor, call
 from core.ops.catalogue.neural.softmax import LAST, largest_calls, shifted, sum_calls
-from core.ops.indexing import blanked, check
-from core.ops.rules import TF_CPU, OutOfRange, Rules
-from core.ops.shapes import broadcast_shapes, one_dtype
-from core.ops.table import Defect, InferContext, Sample, op
-from core.ops.type_rules import real_floating, wrong_type
-from core.ops.ufunc import Calls
+from core.ops.declare.shape_rules import broadcast_shapes, one_dtype
+from core.ops.declare.system_rules import TF_CPU, OutOfRange, Rules
+from core.ops.declare.table import Defect, InferContext, Sample, op
+from core.ops.declare.type_rules import real_floating, wrong_type
+from core.ops.declare.ufunc import Calls
+from core.ops.numerics.index_bounds import blanked, check
 
 
 def _brief(shape: Shape) -> str:

@@ -16,7 +16,7 @@ from core.ops.catalogue.neural.convolution_kernels import (
 from core.ops.catalogue.neural.convolving import filter_type, input_type, out_type
 from core.ops.catalogue.neural.planes import DEPTHWISE
 from core.ops.catalogue.neural.sliding import FORMATS_2D, PADDINGS_EXPLICIT
-from core.ops.table import Sample, op
+from core.ops.declare.table import Sample, op
 
 
 def _samples(rng: np.random.Generator) -> list[Sample]:

@@ -10,13 +10,13 @@ import numpy as np
 
 from core.graph.dtypes import DType, Shape, TensorType
 from core.graph.model import Operation
-from core.ops.builder import OpView, Tensor, call
+from core.ops.build.builder import OpView, Tensor, call
 from core.ops.catalogue.neural.patches import every_tap
 from core.ops.catalogue.neural.sliding import PADDINGS, checked_slide, unsupported, wrong
 from core.ops.catalogue.neural.windows import Axis, Slide, known_sizes, ranked
-from core.ops.known import shape_of
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import wrong_type
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import wrong_type
+from core.ops.typing.static_values import shape_of
 
 _LISTS = ("ksizes", "strides", "rates")
 

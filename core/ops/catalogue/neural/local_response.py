@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from core.graph.dtypes import TensorType
-from core.ops.builder import OpView, Tensor, call
-from core.ops.float_attributes import single
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import real_floating, same_shape, want_rank
+from core.ops.build.builder import OpView, Tensor, call
+from core.ops.declare.float_attributes import single
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import real_floating, same_shape, want_rank
 
 ATTRS = {"depth_radius": 5, "bias": 1.0, "alpha": 1.0, "beta": 0.5}
 WIDER = (

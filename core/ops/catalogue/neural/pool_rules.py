@@ -7,16 +7,16 @@ from typing import Any
 
 from core.graph.dtypes import DType, Shape, TensorType
 from core.graph.model import Operation
-from core.ops.builder import OpView
+from core.ops.build.builder import OpView
 from core.ops.catalogue.neural import pools
 from core.ops.catalogue.neural.pool_windows import RANK, Pool
 from core.ops.catalogue.neural.sliding import attributes
 from core.ops.catalogue.neural.windows import Sizes, known_sizes
-from core.ops.host import integers
-from core.ops.shapes import one_dtype
-from core.ops.table import Infer, InferContext
-from core.ops.type_rules import want_rank, wrong_type
-from core.ops.ufunc import Kernel
+from core.ops.declare.host_arrays import integers
+from core.ops.declare.shape_rules import one_dtype
+from core.ops.declare.table import Infer, InferContext
+from core.ops.declare.type_rules import want_rank, wrong_type
+from core.ops.declare.ufunc import Kernel
 
 # TensorFlow's gradients take these, but its op does not.
 _REFUSED = {"MaxPool": (DType.UINT32, DType.UINT64)}

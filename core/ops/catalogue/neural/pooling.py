@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from core.ops.builder import OpView, Tensor, call
+from core.ops.build.builder import OpView, Tensor, call
 from core.ops.catalogue.neural import pools
 from core.ops.catalogue.neural.pool_rules import given, kernels, pooled
 from core.ops.catalogue.neural.sliding import (
@@ -14,8 +14,8 @@ from core.ops.catalogue.neural.sliding import (
     PADDINGS,
     PADDINGS_EXPLICIT,
 )
-from core.ops.known import shape_of
-from core.ops.table import Sample, op
+from core.ops.declare.table import Sample, op
+from core.ops.typing.static_values import shape_of
 
 
 def max_samples(rng: np.random.Generator) -> list[Sample]:

@@ -11,7 +11,7 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import INDEX, DType, Shape, TensorType
 from core.graph.model import Operation
-from core.ops.builder import OpView, Tensor, call
+from core.ops.build.builder import OpView, Tensor, call
 from core.ops.catalogue.neural.patches import Axes
 from core.ops.catalogue.neural.pool_rules import checked_pool
 from core.ops.catalogue.neural.pool_windows import RANK, Pool
@@ -19,10 +19,10 @@ from core.ops.catalogue.neural.pooling import mean_samples
 from core.ops.catalogue.neural.pools import first_largest
 from core.ops.catalogue.neural.sliding import PADDINGS
 from core.ops.catalogue.neural.windows import known_sizes
-from core.ops.known import shape_of, zeros_like
-from core.ops.samples import ints
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import wrong_type
+from core.ops.declare.samples import ints
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import wrong_type
+from core.ops.typing.static_values import shape_of, zeros_like
 
 
 def _type(ctx: InferContext) -> tuple[TensorType, TensorType]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from core.ops.builder import OpView, Tensor, call
+from core.ops.build.builder import OpView, Tensor, call
 from core.ops.catalogue.neural import pools
 from core.ops.catalogue.neural.pool_rules import (
     given,
@@ -26,9 +26,9 @@ from core.ops.catalogue.neural.sliding import (
     PADDINGS_EXPLICIT,
 )
 from core.ops.catalogue.neural.windows import certain
-from core.ops.known import zeros_like
-from core.ops.samples import ints
-from core.ops.table import Sample, Samples, op
+from core.ops.declare.samples import ints
+from core.ops.declare.table import Sample, Samples, op
+from core.ops.typing.static_values import zeros_like
 
 
 def _with_output(type: str, forward: Samples, again: bool = False) -> Samples:

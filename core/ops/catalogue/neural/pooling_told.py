@@ -9,17 +9,17 @@ import numpy as np
 
 from core.graph.dtypes import DType, Shape, TensorType
 from core.graph.model import Operation
-from core.ops.builder import OpView, Tensor, call
+from core.ops.build.builder import OpView, Tensor, call
 from core.ops.catalogue.neural import pools
 from core.ops.catalogue.neural.pool_windows import RANK, Pool
 from core.ops.catalogue.neural.sliding import FORMATS_2D, PADDINGS
 from core.ops.catalogue.neural.windows import Sizes, certain, known_sizes, ranked
-from core.ops.host import integers
-from core.ops.known import zeros_like
-from core.ops.samples import ints
-from core.ops.shapes import one_dtype
-from core.ops.table import InferContext, Sample, Samples, op
-from core.ops.type_rules import want_rank, wrong_type
+from core.ops.declare.host_arrays import integers
+from core.ops.declare.samples import ints
+from core.ops.declare.shape_rules import one_dtype
+from core.ops.declare.table import InferContext, Sample, Samples, op
+from core.ops.declare.type_rules import want_rank, wrong_type
+from core.ops.typing.static_values import zeros_like
 
 _ATTRS: dict[str, Any] = {"padding": str, "data_format": "NHWC"}
 

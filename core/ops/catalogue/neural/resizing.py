@@ -13,15 +13,15 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape, TensorType
-from core.ops.builder import OpView, Tensor, call
+from core.ops.build.builder import OpView, Tensor, call
 from core.ops.catalogue.neural.windows import Sizes, known_sizes, ranked
-from core.ops.host import integers
-from core.ops.known import shape_of
-from core.ops.rows import sum_rows
-from core.ops.samples import ints
-from core.ops.shapes import brackets
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import want_rank, wrong_type
+from core.ops.declare.host_arrays import integers
+from core.ops.declare.samples import ints
+from core.ops.declare.shape_rules import brackets
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import want_rank, wrong_type
+from core.ops.numerics.row_updates import sum_rows
+from core.ops.typing.static_values import shape_of
 
 _ATTRS = {"align_corners": False, "half_pixel_centers": False}
 

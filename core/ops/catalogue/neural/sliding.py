@@ -9,7 +9,7 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.ops.catalogue.neural.windows import Slide
-from core.ops.table import InferContext
+from core.ops.declare.table import InferContext
 
 FORMATS_2D = ("NHWC", "NCHW")
 FORMATS_3D = ("NDHWC", "NCDHW")

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from core.graph.dtypes import TensorType
-from core.ops import limits
-from core.ops.builder import OpView, Tensor, call
-from core.ops.numbers import one
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import real_floating, unref
-from core.ops.ufunc import BLOCK, Calls
+from core.ops.build.builder import OpView, Tensor, call
+from core.ops.declare import domain_limits
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import real_floating, unref
+from core.ops.declare.ufunc import BLOCK, Calls
+from core.ops.numerics.scalar_operands import one
 
 LAST = np.array([-1], np.int32)
 _FEW_CLASSES, _MANY_ROWS = 32, 32
@@ -109,7 +109,7 @@ op(
     in_place="logits",
     gradient=_softmax_gradient,
     samples=_logits,
-    breaks=limits.TERMS,
+    breaks=domain_limits.TERMS,
     flat="saturated",
     vanishes="underflow",
     doc="Exponentials along the last axis, scaled to sum to 1.",
@@ -124,7 +124,7 @@ op(
     kernel=_log_softmax,
     gradient=_log_softmax_gradient,
     samples=_logits,
-    breaks=limits.TERMS,
+    breaks=domain_limits.TERMS,
     flat="saturated",
     doc="The logarithm of Softmax, computed without losing small values.",
 )

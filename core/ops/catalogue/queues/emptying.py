@@ -9,9 +9,9 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import SCALAR, DType, Shape, TensorType
-from core.ops.host import home, integers
-from core.ops.queue import Item, Queue
-from core.ops.table import InferContext, op
+from core.ops.declare.host_arrays import home, integers
+from core.ops.declare.table import InferContext, op
+from core.ops.state.queue import Item, Queue
 
 
 def _components(ctx: InferContext) -> tuple[TensorType, ...]:

@@ -7,9 +7,9 @@ from typing import Any
 
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape, TensorType
-from core.ops.queue import Item, Queue
-from core.ops.table import InferContext, op
-from core.ops.type_rules import want_some
+from core.ops.declare.table import InferContext, op
+from core.ops.declare.type_rules import want_some
+from core.ops.state.queue import Item, Queue
 
 
 def shape_text(shape: Any) -> str:

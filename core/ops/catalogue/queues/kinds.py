@@ -7,13 +7,13 @@ from typing import Any
 
 from core.graph.dtypes import SCALAR, UNKNOWN, DType, Shape, TensorType
 from core.graph.model import Operation
-from core.ops.attribute_edits import as_long_as
-from core.ops.attribute_kinds import attribute
-from core.ops.philox import seeds_of
-from core.ops.queue import Queue
-from core.ops.queue_kinds import PriorityQueue, ShuffleQueue
-from core.ops.table import InferContext, op
-from core.ops.type_rules import want_some
+from core.ops.declare.attribute_kinds import attribute
+from core.ops.declare.table import InferContext, op
+from core.ops.declare.type_rules import want_some
+from core.ops.numerics.philox import seeds_of
+from core.ops.state.queue import Queue
+from core.ops.state.queue_kinds import PriorityQueue, ShuffleQueue
+from core.ops.typing.dependent_attributes import as_long_as
 
 _ATTRS = {
     "component_types": tuple,

@@ -8,8 +8,8 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import INDEX, DType, Shape, TensorType
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import want_rank, wrong_type
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import want_rank, wrong_type
 
 
 def _counted(ctx: InferContext) -> TensorType:

@@ -14,12 +14,12 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape, TensorType
 from core.graph.model import Operation
-from core.ops.indexing import bounds_hint, changing_nothing, check, resolve
-from core.ops.optimizer_rules import RULES, Rule
-from core.ops.rules import TF_CPU, Rules
-from core.ops.scatter import in_turn
-from core.ops.table import InferContext, Sample, lookup, op
-from core.ops.type_rules import merged, one_floating_type, want_rank, wrong_type
+from core.ops.declare.optimizer_table import RULES, Rule
+from core.ops.declare.system_rules import TF_CPU, Rules
+from core.ops.declare.table import InferContext, Sample, lookup, op
+from core.ops.declare.type_rules import merged, one_floating_type, want_rank, wrong_type
+from core.ops.numerics.index_bounds import bounds_hint, changing_nothing, check, resolve
+from core.ops.numerics.scatter import in_turn
 
 Dims = tuple[int | None, ...] | None
 

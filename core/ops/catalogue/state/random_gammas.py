@@ -10,13 +10,13 @@ from core.errors import GradstepError
 from core.graph.dtypes import Shape, TensorType
 from core.graph.model import Operation
 from core.ops.catalogue.state.random_numbers import SEEDS, UNSEEDED, drawn_shape, drawn_sizes
-from core.ops.gamma_numbers import gammas
-from core.ops.host import integer
-from core.ops.philox import seeds_of
-from core.ops.random_streams import RESERVED
-from core.ops.samples import ints
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import wrong_type
+from core.ops.declare.host_arrays import integer
+from core.ops.declare.samples import ints
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import wrong_type
+from core.ops.numerics.gamma_sampling import gammas
+from core.ops.numerics.philox import seeds_of
+from core.ops.numerics.random_streams import RESERVED
 
 
 def _drawn(ctx: InferContext) -> TensorType:

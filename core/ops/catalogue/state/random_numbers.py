@@ -1,7 +1,7 @@
 """Random tensors of a given shape: TensorFlow's numbers for the same seeds, run after run.
 
 An operation's stream restarts with every session and moves on with every run; how far it has come
-is its counter (see `counter` in core/ops/table.py), in blocks of 128 bits.
+is its counter (see `counter` in core/ops/declare/table.py), in blocks of 128 bits.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape, TensorType
 from core.graph.model import Operation
-from core.ops import random_streams as streams
-from core.ops.attribute_kinds import attribute
-from core.ops.host import integer, integers
-from core.ops.philox import DRAWN_AS, Seeds, seeds_of
-from core.ops.samples import ints
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import sized_by, want_rank, wrong_type
+from core.ops.declare.attribute_kinds import attribute
+from core.ops.declare.host_arrays import integer, integers
+from core.ops.declare.samples import ints
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import sized_by, want_rank, wrong_type
+from core.ops.numerics import random_streams as streams
+from core.ops.numerics.philox import DRAWN_AS, Seeds, seeds_of
 
 SEEDS = {"seed": 0, "seed2": 0}
 UNSEEDED = (

@@ -9,12 +9,12 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import INDEX, DType, Shape, TensorType
 from core.graph.model import Operation
-from core.ops import random_streams as streams
 from core.ops.catalogue.state.random_numbers import SEEDS, UNSEEDED
-from core.ops.host import integer
-from core.ops.philox import seeds_of
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import unref, want_rank, wrong_type
+from core.ops.declare.host_arrays import integer
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import unref, want_rank, wrong_type
+from core.ops.numerics import random_streams as streams
+from core.ops.numerics.philox import seeds_of
 
 
 def _shuffle(

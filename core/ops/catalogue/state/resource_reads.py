@@ -8,14 +8,14 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import INDEX, DType, Shape, TensorType
-from core.ops.builder import OpView, Tensor, call
+from core.ops.build.builder import OpView, Tensor, call
+from core.ops.build.indexed_slices import IndexedSlices
 from core.ops.catalogue.state.resources import element_type
-from core.ops.indexed_slices import IndexedSlices
-from core.ops.known import shape_of
-from core.ops.rules import TF_CPU, Rules
-from core.ops.samples import ints, unary
-from core.ops.table import InferContext, Sample, lookup, op
-from core.ops.type_rules import wrong_type
+from core.ops.declare.samples import ints, unary
+from core.ops.declare.system_rules import TF_CPU, Rules
+from core.ops.declare.table import InferContext, Sample, lookup, op
+from core.ops.declare.type_rules import wrong_type
+from core.ops.typing.static_values import shape_of
 
 _FLAT = np.array([-1], np.int32)
 

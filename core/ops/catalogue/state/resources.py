@@ -6,9 +6,9 @@ from typing import Any
 
 from core.graph.dtypes import DType, Shape, TensorType
 from core.ops.catalogue.control.flow import copy_to
-from core.ops.samples import equal_shapes, unary
-from core.ops.table import InferContext, op
-from core.ops.type_rules import merged, wrong_type
+from core.ops.declare.samples import equal_shapes, unary
+from core.ops.declare.table import InferContext, op
+from core.ops.declare.type_rules import merged, wrong_type
 
 
 def _handle(ctx: InferContext) -> TensorType:

@@ -10,14 +10,14 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape, TensorType
-from core.ops import scatter
-from core.ops.indexing import bounds_hint, changing_nothing, check, resolve, subscript
-from core.ops.rules import TF_CPU, Rules
-from core.ops.samples import ints
-from core.ops.scatter import Combine, combined
-from core.ops.shapes import brackets
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import wrong_type
+from core.ops.declare.samples import ints
+from core.ops.declare.shape_rules import brackets
+from core.ops.declare.system_rules import TF_CPU, Rules
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import wrong_type
+from core.ops.numerics import scatter
+from core.ops.numerics.index_bounds import bounds_hint, changing_nothing, check, resolve, subscript
+from core.ops.numerics.scatter import Combine, combined
 
 WHOLE_OR_NOTHING = (
     "an index outside leaves the variable as it was; TensorFlow applies the rows before it"

@@ -9,11 +9,11 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape, TensorType
 from core.ops.catalogue.arrays.slices import MASKS, Spec, cut_shape, python_index
-from core.ops.host import integers
-from core.ops.samples import ints
-from core.ops.shapes import brackets
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import wrong_type
+from core.ops.declare.host_arrays import integers
+from core.ops.declare.samples import ints
+from core.ops.declare.shape_rules import brackets
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import wrong_type
 
 
 def _assigned(ctx: InferContext) -> TensorType | tuple[TensorType, ...]:

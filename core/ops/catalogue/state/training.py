@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from core.graph.dtypes import Shape, TensorType
-from core.ops.adam import adam_calls
-from core.ops.table import InferContext, Sample, op
-from core.ops.type_rules import merged, one_floating_type, want_rank
-from core.ops.ufunc import Calls
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import merged, one_floating_type, want_rank
+from core.ops.declare.ufunc import Calls
+from core.ops.numerics.adam_calls import adam_calls
 
 
 def _updates(count: int) -> Any:

@@ -20,7 +20,7 @@ from core.graph.model import Graph, TensorRef
 from core.io.document import Document
 from core.io.graphdef import from_pb
 from core.io.open import read
-from core.ops.variable import VARIABLES, is_trainable
+from core.ops.build.variable import VARIABLES, is_trainable
 from tests.support import gradient_facts as facts
 from tests.support import oracle
 from tests.support import tensorflow_graphs as written

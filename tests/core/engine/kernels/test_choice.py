@@ -24,8 +24,8 @@ from core.engine.session import Session
 from core.engine.state import initial_store
 from core.errors import GradstepError
 from core.graph.dtypes import DType
-from core.ops.builder import GraphBuilder
-from core.ops.rules import Rules
+from core.ops.build.builder import GraphBuilder
+from core.ops.declare.system_rules import Rules
 
 
 def opening(problem: Exception) -> Callable[[], Any]:

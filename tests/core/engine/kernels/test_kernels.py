@@ -19,7 +19,7 @@ from core.engine.kernels.library import NUMBA, SCIPY, Library
 from core.engine.kernels.registry import ALTERNATIVES
 from core.engine.session import Session
 from core.errors import GradstepError
-from core.ops.table import Sample, lookup
+from core.ops.declare.table import Sample, lookup
 from tests.support.op_cases import KNOWN, NOTHING_KNOWN, Case, cases, make
 
 EPSILON = np.finfo(np.float32).eps

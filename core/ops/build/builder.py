@@ -1,0 +1,253 @@
+"""Building graphs in Python: tensor handles with operators, name scopes, control dependencies.
+
+Gradient rules, user gradient functions, importers and tests all build through this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from core.errors import GradstepError
+from core.graph.changes import alike
+from core.graph.dtypes import DType, TensorType
+from core.graph.loop import crossing, loop_of, within
+from core.graph.model import NO_ATTRS, Constant, Graph, Operation, TensorRef
+from core.ops.build.build_context import Surroundings
+from core.ops.build.python_values import as_array, as_shape, attribute
+from core.ops.build.tensor import OpView, Tensor, TensorLike, call, call_many
+from core.ops.build.used_names import names_of
+from core.ops.declare.table import OpDef, lookup
+from core.ops.typing.inference import Inference, Inferrer, declare, declared
+
+_TENSORS = frozenset({Tensor})
+
+
+class GraphBuilder(Surroundings):
+    """A graph under construction. Not thread-safe; `build()` freezes what is there so far.
+
+    before: a graph whose operations are taken where others like them are made, so that who knows
+    those knows these.
+    """
+
+    def __init__(self, graph: Graph | None = None, before: Graph | None = None) -> None:
+        super().__init__()
+        self._before = {} if before is None else before.operations
+        self._operations: dict[str, Operation] = {}
+        self._inferrer = Inferrer()
+        self._in_order = True  # every operation comes after all that it waits for
+        self._inside: dict[str, tuple[TensorType, ...]] = {}  # operations of loops made here
+        if graph is not None:
+            self._start_from(graph)
+
+    def build(self) -> Graph:
+        """What is there so far; it is typed already, and mostly in order."""
+        if not self._in_order:
+            return Graph(dict(self._operations))
+        graph = Graph.ordered(self._operations)
+        declare(graph, self._inferrer.found())
+        return graph
+
+    # -- looking ---------------------------------------------------------------------------
+
+    @property
+    def size(self) -> int:
+        """How many operations there are."""
+        return len(self._operations)
+
+    @property
+    def known(self) -> Inference:
+        """What is known of them at this moment."""
+        return Inference(self._inferrer.types, self._inferrer.constants)
+
+    def latest(self, count: int) -> list[Operation]:
+        """The last operations made."""
+        return list(islice(reversed(self._operations.values()), count))
+
+    def operation(self, name: str) -> Operation:
+        return self._operations[name]
+
+    def has(self, name: str) -> bool:
+        """Whether there is an operation of this name."""
+        return name in self._operations
+
+    def type_of(self, ref: TensorRef) -> TensorType:
+        outputs = self._inferrer.types.of.get(ref.op) or self._inside[ref.op]
+        return outputs[ref.index]  # type: ignore[return-value]
+
+    def constant_value(self, tensor: Tensor) -> np.ndarray | None:
+        """The tensor's value when it is known before running, else None."""
+        return self._inferrer.constant(tensor.ref)
+
+    def output_count(self, name: str) -> int:
+        return len(self._inferrer.types.of[name])
+
+    def get(self, ref: TensorRef | str) -> Tensor:
+        """A handle on a tensor that is already there. Raises GradstepError when it is not."""
+        ref = TensorRef.parse(ref) if isinstance(ref, str) else ref
+        if ref not in self._inferrer.types:
+            raise GradstepError(f"there is no tensor '{ref}'", kind="KeyError", node=ref.op)
+        return Tensor(self, ref)
+
+    # -- making ----------------------------------------------------------------------------
+
+    def add(self, operation: Operation) -> tuple[Tensor, ...]:
+        """Add a finished operation as it is; its name must be free. Raises GradstepError."""
+        name = operation.name
+        self._names.check(name)
+        outputs = self._inferrer.infer(operation)
+        self._put(operation)
+        return tuple([Tensor(self, TensorRef(name, i)) for i in range(len(outputs))])
+
+    def adopt(self, operation: Operation) -> tuple[Tensor, ...]:
+        """The same, in the branch or the loop's body that is being made."""
+        if self.branch is not None:
+            inputs = [Tensor(self, ref) for ref in operation.inputs if ref is not None]
+            waits = self.branch.waits(inputs, operation.control_inputs)
+            operation = replace(operation, control_inputs=waits)
+            self.branch.take(operation.name)
+        return self.add(operation)
+
+    def add_typed(
+        self, operation: Operation, outputs: tuple[TensorType, ...], constant: np.ndarray | None
+    ) -> None:
+        """The same for one of which is known what would be inferred."""
+        self._put(operation)
+        self._inferrer.types.of[operation.name] = outputs
+        if constant is not None:
+            self._inferrer.constants[operation.name] = constant
+
+    def repeat(self, graph: Graph, names: Sequence[str]) -> None:
+        """Add operations of `graph` again, which it has typed and which fit here as they did
+        there."""
+        known = declared(graph)
+        self._names.take_later(names)
+        self._operations.update(zip(names, map(graph.operations.__getitem__, names), strict=True))
+        self._inferrer.types.of.update(
+            zip(names, map(known.types.of.__getitem__, names), strict=True)
+        )
+        constants = {name: known.constants[name] for name in names if name in known.constants}
+        self._inferrer.constants.update(constants)
+
+    def op(
+        self,
+        type: str,
+        /,
+        *inputs: TensorLike,
+        name: str | None = None,
+        control_inputs: Sequence[str] = (),
+        **attrs: Any,
+    ) -> tuple[Tensor, ...]:
+        """Add an operation and return its outputs. Inputs that are not tensors become constants
+        of the first tensor's dtype where the op wants one dtype. Raises GradstepError."""
+        definition = lookup(type, name)
+        tensors = self._as_inputs(definition, inputs)
+        # The inputs' constants were made first, so that they come before their consumer.
+        own = self.unique(name or type)
+        if self._inside:
+            self._require_outside(own, tensors)
+        if self.branch is not None:
+            tensors = self.branch.admitted(own, tensors)
+        operation = Operation(
+            name=own,
+            type=type,
+            inputs=tuple([t.ref for t in tensors]),
+            control_inputs=self._waits(control_inputs, tensors),
+            attrs={k: attribute(v, definition.attrs.get(k)) for k, v in attrs.items()}
+            if attrs
+            else NO_ATTRS,
+            origin=self.origin,
+            phase=self.phase,
+        )
+        if self.branch is not None:
+            self.branch.take(own)
+        return self.add(operation)
+
+    def one(
+        self, type: str, /, *inputs: TensorLike, name: str | None = None, **attrs: Any
+    ) -> Tensor:
+        """`op` for an op type with one output."""
+        return self.op(type, *inputs, name=name, **attrs)[0]
+
+    def tensor(self, value: TensorLike, dtype: DType | str | None = None) -> Tensor:
+        """`value` itself if it is a tensor, else a constant (by default float32 or int32)."""
+        if isinstance(value, Tensor):
+            return value
+        return self.constant(value, dtype=dtype)
+
+    def constant(
+        self, value: Any, dtype: DType | str | None = None, name: str | None = None
+    ) -> Tensor:
+        array = as_array(value, dtype)
+        kind = DType.of(array.dtype)
+        return self.one("Const", name=name or "Const", value=Constant(array), dtype=kind)
+
+    def placeholder(self, name: str, dtype: DType | str = "float32", shape: Any = None) -> Tensor:
+        return self.one("Placeholder", name=name, dtype=DType(dtype), shape=as_shape(shape))
+
+    def variable(self, name: str, dtype: DType | str = "float32", shape: Any = ()) -> Tensor:
+        """A ref variable (VariableV2); its initial value is the document's affair."""
+        return self.one("VariableV2", name=name, dtype=DType(dtype), shape=as_shape(shape))
+
+    def detach(self, names: Collection[str]) -> Graph:
+        """Take operations out, as a graph of their own: a loop's body. Their names stay taken."""
+        operations = {n: op for n, op in self._operations.items() if n in names}
+        for name in operations:
+            del self._operations[name]
+            self._inside[name] = self._inferrer.types.of.pop(name)  # type: ignore[assignment]
+            self._inferrer.constants.pop(name, None)
+        return Graph.ordered(operations)
+
+    def mark(self, tensor: Tensor, **attrs: Any) -> Tensor:
+        """Give the operation that makes `tensor` further attributes, which say nothing of what it
+        computes. Returns the tensor."""
+        name = tensor.ref.op
+        self._operations[name] = self._operations[name].with_attrs(**attrs)
+        return tensor
+
+    def _require_outside(self, name: str, tensors: Sequence[Tensor]) -> None:
+        """Nobody but a loop itself reads what is in it."""
+        inner = next((t.ref.op for t in tensors if t.ref.op in self._inside), None)
+        if inner is not None:
+            raise crossing(inner, name, self.branch is not None and self.branch.goes_round)
+
+    def _put(self, operation: Operation) -> None:
+        name, waits = operation.name, operation.control_inputs
+        if name in self._before and alike(operation, self._before[name]):
+            operation = self._before[name]
+        self._names.take(name)
+        if (loop := loop_of(operation)) is not None:
+            self._names.take_all([o.name for o in within(loop.graph) if o.name not in self._inside])
+        if waits and not self._operations.keys() >= {*waits}:
+            self._in_order = False
+        self._operations[name] = operation
+
+    def _start_from(self, graph: Graph) -> None:
+        order, known = graph.order, declared(graph)
+        if known.problems:
+            for name in order:
+                self.add(graph[name])  # the first that cannot be typed is refused
+            return
+        self._names = names_of(graph)
+        self._operations = {name: graph.operations[name] for name in order}
+        self._inferrer = Inferrer(known)
+
+    def _as_inputs(self, definition: OpDef, inputs: Sequence[TensorLike]) -> list[Tensor]:
+        """Constants beside tensors take the element type of the first that may set it: of those
+        inputs that share the type T, or of all where the op does not say."""
+        if _TENSORS.issuperset(map(type, inputs)):
+            return list(inputs)
+        if not definition.broadcasts:
+            return [self.tensor(x) for x in inputs]
+        names = definition.arity(len(inputs))
+        after = names.index(definition.type_attrs.get("T", names[0]))
+        first = next((x for x in inputs[after:] if isinstance(x, Tensor)), None)
+        wanted = None if first is None else first.dtype
+        return [self.tensor(x, wanted if i >= after else None) for i, x in enumerate(inputs)]
+
+
+__all__ = ["GraphBuilder", "OpView", "Tensor", "call", "call_many"]

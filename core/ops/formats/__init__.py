@@ -1,0 +1,1 @@
+"""Bytes that operations write: protobuf messages of summaries, PNG, and tensors as text."""

@@ -1,0 +1,19 @@
+"""What the iterator of a tf.data dataset holds: nothing, as Gradstep runs none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.ops.state.opaque_state import State
+
+
+@dataclass(frozen=True)
+class Iterator(State):
+    """An iterator that has no elements."""
+
+    @property
+    def nbytes(self) -> int:
+        return 0
+
+    def __str__(self) -> str:
+        return "an iterator of tf.data, which Gradstep does not run"

@@ -1,0 +1,24 @@
+"""What a loop that has run leaves for the way back: the values of its iterations."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+from core.graph.model import TensorRef
+from core.ops.state.opaque_state import State
+
+
+class Trace(State):
+    """The value of a While's last output."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def iterations(self) -> int:
+        """How often the body ran."""
+
+    @abstractmethod
+    def read(self, tensor: TensorRef, iteration: int) -> Any:
+        """The value that a tensor of the loop's graph had in an iteration; nobody writes to it."""

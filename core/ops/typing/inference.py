@@ -1,0 +1,257 @@
+"""Static types of every tensor in a graph, and the problems that stand in their way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from core.errors import GradstepError, unforeseen
+from core.graph.dtypes import DType, TensorType
+from core.graph.loop import LOOP, within
+from core.graph.model import Constant, Graph, Operation, TensorRef
+from core.graph.opaque_attributes import Unread
+from core.graph.problems import Problem
+from core.ops.declare.attribute_kinds import check_attributes, check_read
+from core.ops.declare.table import InferContext, OpDef, find, not_registered
+from core.ops.typing.input_description import with_inputs
+from core.ops.typing.tensor_types import TensorTypes
+from core.ops.typing.type_memo import Key, ask, key_of, recall
+
+_SMALL = 64  # elements; larger constants are never shapes, axes or sizes
+_TOLD = frozenset({"Const", "Shape", "Size", "Rank"})  # by attributes and types alone
+
+
+@dataclass(frozen=True)
+class Inference:
+    """Types of the tensors that could be typed, problems, and small values known before running:
+    operation -> its output 0."""
+
+    types: TensorTypes
+    constants: Mapping[str, np.ndarray]
+    problems: tuple[Problem, ...] = ()
+
+
+class Inferrer:
+    """Types operations one by one, in an order in which inputs come first; `known` to begin
+    with."""
+
+    def __init__(self, known: Inference | None = None) -> None:
+        self.types = TensorTypes({}) if known is None else known.types.copy()
+        self.constants: dict[str, np.ndarray] = {} if known is None else {**known.constants}
+
+    def found(self) -> Inference:
+        """What is known so far."""
+        return Inference(self.types.copy(), dict(self.constants))
+
+    def feed(self, ref: TensorRef, kind: TensorType) -> None:
+        """From here on `ref` is something of type `kind`, whatever its operation makes."""
+        self.types.put(ref, kind)
+        if ref.index == 0:
+            self.constants.pop(ref.op, None)
+
+    def infer(self, op: Operation) -> tuple[TensorType, ...]:
+        """Types of `op`'s outputs, remembered. Raises GradstepError located at `op`."""
+        definition = find(op.type)
+        if definition is None:
+            raise unknown(op)
+        types = self._types(op)
+        key = None if types is None else key_of(definition, op.attrs, types)
+        outputs = recall(key)
+        if outputs is None:
+            outputs = self._asked(definition, op, key)
+        self.types.of[op.name] = outputs
+        if op.type in _TOLD or (op.inputs and op.inputs[0].op in self.constants):  # type: ignore[union-attr]
+            self._fold(definition, op, outputs)
+        return outputs
+
+    def constant(self, ref: TensorRef) -> np.ndarray | None:
+        """The value of `ref`, where it is known before running."""
+        return self.constants.get(ref.op) if ref.index == 0 else None
+
+    def _types(self, op: Operation) -> list[Any] | None:
+        """Types of `op`'s inputs; None when one is not there."""
+        of = self.types.of
+        try:
+            return [of[ref.op][ref.index] for ref in op.inputs]  # type: ignore[union-attr]
+        except (AttributeError, KeyError, IndexError):
+            return None
+
+    def _asked(self, definition: OpDef, op: Operation, key: Key | None) -> tuple[TensorType, ...]:
+        """The type rule's answer for `op`, once all else about it is right."""
+        if None in op.inputs:
+            raise _unconnected(definition, op)
+        refs = [ref for ref in op.inputs if ref is not None]
+        try:
+            definition.arity(len(refs))
+            check_attributes(definition, op)
+            check_read(definition, op)
+            types = [self._type(ref) for ref in refs]
+            context = InferContext(definition, op, types, lambda i: self.constant(refs[i]))
+            return ask(definition, context, key)
+        except Exception as error:
+            raise _located(error, op, [self.types.get(ref) for ref in refs]) from None
+
+    def _type(self, ref: TensorRef) -> TensorType:
+        try:
+            return self.types[ref]
+        except KeyError:
+            raise GradstepError(
+                f"'{ref}' is not a tensor of this graph", kind="KeyError", hint="check its index"
+            ) from None
+
+    def _fold(self, definition: OpDef, op: Operation, outputs: Sequence[TensorType]) -> None:
+        refs = [ref for ref in op.inputs if ref is not None]
+        values = [self.constant(ref) for ref in refs]
+        value = _known_value(definition, op, values, [self.types[ref] for ref in refs])
+        if value is not None and value.size <= _SMALL and outputs:
+            self.constants[op.name] = value
+
+
+_known: WeakKeyDictionary[Graph, Inference] = WeakKeyDictionary()
+
+
+def declared(graph: Graph) -> Inference:
+    """What `infer` says of `graph`, worked out once for each graph."""
+    found = _known.get(graph)
+    if found is None:
+        found = _known[graph] = infer(graph)
+    return found
+
+
+def declare(graph: Graph, inference: Inference) -> None:
+    """Let `declared(graph)` say `inference`: whoever made the graph has typed it already."""
+    _known[graph] = inference
+
+
+def infer(graph: Graph) -> Inference:
+    """Type the whole graph; never raises: what is wrong comes back as problems at the nodes."""
+    inferrer = Inferrer()
+    problems = [*_faulty_operations(graph)]
+    said = {problem.node for problem in problems}
+    broken: set[str] = set()
+    try:
+        order = graph.order
+    except GradstepError as error:
+        return Inference(TensorTypes({}), {}, (Problem.of(error, "cycle"),))
+    there = graph.operations
+    for name in order:
+        op = there[name]
+        if broken and any(ref is not None and ref.op in broken for ref in op.inputs):
+            broken.add(name)  # said once, where it starts
+            continue
+        dangling = [ref for ref in op.inputs if ref is not None and ref.op not in there]
+        if dangling:
+            problems.append(
+                Problem(name, "dangling", f"input {dangling[0]} does not exist", "rewire it")
+            )
+            broken.add(name)
+            continue
+        problems += [
+            Problem(name, "dangling", f"waits for '{other}', which does not exist", "remove that")
+            for other in op.control_inputs
+            if other not in graph
+        ]
+        try:
+            inferrer.infer(op)
+        except GradstepError as error:
+            if error.node not in said:
+                problems.append(Problem.of(error, "unconnected" if None in op.inputs else "shape"))
+            broken.add(name)
+    return Inference(inferrer.types, inferrer.constants, tuple(problems))
+
+
+def _faulty_operations(graph: Graph) -> Iterator[Problem]:
+    """Those of an unknown type; in loops, which may go round without them, also those with an open
+    input."""
+    definitions = map(find, {op.type for op in graph})
+    if all(found is not None and LOOP not in found.attrs for found in definitions):
+        return
+    for op in within(graph):
+        in_loop = op.name not in graph
+        if is_unknown(op):
+            yield Problem.of(unknown(op, in_loop), "unknown-op")
+        elif in_loop and is_faulty(op):
+            yield Problem.of(fault(op), "unconnected")
+
+
+def is_faulty(op: Operation) -> bool:
+    """Whether `op` cannot be typed, whatever comes in: it is unknown, or has an open input."""
+    return None in op.inputs or is_unknown(op)
+
+
+def fault(op: Operation) -> GradstepError:
+    """What is to be said of a faulty operation in a loop."""
+    definition = find(op.type)
+    return unknown(op, in_loop=True) if definition is None else _unconnected(definition, op)
+
+
+def is_unknown(op: Operation) -> bool:
+    """Whether `op` is of a type that the op table lacks."""
+    return find(op.type) is None
+
+
+def unknown(op: Operation, in_loop: bool = False) -> GradstepError:
+    """What is to be said of an operation whose type the op table lacks."""
+    hint = "ask only for what does not need it"
+    if not in_loop:
+        hint += f", or feed '{op.output()}'"
+    unread = next((value for value in op.attrs.values() if isinstance(value, Unread)), None)
+    if unread is not None and unread.hint:
+        hint += f", or {unread.hint}"
+    return not_registered(op.type, op.name, hint)
+
+
+def _unconnected(definition: OpDef, op: Operation) -> GradstepError:
+    missing = definition.arity(len(op.inputs))[op.inputs.index(None)]
+    return GradstepError(
+        f"input '{missing}' is not connected",
+        kind="ValueError",
+        node=op.name,
+        hint="drag a wire to it, or delete the node",
+    )
+
+
+def _located(error: Exception, op: Operation, given: Sequence[Any]) -> GradstepError:
+    """What a type rule failed with, at `op`. given: its inputs' types, as far as they are known."""
+    if isinstance(error, GradstepError):
+        return error.as_kind("InvalidArgumentError", "ValueError").at(op.name)
+    return unforeseen(f"what {with_inputs(op, given)} gives could not be told", error, op.name)
+
+
+def _known_value(
+    definition: OpDef, op: Operation, inputs: list[Any], types: list[TensorType]
+) -> np.ndarray | None:
+    """The value of output 0 when it does not depend on what is fed: shapes, axes, sizes."""
+    if op.type == "Const":
+        value = op.attrs.get("value")
+        return value.array if isinstance(value, Constant) else None
+    if op.type in _TOLD:
+        return _static_shape_value(op, types[0])
+    if op.type == "PlaceholderWithDefault":
+        return None  # made to be fed with something else
+    kernel = definition.kernel
+    if kernel is None or not definition.is_pure or not inputs or any(v is None for v in inputs):
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            result = kernel(np, *inputs, **definition.keywords(op))
+        value = np.asarray(result[0] if isinstance(result, tuple) else result)
+    except (GradstepError, ValueError, IndexError, TypeError):
+        return None  # the run will say what is wrong, with the values
+    return value if value.dtype.kind in "iub" else None  # only integers are shapes or axes
+
+
+def _static_shape_value(op: Operation, kind: TensorType) -> np.ndarray | None:
+    shape = kind.shape
+    dtype = DType(op.attrs.get("out_type", DType.INT32)).numpy
+    if op.type == "Rank":
+        return None if shape.rank is None else np.array(shape.rank, np.int32)
+    if not shape.is_static or max(shape.static(), default=0) > np.iinfo(dtype).max:
+        return None  # the run will fail, where there is not memory for such a tensor
+    if op.type == "Size":
+        return np.array(int(np.prod(shape.static(), dtype=np.int64)), dtype)
+    return np.array(shape.static(), dtype)

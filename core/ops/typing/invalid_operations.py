@@ -1,0 +1,47 @@
+"""Which operations of a graph cannot run, and what is to blame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.graph.loop import loops_around
+from core.graph.model import Graph, Operation, predecessors
+from core.graph.problems import Problem
+from core.ops.typing.inference import Inference, is_faulty
+
+
+def broken_operations(graph: Graph, inference: Inference) -> dict[str, Problem]:
+    """Operations that cannot be typed -> the error, at them or upstream, that is to blame."""
+    blame = dict(_faults(graph, inference))
+    for name in graph.order:
+        for before in predecessors(graph[name]):
+            if before in blame and name not in blame:
+                blame[name] = blame[before]
+    return blame
+
+
+def without_types(graph: Graph) -> dict[str, Operation]:
+    """Operations of unknown types or with open inputs, and those that take what these give -> the
+    one to blame."""
+    lost: dict[str, Operation] = {}
+    if not any(map(is_faulty, graph)):
+        return lost
+    for name in graph.order:
+        op = graph[name]
+        refs = (ref.op for ref in op.inputs if ref is not None)
+        before = op if is_faulty(op) else next((lost[r] for r in refs if r in lost), None)
+        if before is not None:
+            lost[name] = before
+    return lost
+
+
+def _faults(graph: Graph, inference: Inference) -> Iterator[tuple[str, Problem]]:
+    for problem in inference.problems:
+        if problem.severity != "error":
+            continue
+        if problem.node in graph:
+            yield problem.node, problem
+            continue
+        for loop in loops_around(graph, problem.node)[:1]:
+            if loop not in inference.types.of:  # else the loop goes round without it
+                yield loop, problem

@@ -1,0 +1,67 @@
+"""What a graph that is still being drawn waits for: inputs without a wire, placeholders without a
+feed. No error: the rest runs meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from core.errors import GradstepError
+from core.graph.loop import loop_of, within
+from core.graph.model import Graph, Operation, TensorRef
+from core.ops.declare.table import find
+from core.ops.typing.inference import declared
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """For a wire into `input` of operation `node`; for a feed of it, where `input` is empty."""
+
+    node: str
+    input: str = ""
+
+    def __str__(self) -> str:
+        return f"input '{self.input}' of {self.node}" if self.input else f"a feed of {self.node}"
+
+
+def waiting(graph: Graph, fed: Collection[TensorRef] = ()) -> dict[str, Waiting]:
+    """Operation -> what it, or something that it needs, waits for. What is fed waits for nothing.
+    graph: without cycles."""
+    found = {op.name: own for op in graph if (own := _own(graph, op, fed)) is not None}
+    for name in graph.order if found else ():
+        before = found.get(name) or _upstream(graph[name], found, fed)
+        if before is not None:
+            found[name] = before
+    return found
+
+
+def open_input(op: Operation) -> str:
+    """The name of the first input of `op` without a wire; "" where all have one."""
+    if None not in op.inputs:
+        return ""
+    index, definition = op.inputs.index(None), find(op.type)
+    try:
+        return str(index) if definition is None else definition.arity(len(op.inputs))[index]
+    except GradstepError:
+        return str(index)
+
+
+def _own(graph: Graph, op: Operation, fed: Collection[TensorRef]) -> Waiting | None:
+    if None in op.inputs:
+        return Waiting(op.name, open_input(op))
+    if op.type == "Placeholder" and op.output() not in fed:
+        return Waiting(op.name)
+    loop = loop_of(op)
+    if loop is None or op.name in declared(graph).types.of:
+        return None  # a loop that can be typed goes round, whatever is open beside
+    inner = (o for o in within(loop.graph) if None in o.inputs)
+    return next((Waiting(o.name, open_input(o)) for o in inner), None)
+
+
+def _upstream(
+    op: Operation, found: dict[str, Waiting], fed: Collection[TensorRef]
+) -> Waiting | None:
+    for ref in op.inputs:
+        if ref is not None and ref.op in found and ref not in fed:
+            return found[ref.op]
+    return next((found[name] for name in op.control_inputs if name in found), None)

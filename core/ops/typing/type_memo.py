@@ -1,0 +1,66 @@
+"""What type rules have answered: an op type is asked once for given attributes and input types.
+
+A rule sees more than that only through `InferContext.constant`; what it says after it asked for a
+constant is not kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+from core.graph.dtypes import DType, Shape, TensorType
+from core.ops.declare.table import InferContext, OpDef
+
+Key = tuple[Hashable, ...]
+
+_MOST = 20_000
+# Attributes of these classes are equal only where a rule cannot tell them apart, once it is known
+# which of the classes they are.
+_PLAIN = frozenset({DType, Shape, bool, int, float, str, bytes})
+_NO_ATTRS: Key = ()
+
+# The types stand in the keys by identity (`_shared` makes equal ones the same), and are kept here.
+_answers: dict[Key, tuple[tuple[TensorType, ...], tuple[TensorType, ...]]] = {}
+_shared: dict[TensorType, TensorType] = {}
+
+
+def attrs_key(attrs: Mapping[str, Any]) -> Key | None:
+    """What stands for attributes; None where nothing can."""
+    if not attrs:
+        return _NO_ATTRS
+    classes = tuple(map(type, attrs.values()))
+    return (*attrs.items(), classes) if _PLAIN.issuperset(classes) else None
+
+
+def key_of(definition: OpDef, attrs: Mapping[str, Any], types: Sequence[TensorType]) -> Key | None:
+    """Under which the answer is kept; None where it cannot be."""
+    plain = attrs_key(attrs)
+    return None if plain is None else (definition, plain, *map(id, types))
+
+
+def recall(key: Key | None) -> tuple[TensorType, ...] | None:
+    """The types of the outputs, if they are known."""
+    found = None if key is None else _answers.get(key)
+    return None if found is None else found[1]
+
+
+def ask(definition: OpDef, context: InferContext, key: Key | None) -> tuple[TensorType, ...]:
+    """The rule's answer, kept where it follows from `key` alone."""
+    result = definition.infer(context)
+    outputs = tuple(map(shared, result if isinstance(result, tuple) else (result,)))
+    if key is not None and not context.asked:
+        _make_room()
+        _answers[key] = context.types, outputs
+    return outputs
+
+
+def shared(kind: TensorType) -> TensorType:
+    """`kind`, or the equal one that is known already."""
+    return _shared.setdefault(kind, kind)
+
+
+def _make_room() -> None:
+    if len(_answers) >= _MOST:
+        _answers.clear()
+        _shared.clear()

@@ -1,0 +1,55 @@
+"""Attributes as whoever needs them gets them: of the kind that is asked for, or an error there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import GradstepError
+from core.graph.dtypes import UNKNOWN, DType, Shape
+from core.graph.model import Constant, Operation
+from core.graph.opaque_attributes import Unread
+from core.ops.declare.attribute_kinds import attribute
+
+KINDS = (DType, Shape, Constant, bool, int, float, str, tuple)
+ANYTHING = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(max_size=8),
+    st.binary(max_size=4),
+    st.sampled_from(DType),
+    st.sampled_from(["float32", "int8", "odd"]),
+    st.builds(Shape, st.none() | st.tuples(st.none() | st.integers())),
+    st.builds(Constant, st.floats()),
+    st.tuples(st.integers() | st.text(max_size=2)),
+    st.just(Unread(b"", "odd", "")),
+)
+
+
+@given(ANYTHING, st.sampled_from(KINDS))
+def test_it_is_of_that_kind_or_an_error_names_it(value: Any, kind: Any) -> None:
+    op = Operation("node", "Any", attrs={"name": value})
+    plain = {str: (str, bytes), float: (int, float), tuple: (tuple, list)}
+    try:
+        found = attribute(op, "name", kind)
+    except GradstepError as error:
+        said = error
+    else:
+        assert isinstance(found, plain.get(kind, kind))
+        return
+    assert said.node == "node"
+    assert "'name'" in said.message
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_that_is_missing(kind: Any) -> None:
+    op = Operation("node", "Any")
+    with pytest.raises(GradstepError, match="attribute 'name' is missing") as caught:
+        attribute(op, "name", kind)
+    assert caught.value.node == "node"
+    assert attribute(op, "name", Shape, UNKNOWN) is UNKNOWN

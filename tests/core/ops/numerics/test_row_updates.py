@@ -1,0 +1,42 @@
+"""Many rows brought into few places, with no more than NumPy and CuPy share."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.ops.numerics import row_updates
+from tests.support import fake_xp
+
+KINDS = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 complex64".split()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_of_every_element_type_are_added_as_a_gpu_can(kind: str) -> None:
+    values = np.array([1, 0, 1, 1], kind)
+    put = fake_xp.put
+    total = put(np.zeros(2, kind))
+    found = row_updates.add_rows(fake_xp.xp, total, put(values), put(np.array([0, 1, 0, 0]))).get()
+    assert found.dtype == kind
+    assert found.tolist() == ([True, False] if kind == "bool" else [3, 0])
+
+
+def test_wide_integers_are_added_exactly() -> None:
+    big = np.array([2**62, 1, -(2**63)])
+    found = row_updates.sum_rows(np, big, np.zeros(3, np.int64), None, 1)
+    assert found.tolist() == [2**62 + 1 - 2**63]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7, 64, 65])
+def test_combining_rows_takes_in_each_once(count: int) -> None:
+    rng = np.random.default_rng(count)
+    places, values = rng.integers(0, 4, count), rng.uniform(0.5, 2, (count, 2))
+    wanted = np.ones((4, 2))
+    np.multiply.at(wanted, places, values)
+    found = row_updates.combine_rows(np, np.multiply, np.ones((4, 2)), values, places)
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+
+
+def test_of_rows_for_one_place_the_last_is_written() -> None:
+    found = row_updates.write_rows(np, np.zeros(3), np.arange(1.0, 6.0), np.array([2, 0, 2, 0, 2]))
+    assert found.tolist() == [4, 0, 5]
