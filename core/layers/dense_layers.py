@@ -7,7 +7,7 @@ from typing import Any
 from core.layers.block import Outputs, block, here
 from core.layers.settings import choice, flag, number, whole
 from core.ops import api as tf
-from core.ops.api.layering import ACTIVATIONS
+from core.ops.api.tf_dense_layers import ACTIVATIONS
 from core.ops.build.initializers import INITIALIZERS
 from core.ops.build.tensor import Tensor
 

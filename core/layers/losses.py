@@ -7,7 +7,7 @@ from typing import Any
 from core.layers.block import Build, Outputs, block, here
 from core.layers.settings import choice, number, whole
 from core.ops import api as tf
-from core.ops.api.weighting import REDUCTIONS
+from core.ops.api.tf_loss_weights import REDUCTIONS
 from core.ops.build.builder import Tensor
 
 _ELEMENTS = "{}:float32[2,3] labels:float32[2,3] weights?:float32[2,1]"

@@ -7,7 +7,7 @@ import numpy as np
 from core.layers.block import Outputs, block
 from core.layers.settings import choice, number, whole
 from core.ops import api as tf
-from core.ops.api.layering import last_size
+from core.ops.api.tf_dense_layers import last_size
 from core.ops.build.builder import Tensor, call
 from core.ops.build.collections import GraphKeys, collect
 

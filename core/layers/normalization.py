@@ -7,7 +7,7 @@ from typing import Any
 from core.layers.block import Outputs, block
 from core.layers.settings import flag, number
 from core.ops import api as tf
-from core.ops.api.layering import last_size
+from core.ops.api.tf_dense_layers import last_size
 from core.ops.build.builder import Tensor
 
 _TRAINED = {

@@ -11,7 +11,7 @@ from core.layers.block import Outputs, block
 from core.layers.dense_layers import INITIALIZER
 from core.layers.settings import choice, number, whole
 from core.ops import api as tf
-from core.ops.api.layering import last_size
+from core.ops.api.tf_dense_layers import last_size
 from core.ops.build.builder import Tensor
 
 _INPUTS = "inputs:float32[2,3] state:float32[2,4]"

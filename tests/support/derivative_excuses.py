@@ -1,5 +1,6 @@
-"""What the table's checks of derivatives leave out, and why; tests/core/ops/test_derivatives.py
-sees that each excuse is needed, and that nothing else is left out."""
+"""What the table's checks of derivatives leave out, and why;
+tests/core/ops/catalogue/test_derivatives.py sees that each excuse is needed, and that nothing else
+is left out."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from core.engine.kernels import onednn
 from core.engine.kernels.onednn import Chosen, Format, Handle, Memory, execution, reordering
 from core.engine.running import Call
 from core.graph.model import Operation
-from core.ops.catalogue.neural.windows import Slide
+from core.ops.catalogue.neural.sliding_windows import Slide
 
 _DESTROY = "primitive_desc_destroy"
 _BACK = onednn.GRADIENT_OF

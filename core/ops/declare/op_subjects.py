@@ -10,7 +10,7 @@ Catalogue = Mapping[str, Mapping[str, Sequence[OpDef]]]  # subject -> family -> 
 
 _ORDER = ("math", "arrays", "linalg", "neural", "state", "control")
 _SUBJECTS = {"linalg": "linear algebra", "neural": "neural networks"}
-_FAMILIES = {"state": "variables", "resources": "resource variables"}
+_FAMILIES = {"ref_variables": "variables"}
 
 
 def catalogue(definitions: Iterable[OpDef]) -> Catalogue:

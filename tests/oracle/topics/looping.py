@@ -6,7 +6,7 @@ import numpy as np
 
 from core.autodiff.gradients import gradients
 from core.ops import api as tf
-from core.ops.api.tensor_arrays import TensorArray
+from core.ops.api.tf_tensor_array import TensorArray
 from core.ops.build.builder import Tensor
 from tests.oracle.program import Program
 from tests.oracle.shorthand import total, vector

@@ -9,7 +9,7 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import DType, TensorType
 from core.ops.build.builder import OpView, Tensor, call
-from core.ops.catalogue.linalg.composites import (
+from core.ops.catalogue.linalg.linalg_composites import (
     adjoint,
     diagonal,
     diagonal_matrix,
@@ -17,7 +17,8 @@ from core.ops.catalogue.linalg.composites import (
     product,
     with_diagonal,
 )
-from core.ops.catalogue.linalg.shape_rules import (
+from core.ops.catalogue.linalg.linear_solvers import substituted
+from core.ops.catalogue.linalg.matrix_shape_rules import (
     PRECISE,
     check_square,
     joined,
@@ -27,7 +28,6 @@ from core.ops.catalogue.linalg.shape_rules import (
     square_type,
     squares,
 )
-from core.ops.catalogue.linalg.solving import substituted
 from core.ops.declare.shape_rules import one_dtype
 from core.ops.declare.table import InferContext, Sample, op
 from core.ops.typing.static_values import ones_like

@@ -10,7 +10,7 @@ import numpy as np
 from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from core.ops.catalogue.linalg.einsum_equation import Labels, parsed, sizes_of_labels
 from core.ops.catalogue.linalg.einsum_gradient import gradient
-from core.ops.catalogue.linalg.shape_rules import COMPLEX, FLOATS, only
+from core.ops.catalogue.linalg.matrix_shape_rules import COMPLEX, FLOATS, only
 from core.ops.declare.shape_rules import one_dtype
 from core.ops.declare.table import InferContext, Sample, op
 

@@ -8,9 +8,8 @@ import numpy as np
 
 from core.graph.dtypes import TensorType
 from core.ops.build.builder import OpView, Tensor, call
-from core.ops.catalogue.linalg.composites import product
-from core.ops.catalogue.linalg.regular import regular, well_conditioned
-from core.ops.catalogue.linalg.shape_rules import (
+from core.ops.catalogue.linalg.linalg_composites import product
+from core.ops.catalogue.linalg.matrix_shape_rules import (
     COMPLEX,
     FLOATS,
     PRECISE,
@@ -19,6 +18,7 @@ from core.ops.catalogue.linalg.shape_rules import (
     square_type,
     squares,
 )
+from core.ops.catalogue.linalg.regular_matrices import regular, well_conditioned
 from core.ops.declare.table import InferContext, Sample, op
 
 

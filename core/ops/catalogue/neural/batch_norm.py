@@ -10,7 +10,7 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import SCALAR, DType, Shape, TensorType
 from core.ops.build.builder import OpView, Tensor, call, call_many
-from core.ops.catalogue.neural.channels import (
+from core.ops.catalogue.neural.image_channels import (
     FORMATS,
     FORMATS_3D,
     channel_axis,

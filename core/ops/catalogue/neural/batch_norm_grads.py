@@ -16,7 +16,7 @@ from core.ops.catalogue.neural.batch_norm import (
     check_size,
     images,
 )
-from core.ops.catalogue.neural.channels import (
+from core.ops.catalogue.neural.image_channels import (
     FORMATS,
     FORMATS_3D,
     lined_up,

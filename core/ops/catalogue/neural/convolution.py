@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from core.ops.catalogue.neural.convolution_kernels import out_gradient, out_kernels
-from core.ops.catalogue.neural.convolving import out_type
-from core.ops.catalogue.neural.grouped import CONV2D, CONV3D
-from core.ops.catalogue.neural.sliding import (
+from core.ops.catalogue.neural.convolution_types import out_type
+from core.ops.catalogue.neural.grouped_convolution import CONV2D, CONV3D
+from core.ops.catalogue.neural.window_attributes import (
     FORMATS_2D,
     FORMATS_3D,
     PADDINGS,

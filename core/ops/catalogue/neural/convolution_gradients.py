@@ -13,15 +13,15 @@ from core.ops.catalogue.neural.convolution_kernels import (
     input_gradient,
     input_kernels,
 )
-from core.ops.catalogue.neural.convolving import Method, filter_type, input_type, out_sizes
-from core.ops.catalogue.neural.grouped import CONV2D, CONV3D
-from core.ops.catalogue.neural.sliding import (
+from core.ops.catalogue.neural.convolution_types import Method, filter_type, input_type, out_sizes
+from core.ops.catalogue.neural.grouped_convolution import CONV2D, CONV3D
+from core.ops.catalogue.neural.sliding_windows import Slide, certain
+from core.ops.catalogue.neural.window_attributes import (
     FORMATS_2D,
     FORMATS_3D,
     PADDINGS,
     PADDINGS_EXPLICIT,
 )
-from core.ops.catalogue.neural.windows import Slide, certain
 from core.ops.declare.samples import ints
 from core.ops.declare.table import Sample, Samples, op
 

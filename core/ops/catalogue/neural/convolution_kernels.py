@@ -7,14 +7,14 @@ from typing import Any
 
 from core.graph.model import Operation
 from core.ops.build.builder import OpView, Tensor, call
-from core.ops.catalogue.neural.convolving import (
+from core.ops.catalogue.neural.convolution_types import (
     Method,
     check_way_back,
     not_negative,
     out_sizes,
     whole_image,
 )
-from core.ops.catalogue.neural.windows import Sizes, Slide, certain
+from core.ops.catalogue.neural.sliding_windows import Sizes, Slide, certain
 from core.ops.declare.host_arrays import integers
 from core.ops.declare.ufunc import Kernel
 from core.ops.typing.static_values import shape_of

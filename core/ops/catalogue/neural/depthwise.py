@@ -13,9 +13,9 @@ from core.ops.catalogue.neural.convolution_kernels import (
     out_gradient,
     out_kernels,
 )
-from core.ops.catalogue.neural.convolving import filter_type, input_type, out_type
-from core.ops.catalogue.neural.planes import DEPTHWISE
-from core.ops.catalogue.neural.sliding import FORMATS_2D, PADDINGS_EXPLICIT
+from core.ops.catalogue.neural.convolution_types import filter_type, input_type, out_type
+from core.ops.catalogue.neural.depthwise_planes import DEPTHWISE
+from core.ops.catalogue.neural.window_attributes import FORMATS_2D, PADDINGS_EXPLICIT
 from core.ops.declare.table import Sample, op
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from core.ops.build.builder import OpView, Tensor, call
-from core.ops.catalogue.neural import pools
-from core.ops.catalogue.neural.pool_rules import given, kernels, pooled
-from core.ops.catalogue.neural.sliding import (
+from core.ops.catalogue.neural import pooling_kernels
+from core.ops.catalogue.neural.pooling_rules import given, kernels, pooled
+from core.ops.catalogue.neural.window_attributes import (
     FORMATS_2D,
     PADDINGS,
     PADDINGS_EXPLICIT,
@@ -66,8 +66,8 @@ def _mean_gradient(back: str) -> Any:
     return rule
 
 
-_MAX, _MAX_OUT = kernels(pools.largest)
-_MEAN, _MEAN_OUT = kernels(pools.mean)
+_MAX, _MAX_OUT = kernels(pooling_kernels.largest)
+_MEAN, _MEAN_OUT = kernels(pooling_kernels.mean)
 _TIES = "where several are the largest, the gradient goes to the first"
 _EVERYWHERE = (
     "NCHW works everywhere, which TensorFlow computes on a GPU only; an image smaller than the "

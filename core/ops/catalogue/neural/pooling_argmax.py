@@ -12,13 +12,13 @@ from core.errors import GradstepError
 from core.graph.dtypes import INDEX, DType, Shape, TensorType
 from core.graph.model import Operation
 from core.ops.build.builder import OpView, Tensor, call
-from core.ops.catalogue.neural.patches import Axes
-from core.ops.catalogue.neural.pool_rules import checked_pool
-from core.ops.catalogue.neural.pool_windows import RANK, Pool
+from core.ops.catalogue.neural.im2col_convolution import Axes
 from core.ops.catalogue.neural.pooling import mean_samples
-from core.ops.catalogue.neural.pools import first_largest
-from core.ops.catalogue.neural.sliding import PADDINGS
-from core.ops.catalogue.neural.windows import known_sizes
+from core.ops.catalogue.neural.pooling_kernels import first_largest
+from core.ops.catalogue.neural.pooling_rules import checked_pool
+from core.ops.catalogue.neural.pooling_windows import RANK, Pool
+from core.ops.catalogue.neural.sliding_windows import known_sizes
+from core.ops.catalogue.neural.window_attributes import PADDINGS
 from core.ops.declare.samples import ints
 from core.ops.declare.table import InferContext, Sample, op
 from core.ops.declare.type_rules import wrong_type

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from core.ops.build.builder import OpView, Tensor, call
-from core.ops.catalogue.neural import pools
-from core.ops.catalogue.neural.pool_rules import (
+from core.ops.catalogue.neural import pooling_kernels
+from core.ops.catalogue.neural.pooling import max_samples, mean_samples
+from core.ops.catalogue.neural.pooling_rules import (
     given,
     max_again,
     max_again_type,
@@ -18,14 +19,13 @@ from core.ops.catalogue.neural.pool_rules import (
     mean_back,
     mean_back_type,
 )
-from core.ops.catalogue.neural.pool_windows import Pool
-from core.ops.catalogue.neural.pooling import max_samples, mean_samples
-from core.ops.catalogue.neural.sliding import (
+from core.ops.catalogue.neural.pooling_windows import Pool
+from core.ops.catalogue.neural.sliding_windows import certain
+from core.ops.catalogue.neural.window_attributes import (
     FORMATS_2D,
     PADDINGS,
     PADDINGS_EXPLICIT,
 )
-from core.ops.catalogue.neural.windows import certain
 from core.ops.declare.samples import ints
 from core.ops.declare.table import Sample, Samples, op
 from core.ops.typing.static_values import zeros_like
@@ -40,7 +40,7 @@ def _with_output(type: str, forward: Samples, again: bool = False) -> Samples:
         for sample in forward(rng):
             (x,), pool = sample.inputs, Pool(type, sample.attrs, depth=True)
             y = np.empty(certain(pool.out_sizes(x.shape)))
-            pools.largest(np, x, pool.axes(x.shape), y)
+            pooling_kernels.largest(np, x, pool.axes(x.shape), y)
             grad = rng.normal(size=x.shape if again else y.shape)
             if not (again and sample.attrs["padding"] == "EXPLICIT"):
                 found.append(Sample((x, y, grad), sample.attrs, sample.differentiable))

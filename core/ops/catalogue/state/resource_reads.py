@@ -10,7 +10,7 @@ from core.errors import GradstepError
 from core.graph.dtypes import INDEX, DType, Shape, TensorType
 from core.ops.build.builder import OpView, Tensor, call
 from core.ops.build.indexed_slices import IndexedSlices
-from core.ops.catalogue.state.resources import element_type
+from core.ops.catalogue.state.resource_variables import element_type
 from core.ops.declare.samples import ints, unary
 from core.ops.declare.system_rules import TF_CPU, Rules
 from core.ops.declare.table import InferContext, Sample, lookup, op

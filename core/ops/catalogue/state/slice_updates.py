@@ -8,7 +8,7 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape, TensorType
-from core.ops.catalogue.arrays.slices import MASKS, Spec, cut_shape, python_index
+from core.ops.catalogue.arrays.strided_slice_spec import MASKS, Spec, cut_shape, python_index
 from core.ops.declare.host_arrays import integers
 from core.ops.declare.samples import ints
 from core.ops.declare.shape_rules import brackets

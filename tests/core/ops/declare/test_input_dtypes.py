@@ -17,7 +17,7 @@ from core.ops.build.builder import GraphBuilder
 from core.ops.declare.input_dtypes import as_declared
 from core.ops.declare.table import OpDef, all_ops, lookup
 from core.ops.typing.inference import infer
-from tests.core.ops.record_input_types import RECORDED
+from tests.core.ops.catalogue.record_input_types import RECORDED
 from tests.support.op_cases import Case, cases
 
 RECORD: dict[str, dict[str, str]] = json.loads(RECORDED.read_text())

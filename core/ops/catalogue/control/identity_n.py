@@ -1,0 +1,90 @@
+"""Ops that pass their inputs on: several at once, as copies, against differentiation."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import numpy as np
+
+from core.errors import GradstepError
+from core.graph.dtypes import TensorType
+from core.ops.build.builder import OpView, Tensor
+from core.ops.catalogue.control.identity_ops import copy_to
+from core.ops.declare.samples import unary
+from core.ops.declare.shape_rules import same_as_first
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.declare.type_rules import unref
+
+
+def _each(ctx: InferContext) -> tuple[TensorType, ...]:
+    if not ctx.types:
+        raise ctx.fail(
+            "Attr 'T' of 'IdentityN' Op passed list of length 0 less than minimum 1.",
+            hint="connect at least one input",
+        )
+    return tuple(TensorType(kind.dtype, kind.shape) for kind in ctx.types)
+
+
+op(
+    "IdentityN",
+    inputs="input*",
+    outputs="output*",
+    type_attrs={"T": "types(input)"},
+    formula="input[0]",
+    infer=_each,
+    kernel=lambda xp, *inputs: inputs,
+    gradient=lambda op, *grads: list(grads),
+    samples=lambda rng: [
+        Sample((rng.normal(size=3),)),
+        Sample((rng.normal(size=3), rng.normal(size=(2, 2)), np.array(2, np.int32))),
+    ],
+    arithmetic="exact",
+    doc="The same values; where a custom gradient is put on several of them at once.",
+)
+
+
+def _disabled(op: OpView, g: Tensor) -> NoReturn:
+    message = str(op.get_attr("message")).encode()
+    raise GradstepError(
+        f"Gradient explicitly disabled. Reason: {message!r}",
+        kind="LookupError",
+        node=op.name,
+        hint="override its gradient, or stop the gradient before it",
+    )
+
+
+op(
+    "PreventGradient",
+    inputs="input",
+    attrs={"message": ""},
+    type_attrs={"T": "input"},
+    formula="input",
+    infer=same_as_first,
+    kernel=lambda xp, x: x,
+    out_kernel=copy_to,
+    gradient=_disabled,
+    differentiable=False,
+    aliases=0,
+    samples=unary(),
+    arithmetic="exact",
+    keeps_bytes=True,
+    doc="The same value; a gradient that comes to it is an error.",
+)
+
+for _type, _input, _output, _doc in (
+    ("Snapshot", "input", "output", "A copy of the value as it is now."),
+    ("DeepCopy", "x", "y", "A copy of the value in memory of its own."),
+):
+    op(
+        _type,
+        inputs=_input,
+        outputs=_output,
+        type_attrs={"T": _input},
+        formula=_input,
+        infer=unref,
+        kernel=lambda xp, x: xp.array(x),
+        out_kernel=copy_to,
+        samples=unary(),
+        arithmetic="exact",
+        doc=_doc,
+    )

@@ -1,0 +1,108 @@
+"""Loops: While, which runs the graph of its body again and again, and what stands at its edges."""
+
+from __future__ import annotations
+
+from core.errors import GradstepError
+from core.graph.dtypes import SCALAR, UNKNOWN, DType, TensorType
+from core.graph.loop import LOOP, Loop, loop_of
+from core.ops.catalogue.control.identity_ops import copy_to
+from core.ops.declare.samples import unary
+from core.ops.declare.shape_rules import same_as_first
+from core.ops.declare.table import InferContext, Sample, op
+from core.ops.typing.loop_types import iteration_types
+
+
+def _argument(ctx: InferContext) -> TensorType:
+    return TensorType(ctx.attr("T"), ctx.attr("shape"), ctx.attr("ref"))
+
+
+op(
+    "_Arg",
+    attrs={"T": DType, "shape": UNKNOWN, "ref": False},
+    infer=_argument,
+    doc="What comes into a loop's body from outside, or from the iteration before.",
+)
+
+
+def _carried(ctx: InferContext) -> tuple[TensorType, ...]:
+    """The loop variables, then the trace."""
+    loop = loop_of(ctx.op)
+    if loop is None:
+        raise GradstepError(
+            "While calls functions for its condition and its body, which Gradstep does not run",
+            kind="UnimplementedError",
+            node=ctx.op.name,
+            hint="make the graph without functions: tf.compat.v1.disable_v2_behavior()",
+        )
+    if len(ctx.types) != len(loop.arguments):
+        raise ctx.fail(f"While takes {len(loop.arguments)} inputs, not {len(ctx.types)}")
+    found = iteration_types(loop, ctx.types, [str(ref) for ref in ctx.op.inputs])
+    carried = found.arguments[: len(loop.variables)]
+    return (*carried, TensorType(DType.VARIANT, SCALAR, handle="trace"))
+
+
+op(
+    "While",
+    inputs="input*",
+    outputs="output*",
+    attrs={LOOP: Loop, "parallel_iterations": 10},
+    infer=_carried,
+    stateful=True,
+    differentiable=True,  # by core/autodiff/loops.py, which has to know what is asked for
+    doc="Runs a graph again and again while its condition holds.",
+    differs="the body is a graph in the attribute `loop` and no function, tensors that do not "
+    "change come in after the loop variables, and the last output is what the way back needs",
+)
+
+for _type, _outputs, _doc in (
+    ("Enter", "output", "The same value, on its way into a loop."),
+    ("RefEnter", "output", "The same variable, on its way into a loop."),
+    ("Exit", "output", "The same value, on its way out of a loop."),
+    ("NextIteration", "output", "The same value, on its way to the next iteration."),
+):
+    op(
+        _type,
+        inputs="data",
+        outputs=_outputs,
+        attrs={"frame_name": "", "is_constant": False, "parallel_iterations": 10}
+        if "Enter" in _type
+        else {},
+        type_attrs={"T": "data"},
+        formula="data",
+        infer=same_as_first,
+        kernel=lambda xp, data: data,
+        out_kernel=copy_to,
+        gradient=lambda op, g: g,
+        takes_slices=True,
+        aliases=0,
+        samples=unary(),
+        arithmetic="exact",
+        keeps_bytes=True,
+        doc=_doc,
+    )
+
+
+def _flag(ctx: InferContext) -> TensorType:
+    found = ctx.types[0]
+    if found.dtype is not DType.BOOL or found.shape.rank not in (0, None):
+        raise ctx.fail(
+            f"The condition of a loop must be one bool, not {found}",
+            hint="compare numbers, or reduce with All or Any",
+        )
+    return TensorType(DType.BOOL, SCALAR)
+
+
+op(
+    "LoopCond",
+    inputs="input",
+    formula="input",
+    infer=_flag,
+    kernel=lambda xp, input: input,
+    out_kernel=copy_to,
+    differentiable=False,
+    samples=lambda rng: [Sample((rng.random() < 0.5,))],
+    arithmetic="exact",
+    keeps_bytes=True,
+    branch="loop",
+    doc="Whether a loop goes on.",
+)

@@ -1,0 +1,146 @@
+"""Pooling of arrays: the largest or the mean value of each window, and the ways back.
+
+One tap of all windows at a time: the elements that the windows have at one place are a slice of
+the input. A few images at a time, so that what the taps share stays in the cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from core.ops.catalogue.neural.im2col_convolution import Axes, blocks, every_tap
+
+
+def largest(xp: Any, x: Any, axes: Axes, out: Any) -> None:
+    """out = the largest element of each window. As in TensorFlow, NaN is never the largest, and
+    no result is below the lowest finite number."""
+    out.fill(lowest(x.dtype))
+    larger = _larger(xp, x)
+    for images in _blocks(xp, x):
+        for _, outputs, elements in every_tap(axes):
+            place = out[images][outputs]
+            larger(place, x[images][elements], out=place)
+
+
+def mean(xp: Any, x: Any, axes: Axes, out: Any) -> None:
+    """out = the mean of each window's elements, padding not counted."""
+    counts = _counts(xp, axes, x.dtype)
+    for images in _blocks(xp, x):
+        total = xp.zeros(out[images].shape, counts.dtype)
+        for _, outputs, elements in every_tap(axes):
+            place = total[outputs]
+            xp.add(place, x[images][elements], out=place)
+        out[images] = total / counts
+
+
+def mean_back(xp: Any, g: Any, axes: Axes, out: Any) -> None:
+    """out = for each element its shares in the gradients of the windows that see it."""
+    counts = _counts(xp, axes, g.dtype)
+    for images in _blocks(xp, out):
+        shares = g[images] / counts
+        total = xp.zeros(out[images].shape, counts.dtype)
+        for _, outputs, elements in every_tap(axes):
+            place = total[elements]
+            xp.add(place, shares[outputs], out=place)
+        out[images] = total
+
+
+def largest_back(xp: Any, x: Any, g: Any, axes: Axes, out: Any) -> None:
+    """out = each window's gradient at the first of its largest elements, as in TensorFlow."""
+    out.fill(0)
+    for images in _blocks(xp, x):
+        index = first_largest(xp, x[images], axes)
+        for number, (_, outputs, elements) in enumerate(every_tap(axes)):
+            place = out[images][elements]
+            xp.add(place, kept(g[images][outputs], index[outputs] == number), out=place)
+
+
+def chosen(xp: Any, x: Any, y: Any, values: Any, axes: Axes, out: Any) -> None:
+    """out = the element of `values` where the window's first element of `x` is that equals `y`;
+    0 where none does."""
+    out.fill(0)
+    for images in _blocks(xp, x):
+        free = xp.ones(out[images].shape, bool)
+        for _, outputs, elements in every_tap(axes):
+            hit = (x[images][elements] == y[images][outputs]) & free[outputs]
+            free[outputs] = free[outputs] ^ hit
+            place = out[images][outputs]
+            xp.add(place, kept(values[images][elements], hit), out=place)
+
+
+def first_largest(xp: Any, x: Any, axes: Axes) -> Any:
+    """For each window the number of the first tap that has its largest element. An element is
+    larger only if it compares so: NaN stays where it comes first, and is passed over elsewhere."""
+    first, number = _first_elements(xp, x, axes), _first_taps(xp, x, axes)
+    best, larger = _passed_over(xp, first), _larger(xp, x)
+    for tap, (_, outputs, elements) in enumerate(every_tap(axes)):
+        value, place, at = x[elements], best[outputs], number[outputs]
+        above = (value > place) * number.dtype.type(tap)  # taps only grow
+        xp.maximum(at, above, out=at)
+        larger(place, value, out=place)
+    return number
+
+
+def _first_elements(xp: Any, x: Any, axes: Axes) -> Any:
+    """Each window's first element that is no padding."""
+    for place, axis in enumerate(axes, start=1):
+        if axis.before == 0:
+            stop = (axis.out - 1) * axis.stride + 1 if axis.out else 0
+            x = x[(slice(None),) * place + (slice(0, stop, axis.stride),)]
+        else:
+            elements = np.maximum(np.arange(axis.out) * axis.stride - axis.before, 0)
+            x = xp.take(x, xp.asarray(elements), axis=place)
+    return x
+
+
+def _first_taps(xp: Any, x: Any, axes: Axes) -> Any:
+    """The numbers of these elements' taps, in the smallest type that holds every tap's."""
+    total = np.zeros((1,), np.int64)
+    for axis in axes:
+        taps = np.maximum(axis.before - np.arange(axis.out) * axis.stride, 0)
+        total = np.add.outer(total * axis.window, taps)
+    small = np.min_scalar_type(prod(axis.window for axis in axes) - 1)
+    shape = (x.shape[0], *(axis.out for axis in axes))
+    return xp.broadcast_to(xp.asarray(total.astype(small)), shape).copy()
+
+
+def _passed_over(xp: Any, first: Any) -> Any:
+    """A copy in which NaN is infinity, above which nothing is."""
+    if first.dtype.kind != "f":
+        return first.copy()
+    return xp.fmin(first, xp.full(first.shape, np.inf, first.dtype))
+
+
+def kept(values: Any, mask: Any) -> Any:
+    """`values` where the mask holds, else 0: the bits are multiplied, so that NaN and infinity do
+    not spread, at no branch an element."""
+    bits = f"uint{8 * values.dtype.itemsize}"
+    return (values.view(bits) * mask).view(values.dtype)
+
+
+def lowest(dtype: Any) -> Any:
+    return np.finfo(dtype).min if dtype.kind == "f" else np.iinfo(dtype).min
+
+
+def _larger(xp: Any, x: Any) -> Any:
+    return xp.fmax if x.dtype.kind == "f" else xp.maximum
+
+
+def _blocks(xp: Any, x: Any) -> Iterator[slice]:
+    return blocks(xp, x, prod(x.shape[1:]))
+
+
+def _counts(xp: Any, axes: Axes, dtype: Any) -> Any:
+    """How many elements each window has, padding left out: one number, or an array that
+    broadcasts against an image. Half precision is added up and divided in single precision."""
+    wide = "float32" if dtype == "float16" else dtype
+    if not any(axis.padded for axis in axes):
+        return xp.asarray(np.array(prod(axis.window for axis in axes), wide))
+    total = np.ones((1,), np.int64)
+    for axis in axes:
+        total = np.multiply.outer(total, axis.counts())
+    return xp.asarray(total.astype(wide))

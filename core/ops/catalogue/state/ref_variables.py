@@ -1,0 +1,119 @@
+"""Ref variables and the ops that assign to them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.graph.dtypes import DType, Shape, TensorType
+from core.ops.catalogue.control.identity_ops import copy_to
+from core.ops.declare.samples import equal_shapes, unary
+from core.ops.declare.table import InferContext, op
+from core.ops.declare.type_rules import merged, numeric, wrong_type
+
+
+def _variable(ctx: InferContext) -> TensorType:
+    return TensorType(ctx.attr("dtype"), ctx.attr("shape"), ref=True)
+
+
+op(
+    "VariableV2",
+    outputs="ref",
+    attrs={"dtype": DType, "shape": Shape, "container": "", "shared_name": ""},
+    infer=_variable,
+    stateful=True,
+    doc="A variable; its output is the buffer itself, so readers see later updates.",
+)
+
+
+def _same_dtype(ctx: InferContext) -> None:
+    ref, value = ctx.types[0], ctx.types[1]
+    if ref.dtype != value.dtype:
+        raise wrong_type(ctx, value.dtype, f"a value of the variable's type ({ref.dtype.value})")
+
+
+def _updated(ctx: InferContext) -> TensorType:
+    _same_dtype(ctx)
+    shape = merged(ctx, ctx.types[0].shape, ctx.types[1].shape)
+    return TensorType(ctx.types[0].dtype, shape, ref=True)
+
+
+def _assigned(ctx: InferContext) -> TensorType:
+    if ctx.attr("validate_shape"):
+        return _updated(ctx)
+    _same_dtype(ctx)
+    return TensorType(ctx.types[0].dtype, ctx.types[1].shape, ref=True)
+
+
+def _copy_value(xp: Any, ref: Any, value: Any, *, out: Any) -> Any:
+    return copy_to(xp, value, out=out)
+
+
+op(
+    "Assign",
+    inputs="&ref value",
+    outputs="output_ref",
+    attrs={"validate_shape": True, "use_locking": True},
+    type_attrs={"T": "value"},
+    formula="value",
+    infer=_assigned,
+    kernel=lambda xp, ref, value: xp.array(value),
+    out_kernel=_copy_value,
+    stateful=True,
+    aliases=0,
+    writes=(0,),
+    differentiable=False,
+    samples=equal_shapes(2),
+    arithmetic="exact",
+    doc="Set a variable; the output is the variable's buffer.",
+)
+op(
+    "AssignAdd",
+    inputs="&ref value",
+    outputs="output_ref",
+    attrs={"use_locking": False},
+    type_attrs={"T": "value"},
+    formula="ref + value",
+    infer=numeric(_updated),
+    ufunc="add",
+    stateful=True,
+    aliases=0,
+    writes=(0,),
+    differentiable=False,
+    samples=equal_shapes(2),
+    doc="Add to a variable; the output is the variable's buffer.",
+)
+op(
+    "AssignSub",
+    inputs="&ref value",
+    outputs="output_ref",
+    attrs={"use_locking": False},
+    type_attrs={"T": "value"},
+    formula="ref - value",
+    infer=numeric(_updated),
+    ufunc="subtract",
+    stateful=True,
+    aliases=0,
+    writes=(0,),
+    differentiable=False,
+    samples=equal_shapes(2),
+    doc="Subtract from a variable; the output is the variable's buffer.",
+)
+
+
+def _flag(ctx: InferContext) -> TensorType:
+    return TensorType(DType.BOOL, Shape.of())
+
+
+op(
+    "IsVariableInitialized",
+    inputs="&ref",
+    outputs="is_initialized",
+    type_attrs={"dtype": "ref"},
+    formula="ref is not None",
+    infer=_flag,
+    kernel=lambda xp, ref: xp.asarray(ref is not None),
+    stateful=True,
+    differentiable=False,
+    samples=unary(),
+    doc="Whether a variable has a value; one that has none arrives as None.",
+)
