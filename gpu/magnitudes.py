@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from core.autodiff.widen import widen_array, widen_operation
+from core.autodiff.check.promote_float64 import widen_array, widen_operation
 from core.engine.evaluate import run_op
 from core.engine.numpy_backend import NumpyBackend
 from core.errors import GradstepError

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.widen import widen_array, widen_operation
+from core.autodiff.check.promote_float64 import widen_array, widen_operation
 from core.engine.backend import Backend
 from core.engine.conditions import holds
 from core.engine.evaluate import Functions, located, run_op

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from PySide6.QtGui import QKeySequence
 
-from core.autodiff.request import gradient_name, native_name
+from core.autodiff.reverse.gradient_request import gradient_name, native_name
 from core.graph.model import Operation
 from core.io.asked_code import missing_code
 from core.io.requests import every_request

@@ -8,7 +8,7 @@ from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolBar, QToolButton, QWidget
 
-from core.autodiff.request import Override
+from core.autodiff.reverse.gradient_request import Override
 from gui import commands
 from gui.action import shown_key
 from gui.action_set import ActionSet

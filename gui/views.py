@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 
-from core.autodiff.request import OverrideKind
+from core.autodiff.reverse.gradient_request import OverrideKind
 from core.graph.model import Operation, TensorRef
 from core.layers.block import Block
 from gui import windows

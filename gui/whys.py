@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from core.autodiff.walking import reached
+from core.autodiff.reverse.gradient_paths import reached
 from core.graph.model import TensorRef
 from core.host.messages import Explained, Explanation, Failed, Message, Why
 from core.host.wire import Buffer

@@ -7,11 +7,11 @@ from functools import cached_property
 
 import numpy as np
 
-from core.autodiff.differentiate import Differentiation
-from core.autodiff.explain import Explanation, Link
-from core.autodiff.unrolled import around_loops, unrolled
-from core.autodiff.untaken import reason, untaken
-from core.autodiff.walking import flow_path
+from core.autodiff.explain.dead_branch_gradients import reason, untaken
+from core.autodiff.explain.missing_gradient import Explanation, Link
+from core.autodiff.loops.unrolled_loops import around_loops, unrolled
+from core.autodiff.reverse.differentiate import Differentiation
+from core.autodiff.reverse.gradient_paths import flow_path
 from core.checks import telling
 from core.checks.flow import Stopper, ZeroFlow
 from core.checks.growth import growth

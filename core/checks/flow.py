@@ -15,8 +15,8 @@ from functools import partial
 
 import numpy as np
 
-from core.autodiff.differentiate import Differentiation
-from core.autodiff.untaken import reason
+from core.autodiff.explain.dead_branch_gradients import reason
+from core.autodiff.reverse.differentiate import Differentiation
 from core.checks.again import Again
 from core.checks.levels import Level, iterations_back, level_of
 from core.checks.probes import others, without_zeros

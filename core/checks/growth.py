@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.autodiff.differentiate import Differentiation
-from core.autodiff.walking import Value
+from core.autodiff.reverse.differentiate import Differentiation
+from core.autodiff.reverse.gradient_paths import Value
 from core.checks.words import listed
 from core.graph.model import Graph, TensorRef
 from core.ops.declare.table import find

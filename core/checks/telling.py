@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.assigned import written
-from core.autodiff.explain import Link
+from core.autodiff.explain.missing_gradient import Link
+from core.autodiff.reverse.assignment_paths import written
 from core.checks.again import on_host
 from core.checks.causes import CAUSES
 from core.checks.flow import Stopper

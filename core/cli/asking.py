@@ -6,9 +6,9 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
-from core.autodiff.recognition.answer import answered
-from core.autodiff.recognition.imported import ImportedGradients
-from core.autodiff.request import GradientRequest, Override, OverrideKind
+from core.autodiff.recognition.imported_request import ImportedGradients
+from core.autodiff.recognition.recognised_gradients import answered
+from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
 from core.cli.candidates import to_differentiate, to_differentiate_by
 from core.cli.output import usage
 from core.engine.feeds import instead_of, missing_tensor

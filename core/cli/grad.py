@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from core.autodiff.differentiate import Differentiation, differentiate
-from core.autodiff.gradcheck import Check, check_gradients
-from core.autodiff.request import GradientRequest
+from core.autodiff.check.gradcheck import Check, check_gradients
+from core.autodiff.reverse.differentiate import Differentiation, differentiate
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.cli import arguments
 from core.cli.asking import require_request
 from core.cli.loading import Loaded, load, start

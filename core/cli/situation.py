@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core.autodiff.differentiate import Differentiation
-from core.autodiff.recognition.answer import answered
-from core.autodiff.request import GradientRequest
+from core.autodiff.recognition.recognised_gradients import answered
+from core.autodiff.reverse.differentiate import Differentiation
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.cli.loading import Loaded, start
 from core.engine.backend import Backend
 from core.engine.resolve import storage_name

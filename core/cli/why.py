@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import msgspec
 
-from core.autodiff.walking import reached
+from core.autodiff.reverse.gradient_paths import reached
 from core.cli.asking import require_request
 from core.cli.bottleneck_text import bottleneck_text
 from core.cli.loading import Loaded, load

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.differentiate import Differentiation, Slices
-from core.autodiff.request import GradientRequest
+from core.autodiff.reverse.differentiate import Differentiation, Slices
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.debug.frame import Losses
 from core.debug.thread import Thread
 from core.graph.model import Edge, Graph, TensorRef

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from core.autodiff.finding import Verdict
+from core.autodiff.check.check_result import Verdict
 from core.debug.mentions import mentioned, names_a_tensor
 from core.graph.problems import Problem
 from core.host.gradient_words import clauses, sentence

@@ -8,8 +8,8 @@ from typing import TypeVar
 import numpy as np
 from msgspec import structs
 
-from core.autodiff.finding import Verdict
-from core.autodiff.gradcheck import Check, Gradients, check_gradients
+from core.autodiff.check.check_result import Verdict
+from core.autodiff.check.gradcheck import Check, Gradients, check_gradients
 from core.debug.program import name_of
 from core.errors import GradstepError
 from core.graph.model import TensorRef

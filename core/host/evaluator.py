@@ -15,7 +15,8 @@ from core.ops.state.print_output import nowhere, printing_to
 
 
 class Evaluator:
-    """`evaluate` as core.autodiff.numeric wants it: graph, fetches and values in, values out.
+    """`evaluate` as core.autodiff.check.finite_differences wants it: graph, fetches and values in,
+    values out.
 
     A value given for a variable is what it holds when the run starts, so that graphs which
     update variables mean the same here; every other value is fed. `before` is called before

@@ -8,11 +8,11 @@ from typing import Any
 
 import msgspec
 
-from core.autodiff import explain
-from core.autodiff.differentiate import Differentiation, differentiate
-from core.autodiff.explain import explain_none
-from core.autodiff.unrolled import unrolled
-from core.autodiff.walking import flow_path, forward_path
+from core.autodiff.explain import missing_gradient
+from core.autodiff.explain.missing_gradient import explain_none
+from core.autodiff.loops.unrolled_loops import unrolled
+from core.autodiff.reverse.differentiate import Differentiation, differentiate
+from core.autodiff.reverse.gradient_paths import flow_path, forward_path
 from core.checks.explain import GradientQuestion, explain_value
 from core.checks.feeds import cutting
 from core.checks.recollection import Recollection
@@ -85,19 +85,19 @@ class Explainer:
 
     def _in_a_loop(
         self, session: DebugSession, loop: Operation, ref: TensorRef
-    ) -> explain.Explanation:
+    ) -> missing_gradient.Explanation:
         """Of a loop that the session stands in, from a run of its own."""
         beside = self._beside(session.program.graph, [loop.output()])
         try:
             run_to_end(beside, self._before)
         except GradstepError as error:
             text = f"{ref.short} is computed in a loop that is not done.{_said(error)}"
-            return explain.Explanation("none", "waiting", ref.op, None, (), text)
+            return missing_gradient.Explanation("none", "waiting", ref.op, None, (), text)
         return explain_value(Recollection(beside, 0, aside=True, past=self._there), ref)
 
     # -- gradients -------------------------------------------------------------------------------
 
-    def _recorded(self, y: TensorRef, x: TensorRef) -> explain.Explanation | None:
+    def _recorded(self, y: TensorRef, x: TensorRef) -> missing_gradient.Explanation | None:
         """From the session's runs, if they compute this gradient, and have."""
         there, session = self._there, self._session
         if there is None or session is None:
@@ -110,7 +110,7 @@ class Explainer:
                 return self._cut(program.forward, y, x, question.explanation())
         return None
 
-    def _asked(self, y: TensorRef, x: TensorRef) -> explain.Explanation:
+    def _asked(self, y: TensorRef, x: TensorRef) -> missing_gradient.Explanation:
         """From the graph, and from a run of its own."""
         here = self.here
         request = replace(here.request, of=(y,), wrt=(x,))
@@ -125,7 +125,7 @@ class Explainer:
 
     def _run(
         self, graph: Graph, derived: Differentiation, y: TensorRef, x: TensorRef
-    ) -> explain.Explanation:
+    ) -> missing_gradient.Explanation:
         """From a run that computes just this, and the gradients on the way."""
         gradients = [ref for ref in derived.gradients.values() if ref.op in derived.graph]
         beside = self._beside(derived.graph, gradients)
@@ -134,7 +134,7 @@ class Explainer:
         except GradstepError as error:
             text = f"d {y.short} / d {x.short}: it exists; run the graph to see its value."
             path = flow_path(graph, derived, y, x)
-            return explain.Explanation("ok", "", None, None, path, text + _said(error))
+            return missing_gradient.Explanation("ok", "", None, None, path, text + _said(error))
         there = Recollection(beside, 0, aside=True, past=self._there)
         return self._placed(GradientQuestion(there, graph, derived, y, x).explanation())
 
@@ -149,8 +149,8 @@ class Explainer:
         return scratch_session(graph, fetches, given, functions, self._backend, start)
 
     def _cut(
-        self, graph: Graph, y: TensorRef, x: TensorRef, found: explain.Explanation
-    ) -> explain.Explanation:
+        self, graph: Graph, y: TensorRef, x: TensorRef, found: missing_gradient.Explanation
+    ) -> missing_gradient.Explanation:
         """With what is to be said of feeds that are in the way."""
         fed = {ref for ref in self.here.given if ref.op in graph}
         fed = {ref for ref in fed if graph[ref.op].type not in VARIABLES}
@@ -167,13 +167,13 @@ class Explainer:
             return replace(found, text=text)
         return replace(found, cause="fed", node=cut[0].op, text=text)
 
-    def _placed(self, found: explain.Explanation) -> explain.Explanation:
+    def _placed(self, found: missing_gradient.Explanation) -> missing_gradient.Explanation:
         """With places in the session's run, where it makes a step that only a run of its own was
         seen to make."""
         there = self._there
         steps = {} if there is None else there.run.plan.step_of
 
-        def placed(link: explain.Link) -> explain.Link:
+        def placed(link: missing_gradient.Link) -> missing_gradient.Link:
             step = None if link.run is not None or link.iterations else steps.get(link.op)
             if there is None or step is None:
                 return link
@@ -189,11 +189,13 @@ def _said(error: GradstepError) -> str:
     return f" That fails: {error.message}{place}{way}."
 
 
-def _not_derived(graph: Graph, y: TensorRef, x: TensorRef, broken: Problem) -> explain.Explanation:
+def _not_derived(
+    graph: Graph, y: TensorRef, x: TensorRef, broken: Problem
+) -> missing_gradient.Explanation:
     """There is no gradient as long as an operation on the way cannot run."""
     at = next(iter(loops_around(graph, broken.node)), broken.node)
     text = f"d {y.short} / d {x.short} cannot be derived because of {broken.node}: {broken.text}"
-    return explain.Explanation(
+    return missing_gradient.Explanation(
         state="none",
         cause="broken",
         node=broken.node,
@@ -203,5 +205,5 @@ def _not_derived(graph: Graph, y: TensorRef, x: TensorRef, broken: Problem) -> e
     )
 
 
-def _message(found: explain.Explanation) -> Explanation:
+def _message(found: missing_gradient.Explanation) -> Explanation:
     return msgspec.convert(asdict(found), Explanation)

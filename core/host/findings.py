@@ -83,7 +83,7 @@ class CheckedExpectation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CauseLink(msgspec.Struct, frozen=True, kw_only=True):
-    """One of the things that led to a value; see core.autodiff.explain.Link."""
+    """One of the things that led to a value; see core.autodiff.explain.missing_gradient.Link."""
 
     node: str
     op: str
@@ -98,7 +98,7 @@ class CauseLink(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Explanation(msgspec.Struct, frozen=True, kw_only=True):
-    """As in `gradstep why --json`; see core.autodiff.explain.Explanation."""
+    """As in `gradstep why --json`; see core.autodiff.explain.missing_gradient.Explanation."""
 
     state: str  # "none", "zero", "nan", "inf" or "ok"
     cause: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Sequence
 
-from core.autodiff.finding import Verdict
+from core.autodiff.check.check_result import Verdict
 from core.host.messages import CheckedTensor, GradientRow, NodeCheck, UncheckedNode
 
 _REMARKS = (Verdict.KINK, Verdict.FLOAT32)

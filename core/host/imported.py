@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from core.autodiff.differentiate import Differentiation
-from core.autodiff.recognition.answer import answered
-from core.autodiff.recognition.imported import written
-from core.autodiff.request import GradientRequest
+from core.autodiff.recognition.imported_request import written
+from core.autodiff.recognition.recognised_gradients import answered
+from core.autodiff.reverse.differentiate import Differentiation
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.debug.program import Program
 from core.errors import GradstepError, only_errors_of_ours
 from core.graph.model import Graph, Operation, Phase, TensorRef

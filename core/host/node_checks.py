@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.autodiff.differentiate import Differentiation, differentiate
-from core.autodiff.finding import Finding
-from core.autodiff.held import alive, values_of
-from core.autodiff.localcheck import LocalCheck, check_operation
-from core.autodiff.notation import Notation
-from core.autodiff.request import gradient_name
-from core.autodiff.verdict import explain_check, repeated_factor, suggest
+from core.autodiff.check.check_report import explain_check, repeated_factor, suggest
+from core.autodiff.check.check_result import Finding
+from core.autodiff.check.frozen_values import alive, values_of
+from core.autodiff.check.op_gradcheck import LocalCheck, check_operation
+from core.autodiff.notation.step_notation import Notation
+from core.autodiff.reverse.differentiate import Differentiation, differentiate
+from core.autodiff.reverse.gradient_request import gradient_name
 from core.errors import GradstepError
 from core.graph.dtypes import DType, TensorType
 from core.graph.loop import way_to

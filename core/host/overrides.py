@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 
-from core.autodiff.request import Override, OverrideKind
-from core.autodiff.rules import near_gradients
+from core.autodiff.reverse.gradient_request import Override, OverrideKind
+from core.autodiff.reverse.gradient_rules import near_gradients
 from core.graph.loop import within
 from core.graph.model import Graph
 from core.graph.problems import Problem

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from core.autodiff.bottlenecks import bottlenecks
-from core.autodiff.differentiate import differentiate
-from core.autodiff.walking import reached
+from core.autodiff.explain.gradient_cuts import bottlenecks
+from core.autodiff.reverse.differentiate import differentiate
+from core.autodiff.reverse.gradient_paths import reached
 from core.errors import GradstepError
 from core.graph.model import TensorRef
 from core.host.messages import Bottlenecks

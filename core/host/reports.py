@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TypeVar
 
-from core.autodiff.notation import Notation
+from core.autodiff.notation.step_notation import Notation
 from core.checks.survey import Surveyor
 from core.debug.place import Place
 from core.debug.program import Program, named

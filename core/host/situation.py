@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.autodiff.differentiate import Differentiation
-from core.autodiff.request import GradientRequest
-from core.autodiff.rules import GradientFunction
+from core.autodiff.reverse.differentiate import Differentiation
+from core.autodiff.reverse.gradient_request import GradientRequest
+from core.autodiff.reverse.gradient_rules import GradientFunction
 from core.debug.session import DebugSession
 from core.graph.model import Graph, TensorRef
 from core.ops.build.variable import VARIABLES

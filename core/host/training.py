@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from core.autodiff.differentiate import Differentiation, differentiate
-from core.autodiff.gradients import gradient_of
-from core.autodiff.request import GradientRequest
-from core.autodiff.rules import GradientFunction
+from core.autodiff.reverse.differentiate import Differentiation, differentiate
+from core.autodiff.reverse.gradient_request import GradientRequest
+from core.autodiff.reverse.gradient_rules import GradientFunction
+from core.autodiff.reverse.tf_gradients import gradient_of
 from core.debug.program import Program
 from core.errors import GradstepError, only_errors_of_ours
 from core.graph.dtypes import DType

@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.autodiff.request import Override, OverrideTable
-from core.autodiff.rules import is_registered
+from core.autodiff.reverse.gradient_request import Override, OverrideTable
+from core.autodiff.reverse.gradient_rules import is_registered
 from core.graph.dtypes import TensorType
 from core.graph.model import PYTHON_OPS, Graph, Operation, TensorRef
 from core.io.code_source import argument_names, identifier

@@ -9,8 +9,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
-from core.autodiff.recognition.imported import ImportedGradients
-from core.autodiff.request import GradientRequest
+from core.autodiff.recognition.imported_request import ImportedGradients
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.debug.breakpoints import Breakpoint
 from core.debug.thread import Thread
 from core.graph.model import Constant, Graph, TensorRef

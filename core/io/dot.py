@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.autodiff.request import OverrideTable, native_name
+from core.autodiff.reverse.gradient_request import OverrideTable, native_name
 from core.graph.loop import Loop, loop_of
 from core.graph.model import Edge, Graph, Operation, TensorRef
 from core.io.document import Document

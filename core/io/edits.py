@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import reduce
 from typing import Any
 
-from core.autodiff.recognition.imported import ImportedGradients
-from core.autodiff.request import GradientRequest, OverrideKind
+from core.autodiff.recognition.imported_request import ImportedGradients
+from core.autodiff.reverse.gradient_request import GradientRequest, OverrideKind
 from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.errors import GradstepError
 from core.graph import edits

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import Any
 
-from core.autodiff.recognition.names import gradient_scopes
+from core.autodiff.recognition.gradient_names import gradient_scopes
 from core.errors import GradstepError
 from core.garbage_collection import collector_paused
 from core.graph.model import Graph, Operation, TensorRef, predecessors

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.autodiff.request import GradientRequest, OverrideTable, native_name
+from core.autodiff.reverse.gradient_request import GradientRequest, OverrideTable, native_name
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.model import (

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from core.autodiff.recognition.names import place_in
+from core.autodiff.recognition.gradient_names import place_in
 from core.graph.model import Graph, Operation, Phase
 
 _APPLY = re.compile(r"^(?P<scope>(?:.+?/)?)update_(?P<variable>.+)/(?:Resource|Sparse)*Apply\w+$")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from core.autodiff.recognition.imported import written
+from core.autodiff.recognition.imported_request import written
 from core.graph.model import Graph, Phase, predecessors
 from core.io.graphdef_initializing import assigns_initially
 from core.ops.build.variable import READS, TRAINABLE, VARIABLES

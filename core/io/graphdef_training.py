@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from core.autodiff.recognition.imported import (
+from core.autodiff.recognition.imported_request import (
     ImportedGradients,
     discover,
     updated_by,

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.autodiff.request import NATIVE_OP_TYPE
+from core.autodiff.reverse.gradient_request import NATIVE_OP_TYPE
 from core.errors import GradstepError
 from core.graph import edits
 from core.graph.free_names import unique_name

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
-from core.autodiff.lives import Life, Side, lives, running
+from core.autodiff.reverse.cond_liveness import Life, Side, lives, running
 from core.graph.loop import Loop, loop_of, within
 from core.graph.model import Graph, Operation
 from core.ops.declare.table import branch_of

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Protocol
 
-from core.autodiff.recognition.imported import ImportedGradients
-from core.autodiff.request import GradientRequest, Override
+from core.autodiff.recognition.imported_request import ImportedGradients
+from core.autodiff.reverse.gradient_request import GradientRequest, Override
 from core.debug.breakpoints import Breakpoint
 from core.errors import GradstepError
 from core.graph.model import Constant, Edge, TensorRef

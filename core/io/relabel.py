@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from core.autodiff.recognition.imported import ImportedGradients
-from core.autodiff.request import GradientRequest, OverrideKind
+from core.autodiff.recognition.imported_request import ImportedGradients
+from core.autodiff.reverse.gradient_request import GradientRequest, OverrideKind
 from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.debug.mentions import renamed
 from core.graph.model import Edge, TensorRef

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from core.autodiff.request import GradientRequest, Override, OverrideKind
+from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
 from core.errors import GradstepError
 from core.graph.loop import carried_by
 from core.graph.model import Edge, TensorRef

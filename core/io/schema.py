@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from core.autodiff.request import OverrideKind
+from core.autodiff.reverse.gradient_request import OverrideKind
 from core.debug.breakpoints import BreakpointKind
 from core.graph.dtypes import DType
 from core.graph.model import Phase
@@ -123,7 +123,7 @@ class RequestRecord(Record):
 
 
 class ImportedRecord(Record):
-    """See core.autodiff.recognition.imported.ImportedGradients."""
+    """See core.autodiff.recognition.imported_request.ImportedGradients."""
 
     scope: str
     of: list[str]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from core.autodiff.differentiate import Differentiation, differentiate
-from core.autodiff.notation import Notation
-from core.autodiff.request import GradientRequest
+from core.autodiff.notation.step_notation import Notation
+from core.autodiff.reverse.differentiate import Differentiation, differentiate
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.errors import GradstepError
 from core.graph.loop import LOOP
 from core.graph.model import Graph, Phase, TensorRef

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from core.autodiff.request import GradientRequest
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.graph.model import PYTHON_OPS, Graph, Operation, Phase
 from core.ops.declare.table import find
 from core.ops.typing.inference import Inference

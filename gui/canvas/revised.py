@@ -7,7 +7,7 @@ from itertools import chain
 
 import numpy as np
 
-from core.autodiff.request import GradientRequest
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.graph.model import Graph, Operation
 from core.ops.typing.inference import Inference
 from gui.canvas.boxes import Boxes

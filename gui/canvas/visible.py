@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.autodiff.request import GradientRequest, OverrideTable, native_name
+from core.autodiff.reverse.gradient_request import GradientRequest, OverrideTable, native_name
 from core.graph.model import Edge, Graph, Operation, TensorRef
 from core.graph.scopes import parents
 from core.ops.typing.inference import Inference

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from core.autodiff.request import Override, OverrideKind
+from core.autodiff.reverse.gradient_request import Override, OverrideKind
 from core.graph.model import Edge
 from core.host.permission import Permission
 from core.host.trust import revoke

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QComboBox, QFormLayout, QWidget
 
-from core.autodiff.request import Override, OverrideKind
+from core.autodiff.reverse.gradient_request import Override, OverrideKind
 from core.graph.model import Graph, Operation
 from core.io.document import CodeItem, CodeKind
 from gui import commands

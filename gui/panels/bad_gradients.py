@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from core.autodiff.walking import descendants
+from core.autodiff.reverse.gradient_paths import descendants
 from core.graph.model import TensorRef
 from core.host.messages import Explanation
 from core.io.requests import whole_request

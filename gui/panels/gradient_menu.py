@@ -6,7 +6,12 @@ from collections.abc import Iterator
 
 from PySide6.QtWidgets import QMenu
 
-from core.autodiff.request import Override, OverrideKind, gradient_name, native_name
+from core.autodiff.reverse.gradient_request import (
+    Override,
+    OverrideKind,
+    gradient_name,
+    native_name,
+)
 from core.graph.model import PYTHON_OPS, Operation
 from core.graph.scopes import parents
 from core.io.asked_code import missing_code

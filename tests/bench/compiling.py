@@ -17,8 +17,8 @@ from functools import partial
 
 import numpy as np
 
-from core.autodiff.differentiate import Differentiation, differentiate
-from core.autodiff.request import GradientRequest, Override, OverrideKind
+from core.autodiff.reverse.differentiate import Differentiation, differentiate
+from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
 from core.graph.model import Graph, TensorRef
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from core.autodiff.request import GradientRequest
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.checks.survey import Surveyor
 from core.debug.breakpoints import Breakpoint
 from core.debug.program import Program

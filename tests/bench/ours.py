@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.gradients import gradients
+from core.autodiff.reverse.tf_gradients import gradients
 from core.engine.fast import Fast
 from core.engine.feeds import fed_types, feed_arrays
 from core.engine.kernels.choice import REFERENCE, Kernels, with_kernels

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.autodiff.request import GradientRequest
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.graph.model import Constant
 from core.io.document import Document, Optimizer
 from core.ops import api as tf

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.request import GradientRequest, Override, OverrideKind
+from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, TensorRef
 from core.io.document import CodeItem, CodeKind, Document, View

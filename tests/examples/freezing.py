@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.gradients import gradients
+from core.autodiff.reverse.tf_gradients import gradients
 from core.graph.model import Constant
 from core.graph.relabel import relabel
 from core.io.document import Document

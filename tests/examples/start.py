@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.autodiff.request import NATIVE_OP_TYPE
+from core.autodiff.reverse.gradient_request import NATIVE_OP_TYPE
 from core.graph.model import Constant, Edge
 from core.io.document import Document, Optimizer
 from core.io.expectation import Variation

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.gradients import gradients
+from core.autodiff.reverse.tf_gradients import gradients
 from core.debug.program import Program
 from core.engine.numpy_backend import NumpyBackend
 from core.engine.session import Session

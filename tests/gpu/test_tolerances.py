@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.autodiff.widen import widen_array, widen_operation
+from core.autodiff.check.promote_float64 import widen_array, widen_operation
 from core.engine.evaluate import run_op
 from core.engine.numpy_backend import NumpyBackend
 from core.ops.declare.table import all_ops, lookup

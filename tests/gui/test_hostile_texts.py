@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
-from core.autodiff.request import GradientRequest, Override, OverrideKind
+from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
 from core.debug.breakpoints import Breakpoint
 from core.graph.dtypes import DType
 from core.graph.model import Constant, Graph, Operation, TensorRef

@@ -39,7 +39,14 @@ AREAS = {
     for area in (
         Area(
             "why",
-            (*_in("core/autodiff", "explain finding examine verdict"), "core/checks"),
+            (
+                *_in(
+                    "core/autodiff",
+                    "explain/missing_gradient check/check_result check/check_tensors "
+                    "check/check_report",
+                ),
+                "core/checks",
+            ),
             (
                 *("tests/core/autodiff", "tests/core/checks"),
                 *("tests/core/cli/test_grad.py", "tests/core/host/test_service.py"),
@@ -58,8 +65,11 @@ AREAS = {
             "differentiation",
             _in(
                 "core/autodiff",
-                "arriving backward differentiate gradients order request results reuse reverse "
-                "seeds turn unbroadcast walking way widen",
+                "reverse/contributions reverse/op_vjp reverse/differentiate "
+                "reverse/tf_gradients reverse/tf_gradient_order reverse/gradient_request "
+                "reverse/gradient_results reverse/vjp_reuse reverse/backward_pass "
+                "reverse/seed_cotangents reverse/vjp_result reverse/unbroadcast "
+                "reverse/gradient_paths reverse/backward_slice check/promote_float64",
             ),
             ("tests/core/autodiff",),
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.autodiff.request import GradientRequest
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.errors import GradstepError
 from core.host.derive import derive
 from core.io.document import Document, Optimizer

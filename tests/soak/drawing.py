@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.request import Override, OverrideKind
+from core.autodiff.reverse.gradient_request import Override, OverrideKind
 from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.debug.thread import Thread
 from core.graph.dtypes import DType, Shape

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from core.autodiff.request import Override
+from core.autodiff.reverse.gradient_request import Override
 from core.graph.loop import anywhere, carried_by
 from core.graph.model import Edge, TensorRef
 from core.io import adding, blocks, edits, pieces, store

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.autodiff.gradients import gradients
-from core.autodiff.request import GradientRequest
+from core.autodiff.reverse.gradient_request import GradientRequest
+from core.autodiff.reverse.tf_gradients import gradients
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant
 from core.io.document import Document

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.differentiate import differentiate
-from core.autodiff.request import GradientRequest
+from core.autodiff.reverse.differentiate import differentiate
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.graph.dtypes import DType
 from core.graph.model import Graph, TensorRef
 from core.ops.build.builder import GraphBuilder, Tensor

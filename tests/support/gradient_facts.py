@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.autodiff.arriving import Slices
+from core.autodiff.reverse.contributions import Slices
 from core.graph.model import Constant, Edge, TensorRef
 from core.io.document import Document
 from core.io.graphdef import from_pb

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from core.autodiff.request import GradientRequest
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.graph.dtypes import DType
 from core.graph.model import Graph, TensorRef
 from core.ops.build.builder import GraphBuilder, Tensor

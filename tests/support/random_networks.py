@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from core.autodiff.gradients import gradients
+from core.autodiff.reverse.tf_gradients import gradients
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Operation, TensorRef
 from core.ops import api as tf

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from core.autodiff.gradients import gradients
+from core.autodiff.reverse.tf_gradients import gradients
 from core.graph.model import Graph, Operation, TensorRef
 from core.ops.build.builder import GraphBuilder, Tensor
 from core.train.optimizers import apply_updates

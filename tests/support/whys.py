@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.request import GradientRequest
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.debug.program import Program
 from core.debug.session import DebugSession
 from core.graph.model import Graph, TensorRef

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from core.autodiff.widen import fitted, widen_operation
+from core.autodiff.check.promote_float64 import fitted, widen_operation
 from core.engine.backend import Backend
 from core.engine.evaluate import Functions
 from core.engine.loops.iteration import Iteration, handles_among, iteration_of

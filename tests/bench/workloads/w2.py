@@ -51,7 +51,7 @@ def raw(rate: float) -> Program:
 
 
 def ours(rate: float, **how: Any) -> Program:
-    from core.autodiff.gradients import gradients
+    from core.autodiff.reverse.tf_gradients import gradients
     from core.ops import api as tf
     from core.ops.build.builder import GraphBuilder, Tensor
     from tests.bench.ours import program

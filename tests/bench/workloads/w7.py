@@ -31,7 +31,7 @@ def chain(x: Any, w: Any, relu: Any) -> Any:
 
 
 def ours(rate: float, forward: bool = False, **how: Any) -> Program:
-    from core.autodiff.gradients import gradients
+    from core.autodiff.reverse.tf_gradients import gradients
     from core.ops import api as tf
     from core.ops.build.builder import GraphBuilder, Tensor
     from tests.bench.ours import program

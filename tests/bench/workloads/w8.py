@@ -27,7 +27,7 @@ def _dense(indices: Any, values: Any) -> dict[str, float]:
 
 
 def ours(rate: float, **how: Any) -> Program:
-    from core.autodiff.gradients import gradients
+    from core.autodiff.reverse.tf_gradients import gradients
     from core.ops import api as tf
     from core.ops.build.builder import GraphBuilder
     from core.ops.build.indexed_slices import IndexedSlices

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.autodiff.gradients import Gradient, gradients
-from core.autodiff.request import GradientRequest
+from core.autodiff.reverse.gradient_request import GradientRequest
+from core.autodiff.reverse.tf_gradients import Gradient, gradients
 from core.engine.session import Session
 from core.graph.model import Graph, TensorRef
 from core.host.explaining import Explainer

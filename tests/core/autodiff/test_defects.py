@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.autodiff.finding import Verdict
-from core.autodiff.localcheck import LocalCheck, check_operation
-from core.autodiff.request import GradientRequest
+from core.autodiff.check.check_result import Verdict
+from core.autodiff.check.op_gradcheck import LocalCheck, check_operation
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.graph.model import Operation, TensorRef
 from core.ops.declare import table
 from core.ops.declare.definition import Defect

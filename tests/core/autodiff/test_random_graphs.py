@@ -13,8 +13,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, Phase, event, given, settings
 
-from core.autodiff.examine import examine
-from core.autodiff.finding import Verdict
+from core.autodiff.check.check_result import Verdict
+from core.autodiff.check.check_tensors import examine
 from core.ops.declare import table
 from core.ops.declare.table import all_ops, lookup
 from tests.support.derivative_excuses import NOT_AGAINST_DIFFERENCES

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.differentiate import differentiate
-from core.autodiff.request import GradientRequest
+from core.autodiff.reverse.differentiate import differentiate
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.checks.explain import GradientQuestion
 from core.checks.recollection import Recollection
 from core.debug.program import Program

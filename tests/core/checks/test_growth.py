@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.differentiate import differentiate
-from core.autodiff.request import GradientRequest
+from core.autodiff.reverse.differentiate import differentiate
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.checks.growth import LARGE, SMALL, Growth, growth
 from core.graph.model import Graph, TensorRef
 from core.ops import api as tf

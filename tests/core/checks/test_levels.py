@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from core.autodiff.differentiate import differentiate
-from core.autodiff.request import GradientRequest
+from core.autodiff.reverse.differentiate import differentiate
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.checks.levels import Level, iterations_back, level_of, plain
 from core.checks.recorded import LoopRan, Recorded
 from core.debug.program import Program

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.explain import Link
+from core.autodiff.explain.missing_gradient import Link
 from core.checks.flow import Stopper
 from core.checks.telling import norm, operands, others, stopped, stopped_fix
 from core.checks.turns import Leaf

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.request import GradientRequest, Override
+from core.autodiff.reverse.gradient_request import GradientRequest, Override
 from core.io import store
 from core.io.document import CodeItem, CodeKind, Document
 from core.io.open import read

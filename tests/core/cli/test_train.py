@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.request import GradientRequest
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.cli import train
 from core.graph.model import Constant, TensorRef
 from core.io import store

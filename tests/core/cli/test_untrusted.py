@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.autodiff.request import GradientRequest, Override, OverrideKind
+from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Graph, Operation, TensorRef
 from core.io import store

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.autodiff.request import GradientRequest
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.cli import main as cli_main
 from core.graph.model import Constant, Graph, Operation, TensorRef
 from core.io import store

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.autodiff.differentiate import differentiate
-from core.autodiff.request import GradientRequest
+from core.autodiff.reverse.differentiate import differentiate
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.debug.program import Program
 from core.graph.dtypes import DType
 from core.graph.model import TensorRef

@@ -12,7 +12,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from core.autodiff.request import GradientRequest
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.debug.inside import Inside, looked_at, trace_of
 from core.debug.program import Program
 from core.debug.session import DebugSession

@@ -113,7 +113,7 @@ def test_a_variable_without_a_value_fails_as_ever_and_can_be_initialised() -> No
 @pytest.mark.parametrize("size", [1 << 16, (1 << 16) + 1, 100_000])
 def test_large_elementwise_chains_go_block_by_block_to_the_same_bits(size: int) -> None:
     """Forward and backward; some values are fetched from the middle of a block's work."""
-    from core.autodiff.gradients import gradients
+    from core.autodiff.reverse.tf_gradients import gradients
 
     b = GraphBuilder()
     x, w = (b.placeholder(n, shape=(size,)) for n in "xw")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from core.autodiff.gradients import gradients
+from core.autodiff.reverse.tf_gradients import gradients
 from core.graph.dtypes import DType, Shape
 from core.graph.model import TensorRef
 from core.ops import api as tf

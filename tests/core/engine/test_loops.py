@@ -14,7 +14,7 @@ from weakref import ref
 import numpy as np
 import pytest
 
-from core.autodiff.gradients import gradients
+from core.autodiff.reverse.tf_gradients import gradients
 from core.debug.program import Program
 from core.debug.session import DebugSession
 from core.debug.stop import Reason

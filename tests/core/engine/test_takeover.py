@@ -10,8 +10,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.autodiff.differentiate import differentiate
-from core.autodiff.request import GradientRequest, Override, OverrideKind
+from core.autodiff.reverse.differentiate import differentiate
+from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
 from core.engine.conditions import holds
 from core.engine.feeds import fed_types, feed_arrays
 from core.engine.numpy_backend import NumpyBackend

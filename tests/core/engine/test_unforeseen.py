@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from core import errors
-from core.autodiff.differentiate import differentiate
-from core.autodiff.request import GradientRequest
+from core.autodiff.reverse.differentiate import differentiate
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.engine.session import Session
 from core.errors import GradstepError
 from core.graph.model import Graph, TensorRef

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.autodiff.request import GradientRequest
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import Constant

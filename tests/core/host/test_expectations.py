@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from core.autodiff.request import GradientRequest
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.cli.check_text import text as check_text
 from core.errors import GradstepError
 from core.graph.model import Constant, TensorRef

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.autodiff.request import Override, OverrideKind
+from core.autodiff.reverse.gradient_request import Override, OverrideKind
 from core.engine.session import Session
 from core.graph.model import TensorRef
 from core.host.derive import derive

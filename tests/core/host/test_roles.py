@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.request import GradientRequest, Override, OverrideKind
+from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
 from core.debug.session import DebugSession
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, TensorRef

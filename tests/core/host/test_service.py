@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.request import GradientRequest
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.debug.breakpoints import Breakpoint
 from core.graph.model import Constant, Edge, TensorRef
 from core.host import messages as m

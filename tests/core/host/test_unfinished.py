@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.autodiff.request import GradientRequest
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import Edge, TensorRef

@@ -9,7 +9,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from core.autodiff.request import GradientRequest, Override
+from core.autodiff.reverse.gradient_request import GradientRequest, Override
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Graph, Operation, TensorRef

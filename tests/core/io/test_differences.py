@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.autodiff.request import GradientRequest
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.errors import GradstepError
 from core.graph.model import Constant, Graph, Operation, TensorRef
 from core.io import edits, store

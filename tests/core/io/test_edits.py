@@ -9,7 +9,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from core.autodiff.request import NATIVE_OP_TYPE, Override, OverrideKind
+from core.autodiff.reverse.gradient_request import NATIVE_OP_TYPE, Override, OverrideKind
 from core.engine.session import Session
 from core.errors import GradstepError
 from core.graph import edits as graph_edits

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.request import GradientRequest, Override, OverrideKind
+from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
 from core.engine.session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.autodiff.request import Override, OverrideKind
+from core.autodiff.reverse.gradient_request import Override, OverrideKind
 from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.engine.session import Session
 from core.errors import GradstepError

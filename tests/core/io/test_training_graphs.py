@@ -9,7 +9,7 @@ from itertools import groupby
 import numpy as np
 import pytest
 
-from core.autodiff.request import Override, OverrideKind
+from core.autodiff.reverse.gradient_request import Override, OverrideKind
 from core.debug.program import Program, named
 from core.debug.session import DebugSession
 from core.engine.plan import compile_plan

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.gradients import gradients
+from core.autodiff.reverse.tf_gradients import gradients
 from core.engine.session import Session
 from core.graph.model import Graph
 from core.layers.block import find_block

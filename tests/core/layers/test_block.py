@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.finding import Verdict
-from core.autodiff.gradcheck import check_gradients
-from core.autodiff.request import GradientRequest
+from core.autodiff.check.check_result import Verdict
+from core.autodiff.check.gradcheck import check_gradients
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.engine.session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape, TensorType

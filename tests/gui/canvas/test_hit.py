@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from core.autodiff.request import GradientRequest
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Graph, Operation, TensorRef
 from core.layout.nested import TITLE

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QCoreApplication
 
-from core.autodiff.request import GradientRequest
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.graph.model import Constant
 from core.io.document import Document
 from core.ops import api as tf

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, QRectF
 
-from core.autodiff.request import GradientRequest
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Edge, Graph, Operation, TensorRef
 from core.io.document import Document

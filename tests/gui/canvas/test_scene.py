@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.autodiff.request import GradientRequest
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Graph, Operation, TensorRef
 from core.ops.typing.inference import infer

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from core.autodiff.request import GradientRequest
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.io.document import Document
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder

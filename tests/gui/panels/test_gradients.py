@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import Qt
 
-from core.autodiff.request import GradientRequest
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.graph.model import Constant, Edge
 from core.io.document import Document
 from core.ops.build.builder import GraphBuilder

@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QMenu
 
-from core.autodiff.request import Override, OverrideKind
+from core.autodiff.reverse.gradient_request import Override, OverrideKind
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Edge, TensorRef
 from core.host.messages import Why

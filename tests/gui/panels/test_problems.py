@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QPoint, Qt
 
-from core.autodiff.request import GradientRequest, Override
+from core.autodiff.reverse.gradient_request import GradientRequest, Override
 from core.graph.dtypes import Shape
 from core.graph.model import Constant, TensorRef
 from core.graph.problems import Problem

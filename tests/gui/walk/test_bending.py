@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 
-from core.autodiff.request import OverrideKind
+from core.autodiff.reverse.gradient_request import OverrideKind
 from core.graph.model import Edge, TensorRef
 from gui.canvas import polyline
 

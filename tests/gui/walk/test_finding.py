@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtTest import QTest
 
-from core.autodiff.request import GradientRequest
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.debug.breakpoints import Breakpoint
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Graph, Operation, TensorRef

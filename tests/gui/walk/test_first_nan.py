@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PySide6.QtTest import QTest
 
-from core.autodiff.request import GradientRequest
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.graph.model import Constant
 from core.io import store
 from core.io.document import Document, Optimizer, View

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.gradients import gradients
+from core.autodiff.reverse.tf_gradients import gradients
 from core.graph.model import TensorRef
 from core.layers.block import find_block
 from core.layers.expansion import expand

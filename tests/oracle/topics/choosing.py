@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from core.autodiff.gradients import gradients
+from core.autodiff.reverse.tf_gradients import gradients
 from core.engine.numpy_backend import NumpyBackend
 from core.engine.session import Session
 from core.graph.dtypes import DType

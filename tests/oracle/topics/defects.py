@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.autodiff.gradients import gradients
+from core.autodiff.reverse.tf_gradients import gradients
 from core.ops.build.builder import call, call_many
 from tests.oracle.program import Program
 from tests.oracle.shorthand import total

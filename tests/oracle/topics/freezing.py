@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.gradients import gradients
+from core.autodiff.reverse.tf_gradients import gradients
 from core.ops.build.builder import Tensor, call
 from tests.oracle.compare import as_array
 from tests.oracle.documents import NO_GRADIENTS, minimize

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.gradients import gradients
+from core.autodiff.reverse.tf_gradients import gradients
 from core.layers.block import find_block
 from core.layers.expansion import expand
 from core.ops import api as tf

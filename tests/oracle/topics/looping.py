@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.autodiff.gradients import gradients
+from core.autodiff.reverse.tf_gradients import gradients
 from core.ops import api as tf
 from core.ops.api.tf_tensor_array import TensorArray
 from core.ops.build.builder import Tensor

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.gradients import gradients
-from core.autodiff.request import Override, OverrideKind
+from core.autodiff.reverse.gradient_request import Override, OverrideKind
+from core.autodiff.reverse.tf_gradients import gradients
 from core.io.document import Document
 from core.io.export import to_bytes
 from core.io.graphdef import from_pb

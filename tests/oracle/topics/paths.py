@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.gradients import gradients
+from core.autodiff.reverse.tf_gradients import gradients
 from core.graph.dtypes import DType
 from core.ops import api as tf
 from core.ops.build.builder import Tensor, call

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.gradients import gradients
+from core.autodiff.reverse.tf_gradients import gradients
 from core.ops import api as tf
 from core.ops.build.builder import Tensor, call
 from core.ops.build.python_values import as_written

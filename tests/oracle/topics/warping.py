@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.gradients import gradients
+from core.autodiff.reverse.tf_gradients import gradients
 from core.layers.images import inverse_warp
 from core.ops.build.builder import Tensor
 from tests.oracle.program import Program

@@ -8,13 +8,13 @@ from functools import cache
 import numpy as np
 import pytest
 
-from core.autodiff.differentiate import Differentiation, differentiate
-from core.autodiff.recognition.answer import answered
-from core.autodiff.recognition.losses import differentiated
-from core.autodiff.recognition.names import Place, gradient_scopes, place_in
-from core.autodiff.recognition.recognise import Recognised, recognise
-from core.autodiff.recognition.scope import GradientScope
-from core.autodiff.request import GradientRequest
+from core.autodiff.recognition.differentiated_losses import differentiated
+from core.autodiff.recognition.gradient_names import Place, gradient_scopes, place_in
+from core.autodiff.recognition.gradient_recognition import Recognised, recognise
+from core.autodiff.recognition.gradient_scope import GradientScope
+from core.autodiff.recognition.recognised_gradients import answered
+from core.autodiff.reverse.differentiate import Differentiation, differentiate
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.engine.session import Session
 from core.graph.model import Graph, TensorRef
 from core.io.document import Document

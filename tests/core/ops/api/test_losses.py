@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.differentiate import differentiate
-from core.autodiff.request import GradientRequest
+from core.autodiff.reverse.differentiate import differentiate
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, Tensor
 from tests.support import oracle

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.gradients import gradients
+from core.autodiff.reverse.tf_gradients import gradients
 from core.engine.session import Session
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, Tensor

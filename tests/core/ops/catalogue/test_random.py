@@ -10,8 +10,8 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from core.autodiff.gradients import gradients
-from core.autodiff.widen import widen
+from core.autodiff.check.promote_float64 import widen
+from core.autodiff.reverse.tf_gradients import gradients
 from core.engine.session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from core.autodiff.differentiate import differentiate
-from core.autodiff.request import GradientRequest
+from core.autodiff.reverse.differentiate import differentiate
+from core.autodiff.reverse.gradient_request import GradientRequest
 from core.debug.program import Program
 from core.debug.session import DebugSession
 from core.engine.session import Session

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.gradients import gradients
+from core.autodiff.reverse.tf_gradients import gradients
 from core.engine.session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType

@@ -1,0 +1,189 @@
+"""What a check found at one tensor: its worst element, and what is to be thought of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+
+from core.autodiff.check.finite_differences import COMPLEX, NumericGradient
+from core.ops.declare.definition import Defect
+
+_EPS32 = float(np.finfo(np.float32).eps)
+
+
+class Verdict(StrEnum):
+    """In order of concern."""
+
+    OK = "ok"
+    KINK = "kink"  # one-sided differences part: any value between them is right
+    FLOAT32 = "float32 limit"  # right in float64; in float32 off by no more than it rounds
+    DEFECT = "TensorFlow's"  # not what the numbers say, and known to be so in TensorFlow, too
+    WRONG = "wrong"
+
+
+_RANK = {verdict: rank for rank, verdict in enumerate(Verdict)}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One gradient, at its worst element.
+
+    verdict: of the whole tensor; index: where it is worst; analytic (None: no gradient), numeric,
+    difference: there; method: of the numbers; looked_at, size: of its elements; text: in words;
+    verdicts: of each element that was looked at; why: of a defect of TensorFlow's own, how that
+    comes, and who says so.
+    """
+
+    verdict: Verdict
+    index: tuple[int, ...]
+    analytic: float | None
+    numeric: float
+    difference: float
+    method: str
+    looked_at: int
+    size: int
+    text: str
+    verdicts: Mapping[tuple[int, ...], Verdict]
+    why: str = ""
+
+
+def worst(findings: Iterable[Finding]) -> Verdict:
+    """The most concerning verdict; ok where there is none."""
+    return max((f.verdict for f in findings), key=_RANK.__getitem__, default=Verdict.OK)
+
+
+def judge(
+    analytic: np.ndarray | None,
+    wide: np.ndarray | None,
+    numeric: NumericGradient,
+    noise: Callable[[], np.ndarray],
+) -> Finding:
+    """analytic: the gradient as the graph computes it; wide: the same in float64; noise: how far
+    float32's rounding may carry it, asked for only where `analytic` and `wide` part."""
+    with np.errstate(all="ignore"):  # infinities and NaN are among what is judged
+        return _judged(analytic, wide, numeric, noise)
+
+
+def laid_to(
+    defect: Defect, found: Finding, gradient: np.ndarray | None, numeric: NumericGradient
+) -> Finding:
+    """`found`, where what is wrong is what TensorFlow gives for a reason that is known. gradient:
+    the one that was judged."""
+    analytic = np.zeros_like(numeric.value) if gradient is None else gradient
+    ranks = np.zeros(numeric.value.shape, int)
+    for index, verdict in found.verdicts.items():
+        known = verdict is Verdict.WRONG and analytic[index] == defect.gives
+        ranks[index] = _RANK[Verdict.DEFECT if known else verdict]
+    shown = np.asarray(analytic, np.float64)
+    made = _finding(None if gradient is None else shown, shown, ranks, numeric)
+    why = f"{defect.why} ({defect.source})" if Verdict.DEFECT in made.verdicts.values() else ""
+    return replace(made, why=why)
+
+
+def _judged(
+    analytic: np.ndarray | None,
+    wide: np.ndarray | None,
+    numeric: NumericGradient,
+    noise: Callable[[], np.ndarray],
+) -> Finding:
+    if wide is None or analytic is None:
+        shown = np.zeros_like(numeric.value)
+        ranks = np.where(_right(shown, numeric), 0, _RANK[Verdict.WRONG])
+        ranks = np.where(numeric.kink & _between(shown, numeric), _RANK[Verdict.KINK], ranks)
+        return _finding(None, shown, ranks, numeric)
+    right, kink = _right(wide, numeric), numeric.kink & _between(wide, numeric)
+    ranks = np.where(kink, _RANK[Verdict.KINK], np.where(right, 0, _RANK[Verdict.WRONG]))
+    shown = np.asarray(analytic, np.float64)
+    off = numeric.looked_at & (right | kink) & ~_close(shown, wide)
+    if off.any():
+        explained = _explained(shown, wide, noise())
+        rounded = np.where(explained, _RANK[Verdict.FLOAT32], _RANK[Verdict.WRONG])
+        ranks = np.where(off, rounded, ranks)
+    return _finding(shown, shown, ranks, numeric)
+
+
+def _tolerance(value: np.ndarray, numeric: NumericGradient) -> np.ndarray:
+    """How far a right gradient in float64 may be from the numbers."""
+    seen = numeric.value[numeric.looked_at & ~numeric.kink]
+    scale = float(np.max(np.abs(seen), initial=0.0))
+    larger = np.maximum(np.abs(value), np.abs(numeric.value))
+    rounding = (8 if numeric.method == COMPLEX else 64) * numeric.noise
+    return np.asarray(1e-5 * larger + 1e-6 * scale + rounding + 1e-10)
+
+
+def _right(value: np.ndarray, numeric: NumericGradient) -> np.ndarray:
+    return np.asarray(np.abs(value - numeric.value) <= _tolerance(value, numeric))
+
+
+def _between(value: np.ndarray, numeric: NumericGradient) -> np.ndarray:
+    """Within the one-sided slopes; where one of them is no number, there is nothing to say."""
+    slack = _tolerance(value, numeric)
+    inside = (value >= numeric.low - slack) & (value <= numeric.high + slack)
+    return np.asarray(inside | ~np.isfinite(numeric.value))
+
+
+def _close(value: np.ndarray, wide: np.ndarray) -> np.ndarray:
+    """As near as arithmetic in float32 mostly is."""
+    scale = float(np.max(np.abs(wide[np.isfinite(wide)]), initial=0.0))
+    slack = 1e-3 * np.abs(wide) + 1e-5 * scale + 1e-30
+    same = (value == wide) | (np.isnan(value) & np.isnan(wide))
+    return np.asarray(same | (np.abs(value - wide) <= slack))
+
+
+def _explained(value: np.ndarray, wide: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    overflow = ~np.isfinite(value) & np.isfinite(wide)
+    return np.asarray(overflow | (np.abs(value - wide) <= noise + 64 * _EPS32 * np.abs(wide)))
+
+
+def _finding(
+    analytic: np.ndarray | None, shown: np.ndarray, ranks: np.ndarray, numeric: NumericGradient
+) -> Finding:
+    seen = numeric.looked_at
+    size, count = int(seen.size), int(seen.sum())
+    if not count:
+        return Finding(Verdict.OK, (), None, 0.0, 0.0, numeric.method, 0, size, "no elements", {})
+    ranks = np.where(seen, ranks, -1)
+    off = np.abs(shown - numeric.value)
+    off = np.where(ranks == ranks.max(), np.nan_to_num(off, nan=np.inf), -1.0)
+    index = tuple(int(i) for i in np.unravel_index(int(np.argmax(off)), off.shape))
+    verdict = tuple(Verdict)[int(ranks.max())]
+    value = None if analytic is None else float(analytic[index])
+    slope = float(numeric.value[index])
+    difference = abs((value or 0.0) - slope)
+    return Finding(
+        verdict,
+        index,
+        value,
+        slope,
+        difference,
+        numeric.method,
+        count,
+        size,
+        _words(verdict, index, value, difference, numeric),
+        {at: tuple(Verdict)[int(ranks[at])] for at in np.ndindex(seen.shape) if seen[at]},
+    )
+
+
+def _words(
+    verdict: Verdict,
+    index: tuple[int, ...],
+    value: float | None,
+    difference: float,
+    numeric: NumericGradient,
+) -> str:
+    place = f" at index {list(index)}" if index else ""
+    low, high, slope = (float(a[index]) for a in (numeric.low, numeric.high, numeric.value))
+    shown = "None" if value is None else f"{value:.6g}"
+    if verdict is Verdict.KINK:
+        if not np.isfinite(slope):
+            return f"a kink{place}: there are no values on both sides to take a slope from"
+        return f"a kink{place}: the slope is {low:.6g} on one side and {high:.6g} on the other"
+    if verdict is Verdict.FLOAT32:
+        return f"float32's limit{place}: right in float64, and off by {difference:.3g} in float32"
+    if verdict in (Verdict.WRONG, Verdict.DEFECT):
+        word = "wrong" if verdict is Verdict.WRONG else "a defect of TensorFlow's own"
+        return f"{word}{place}: {shown}, but {slope:.6g} by {numeric.method}"
+    return f"right by {numeric.method}"

@@ -1,0 +1,84 @@
+"""The gradients of any tensors of any graph, held against the numbers; and those of gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from core.autodiff.check.analytic_gradients import (
+    Held,
+    analytic_gradients,
+    rounding_noise,
+    wide_gradients,
+)
+from core.autodiff.check.check_result import Finding, judge
+from core.autodiff.check.finite_differences import NumericGradient, numeric_gradients
+from core.autodiff.check.frozen_values import Evaluate, Point, with_draws
+from core.autodiff.reverse.differentiate import differentiate
+from core.autodiff.reverse.gradient_request import GradientRequest
+from core.autodiff.reverse.gradient_rules import GradientFunction
+from core.graph.model import Graph, TensorRef
+from core.ops.build.builder import GraphBuilder
+
+
+@dataclass(frozen=True)
+class Examined:
+    """own: the gradient as the graph computes it, None where there is none; gradient: the same in
+    float64; numeric: what the numbers say; finding: what comes of it."""
+
+    own: np.ndarray | None
+    gradient: np.ndarray | None
+    numeric: NumericGradient
+    finding: Finding
+
+
+def examine(
+    evaluate: Evaluate,
+    graph: Graph,
+    request: GradientRequest,
+    point: Point,
+    functions: Mapping[str, GradientFunction],
+    most: int = 0,
+    held: Held | None = None,
+) -> dict[TensorRef, Examined]:
+    """Every tensor of request.wrt, at `point` (see numeric_gradients, also for `most`). held: see
+    analytic_gradients. Raises GradstepError where the gradient cannot be computed."""
+    point = with_draws(evaluate, graph, request, point)
+    own = analytic_gradients(evaluate, graph, request, point, functions, held)
+    narrow = any(value.dtype.kind == "f" and value.itemsize < 8 for value in point.values())
+    wide = wide_gradients(evaluate, graph, request, point, functions, held) if narrow else own
+    numeric = numeric_gradients(evaluate, graph, request, point, most)
+
+    noise = partial(rounding_noise, evaluate, graph, request, point, functions, held)
+    found: dict[TensorRef, Examined] = {}
+    for ref, n in numeric.items():
+        finding = judge(own[ref], wide[ref], n, partial(noise, ref))
+        found[ref] = Examined(own[ref], wide[ref], n, finding)
+    return found
+
+
+def gradient_question(
+    graph: Graph, request: GradientRequest, functions: Mapping[str, GradientFunction]
+) -> tuple[Graph, GradientRequest]:
+    """What to ask to examine the gradient of the gradient: the graph that `request` makes, and of
+    it the gradient of every first gradient, each element with a weight of its own. `of` is empty
+    where there is no first gradient. Raises GradstepError."""
+    derived = differentiate(graph, request, functions)
+    slopes = dict.fromkeys(derived.gradients[x] for x in request.wrt if x in derived.gradients)
+    builder = GraphBuilder(derived.graph)
+    with builder.scope("weighted"):
+        of = tuple(_weighted(builder, ref) for ref in slopes)
+    return builder.build(), replace(request, of=of, grad_ys=())
+
+
+def _weighted(builder: GraphBuilder, ref: TensorRef) -> TensorRef:
+    """`ref` times 0.3, 0.67, 1.04, 0.41… by element, so that nothing cancels by chance."""
+    x = builder.get(ref)
+    count = builder.one("Size", x)
+    places = builder.one("Range", np.int32(0), count, np.int32(1))
+    ramp = builder.one("Cast", places, DstT=x.dtype)
+    ramp = builder.one("FloorMod", ramp * 0.37, builder.tensor(1.0, x.dtype)) + 0.3
+    return (x * builder.one("Reshape", ramp, builder.one("Shape", x))).ref

@@ -1,0 +1,223 @@
+"""Finite differences: what the forward numbers say the gradient is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from core.autodiff.check.complex_step import complex_slopes
+from core.autodiff.check.frozen_values import Evaluate, Point, hold, values_of
+from core.autodiff.reverse.gradient_request import GradientRequest
+from core.graph.dtypes import DType
+from core.graph.model import Constant, Graph, Operation, TensorRef
+
+_EPS = float(np.finfo(np.float64).eps)
+# Central differences in float64: truncation grows as h², rounding as 1/h, so h ~ eps^(1/3).
+_STEP = _EPS ** (1 / 3)
+_SHORTER = 16.0  # by so much shorter a step tells a kink, where the sides still part, from a bend
+
+CENTRAL, COMPLEX = "central differences", "complex step"  # methods
+
+
+@dataclass(frozen=True)
+class NumericGradient:
+    """Arrays of float64 shaped like the tensor; NaN in elements that were not looked at.
+
+    value: the slope, by `method`. low, high: the smaller and the larger one-sided difference.
+    kink: bool; they part there however short the step, any value between is right. noise: what
+    rounding may have added to a difference. looked_at: bool.
+    """
+
+    value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    method: str = CENTRAL
+    kink: np.ndarray = field(default_factory=lambda: np.array(False))
+    noise: np.ndarray = field(default_factory=lambda: np.array(0.0))
+
+    @property
+    def looked_at(self) -> np.ndarray:
+        return np.asarray(~np.isnan(self.noise))
+
+
+def numeric_gradients(
+    evaluate: Evaluate, graph: Graph, request: GradientRequest, point: Point, most: int = 0
+) -> dict[TensorRef, NumericGradient]:
+    """d(sum of request.of)/dx in float64 for every x of request.wrt, at `point`; of the sum
+    weighted with `grad_ys` where the request gives them.
+
+    `point` gives the value of every tensor of `wrt` and everything else that must be fed.
+    What the request (or a StopGradient) stops is held at its value, as differentiation does.
+    most: look at no more elements of a tensor than that, spread evenly; 0: at all.
+    """
+    wide, base = hold(evaluate, graph, request, point)
+    wide, of = _weighted(evaluate, wide, request, base)
+    return {ref: _along(evaluate, wide, of, ref, base, most) for ref in request.wrt}
+
+
+def _weighted(
+    evaluate: Evaluate, graph: Graph, request: GradientRequest, base: Point
+) -> tuple[Graph, Sequence[TensorRef]]:
+    """What has the gradient that is asked for: the tensors, or their products with what it starts
+    with, which stays as it is."""
+    starts = dict(zip(request.of, request.grad_ys, strict=False))
+    given = {y: start for y, start in starts.items() if start is not None}
+    if not given:
+        return graph, request.of
+    values = values_of(evaluate, graph, [*given.values()], base)
+    made: list[Operation] = []
+    of = list(request.of)
+    for number, (y, value) in enumerate(zip(given, values, strict=True)):
+        kind, name = DType.of(value.dtype), f"held/grad_ys_{number}"
+        attrs = {"value": Constant(np.conj(value)), "dtype": kind}
+        made.append(Operation(name, "Const", attrs=attrs))
+        made.append(Operation(f"{name}/product", "Mul", (y, TensorRef(name))))
+        if kind.is_complex:  # the real function whose gradient starts so
+            real = {"Tout": DType.FLOAT64}
+            made.append(Operation(f"{name}/real", "Real", (made[-1].output(),), attrs=real))
+        of[of.index(y)] = made[-1].output()
+    return Graph.of([*graph, *made]), of
+
+
+def _along(
+    evaluate: Evaluate,
+    graph: Graph,
+    of: Sequence[TensorRef],
+    x: TensorRef,
+    base: Point,
+    most: int,
+) -> NumericGradient:
+    center = base[x]
+    elements = _chosen(center.size, most)
+    differences = _Differences(evaluate, graph, of, x, base)
+    with np.errstate(all="ignore"):  # at an infinity there is no slope, but NaN
+        low, high, noise, kink = differences.sides(elements)
+        value, method = (low + high) / 2, CENTRAL
+        sharp = complex_slopes(evaluate, graph, of, x, base, elements)
+        if sharp is not None and _same(sharp, value, noise, kink):
+            value, method = np.where(kink, value, sharp), COMPLEX
+    value, low, high, kink, noise = (
+        _spread(part, elements, center.shape) for part in (value, low, high, kink, noise)
+    )
+    return NumericGradient(value, low, high, method, kink == 1, noise)
+
+
+class _Differences:
+    """One-sided differences of the sum of some tensors along the elements of one."""
+
+    def __init__(
+        self,
+        evaluate: Evaluate,
+        graph: Graph,
+        of: Sequence[TensorRef],
+        x: TensorRef,
+        base: Point,
+    ) -> None:
+        self._evaluate, self._graph, self._of = evaluate, graph, of
+        self._x, self._base = x, base
+        self._middle = self._numbers(base)
+
+    def sides(
+        self, elements: Sequence[int]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Smaller and larger slope, noise, and whether there is a kink, for each element."""
+        found = [self._element(i) for i in elements]
+        low, high, noise, kink = (np.array([f[i] for f in found], np.float64) for i in range(4))
+        return low, high, noise, kink.astype(bool)
+
+    def _element(self, i: int) -> tuple[float, float, float, bool]:
+        up, down, noise = self._slopes(i, 1.0)
+        low, high = min(up, down), max(up, down)
+        if not np.isfinite(up + down):
+            return up if np.isnan(down) else low, down if np.isnan(up) else high, noise, True
+        gap, steep = high - low, max(abs(low), abs(high))
+        if gap <= 1e-3 * steep + 256 * noise and not self._is_steep(steep, i):
+            return low, high, noise, False
+        ups, downs, more = self._slopes(i, 1 / _SHORTER)
+        if max(abs(ups), abs(downs)) > 4 * steep:  # a jump: the slope is what the step makes it
+            return min(low, 0.0), max(high, 0.0), noise, True
+        if gap > 256 * noise and abs(ups - downs) > gap / 2:
+            return low, high, noise, True
+        return min(ups, downs), max(ups, downs), more, False  # a bend: the shorter step is nearer
+
+    def _is_steep(self, slope: float, i: int) -> bool:
+        """Whether one step changes the result by so much that there may be a jump."""
+        largest = max((float(np.max(np.abs(y), initial=0.0)) for y in self._middle), default=0.0)
+        return bool(slope * self._step(i) > 1e-3 * largest)
+
+    def _slopes(self, i: int, scale: float) -> tuple[float, float, float]:
+        """To the right, to the left, and how much of either may be rounding."""
+        h = scale * self._step(i)
+        up, down = self._moved(i, h), self._moved(i, -h)
+        noise = _EPS * max(_changed(self._middle, up), _changed(self._middle, down)) / h
+        noise = 4 * noise if np.isfinite(noise) else math.inf
+        return _rise(self._middle, up) / h, _rise(down, self._middle) / h, noise
+
+    def _step(self, i: int) -> float:
+        size: float = self._base[self._x].item(i)
+        return float(_STEP * max(1.0, abs(size)))
+
+    def _moved(self, i: int, by: float) -> Sequence[np.ndarray]:
+        copy = self._base[self._x].copy()
+        copy.flat[i] += by
+        return self._numbers({**self._base, self._x: copy})
+
+    def _numbers(self, point: Point) -> Sequence[np.ndarray]:
+        """The tensors at `point`: truth as 0 and 1, without text."""
+        values = values_of(self._evaluate, self._graph, self._of, point)
+        kinds = ((y, y.dtype.kind) for y in values)
+        return [y.astype(np.int8) if kind == "b" else y for y, kind in kinds if kind in "biufc"]
+
+
+def _rise(before: Sequence[np.ndarray], after: Sequence[np.ndarray]) -> float:
+    # Difference first, then sum: what does not move adds no rounding, be it infinite.
+    pairs = zip(before, after, strict=True)
+    return float(sum(np.sum(np.where(a == b, 0.0, b - a)) for a, b in pairs))
+
+
+def _changed(before: Sequence[np.ndarray], after: Sequence[np.ndarray]) -> float:
+    """The sum of the magnitudes of what moved."""
+    pairs = list(zip(before, after, strict=True))
+    return float(sum(np.sum(np.where(a != b, np.abs(a) + np.abs(b), 0.0)) for a, b in pairs))
+
+
+def _same(sharp: np.ndarray, value: np.ndarray, noise: np.ndarray, kink: np.ndarray) -> bool:
+    """Whether the complex step says what the differences say, as well as these can tell."""
+    scale = float(np.max(np.abs(value[~kink]), initial=0.0))
+    slack = 1e-6 * np.abs(value) + 1e-7 * scale + 4 * noise + 1e-12
+    return bool(np.all(kink | (np.abs(sharp - value) <= slack)))
+
+
+def _chosen(size: int, most: int) -> list[int]:
+    if not most or size <= most:
+        return list(range(size))
+    return [int(i) for i in np.unique(np.linspace(0, size - 1, most).astype(int))]
+
+
+def _spread(part: np.ndarray, elements: Sequence[int], shape: tuple[int, ...]) -> np.ndarray:
+    """The found values at their elements; NaN elsewhere."""
+    whole = np.full(int(np.prod(shape, dtype=int)), np.nan)
+    whole[list(elements)] = part
+    return whole.reshape(shape)
+
+
+def agree(analytic: np.ndarray | None, numeric: NumericGradient) -> np.ndarray:
+    """Per element: does `analytic` (None: no gradient) lie where the numbers put it?
+
+    Tolerance: 1e-3 of the larger of the two, and 1e-4 of the largest element (float32's reach).
+    """
+    seen = numeric.looked_at
+    if analytic is None:
+        return np.asarray(~seen | (np.abs(numeric.value) <= 1e-9) | _may_be_zero(numeric))
+    value = np.asarray(analytic, np.float64)
+    scale = float(np.max(np.abs(numeric.value[seen]), initial=0.0))
+    slack = 1e-3 * np.maximum(np.abs(value), np.abs(numeric.value)) + 1e-4 * scale + 1e-9
+    inside = (value >= numeric.low - slack) & (value <= numeric.high + slack)
+    return np.asarray(~seen | inside)
+
+
+def _may_be_zero(numeric: NumericGradient) -> np.ndarray:
+    return np.asarray(numeric.kink & (numeric.low <= 0) & (numeric.high >= 0))

@@ -1,0 +1,161 @@
+"""Checking one operation's gradient against finite differences of that operation alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from core.autodiff.check.check_result import Finding, Verdict, laid_to, worst
+from core.autodiff.check.check_tensors import Examined, examine, gradient_question
+from core.autodiff.check.finite_differences import NumericGradient
+from core.autodiff.check.frozen_values import Evaluate
+from core.autodiff.recognition.imported_vjp import held_turn
+from core.autodiff.reverse.differentiate import Differentiation
+from core.autodiff.reverse.gradient_request import GradientRequest, gradient_name
+from core.autodiff.reverse.gradient_rules import GradientFunction
+from core.graph.dtypes import DType, Shape
+from core.graph.model import Constant, Graph, Operation, TensorRef
+from core.ops.declare.table import lookup
+
+_LARGEST = 4096  # input elements; beyond this a node's check would cost as many runs
+
+
+@dataclass(frozen=True)
+class LocalCheck:
+    """One node. results, numeric: per data input that is a float tensor (by input index), the
+    gradient in force and the numeric one for the cotangents that really arrived. findings: what
+    comes of it; second: the same for the gradient of the gradient, where that was asked for."""
+
+    node: str
+    gradient: str
+    results: Mapping[int, np.ndarray | None]
+    numeric: Mapping[int, NumericGradient]
+    findings: Mapping[int, Finding]
+    second: Mapping[int, Finding] = field(default_factory=dict)
+
+    @property
+    def wrong_inputs(self) -> list[int]:
+        """Inputs whose gradient is not what the numbers say."""
+        return [i for i, f in self.findings.items() if f.verdict is Verdict.WRONG]
+
+    @property
+    def agrees(self) -> bool:
+        return not self.wrong_inputs
+
+    @property
+    def verdict(self) -> Verdict:
+        """The most concerning one of all inputs and orders."""
+        return worst([*self.findings.values(), *self.second.values()])
+
+
+def check_operation(
+    evaluate: Evaluate,
+    op: Operation,
+    inputs: Sequence[np.ndarray],
+    cotangents: Mapping[int, np.ndarray],
+    request: GradientRequest,
+    functions: Mapping[str, GradientFunction],
+    most: int = 0,
+    second_order: bool = False,
+    imported: Differentiation | None = None,
+) -> LocalCheck | None:
+    """The gradient of `op` alone, at its real `inputs`, for its real `cotangents` (output index
+    -> array). most: look at no more elements of an input; 0: at all. imported: check what this has
+    for the operation, instead of what is derived. None when there is nothing to check: no float
+    inputs, or too many elements to look at all."""
+    floats = [i for i, x in enumerate(inputs) if x.dtype.kind == "f"]
+    total = sum(inputs[i].size for i in floats)
+    if not floats or not cotangents or (not most and total > _LARGEST):
+        return None
+    graph, holes, of = _isolated(op, inputs, cotangents)
+    turn = None
+    if imported is not None:
+        arriving = {index: TensorRef(f"check/g{index}") for index in cotangents}
+        turn = held_turn(imported, op, holes, arriving)
+        if turn is None:
+            return None
+        floats = [i for i in floats if i in turn.gradients]
+        graph = Graph.of([*graph, *turn.operations])
+    pairs = zip(holes, inputs, strict=True)
+    point = {hole: x for hole, x in pairs if x.dtype.kind in "fc"}
+    local = replace(
+        request,
+        of=tuple(of),
+        wrt=tuple(holes[i] for i in floats),
+        stops=frozenset(),
+        stopped_edges=frozenset(),
+        grad_ys=(),
+    )
+    held = None if turn is None else {holes[i]: ref for i, ref in turn.gradients.items()}
+    found = examine(evaluate, graph, local, point, functions, most, held)
+    name = gradient_name(op, request.overrides) if turn is None else turn.name
+    check = _check(op, name, _settled(op, request, {i: found[holes[i]] for i in floats}))
+    if not second_order:
+        return check
+    question, asked = gradient_question(graph, local, functions)
+    if not asked.of:
+        return check
+    again = examine(evaluate, question, asked, point, functions, most)
+    twice = _settled(op, request, {i: again[holes[i]] for i in floats}, order=2)
+    return replace(check, second={i: e.finding for i, e in twice.items()})
+
+
+def _settled(
+    op: Operation, request: GradientRequest, found: Mapping[int, Examined], order: int = 1
+) -> dict[int, Examined]:
+    """By input, with what is a defect of TensorFlow's own said to be that."""
+    if gradient_name(op, request.overrides) != op.type:
+        return dict(found)
+    definition = lookup(op.type, op.name)
+    names = definition.arity(len(op.inputs))
+    settled = dict(found)
+    for defect in definition.defects:
+        for i, e in found.items():
+            if (names[i], order) == (defect.input, defect.order):
+                finding = laid_to(defect, e.finding, e.own, e.numeric)
+                settled[i] = replace(e, finding=finding)
+    return settled
+
+
+def _check(op: Operation, gradient: str, by_input: Mapping[int, Examined]) -> LocalCheck:
+    return LocalCheck(
+        op.name,
+        gradient,
+        {i: e.gradient for i, e in by_input.items()},
+        {i: e.numeric for i, e in by_input.items()},
+        {i: e.finding for i, e in by_input.items()},
+    )
+
+
+def _isolated(
+    op: Operation, inputs: Sequence[np.ndarray], cotangents: Mapping[int, np.ndarray]
+) -> tuple[Graph, list[TensorRef], list[TensorRef]]:
+    """`op` between placeholders and the products of its outputs and their cotangents."""
+    made: list[Operation] = []
+
+    def make(name: str, type: str, *refs: TensorRef, **attrs: object) -> TensorRef:
+        made.append(Operation(f"check/{name}", type, refs, attrs=attrs))
+        return made[-1].output()
+
+    def hole(name: str, x: np.ndarray) -> TensorRef:
+        kind = DType.of(x.dtype)
+        if x.dtype.kind in "fc":
+            return make(name, "Placeholder", dtype=kind, shape=Shape(x.shape))
+        return make(name, "Const", value=Constant(x), dtype=kind)  # rules may need its value
+
+    holes = [hole(f"in{i}", x) for i, x in enumerate(inputs)]
+    made.append(replace(op, inputs=tuple(holes), control_inputs=()))
+    parts = []
+    for index, cotangent in cotangents.items():
+        value, kind = np.conj(cotangent), DType.of(cotangent.dtype)
+        weight = make(f"g{index}", "Const", value=Constant(value), dtype=kind)
+        part = make(f"y{index}", "Mul", op.output(index), weight)
+        if kind.is_complex:  # the real function whose gradient is this cotangent
+            part = make(f"real{index}", "Real", part, Tout=_REAL[kind])
+        parts.append(part)
+    return Graph.of(made), holes, parts
+
+
+_REAL = {DType.COMPLEX64: DType.FLOAT32, DType.COMPLEX128: DType.FLOAT64}

@@ -1,0 +1,121 @@
+"""Why there is no gradient: the operation at which it ends, the reason, the path; and what all
+explanations say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.autodiff.reverse.assignment_paths import assigned_on_the_way, written
+from core.autodiff.reverse.differentiate import Differentiation
+from core.autodiff.reverse.gradient_paths import comes_from, descendants, flow_path, forward_path
+from core.graph.model import Graph, Operation, TensorRef
+from core.ops.typing.inference import declared
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One of the things that led to a value. node: the forward operation that it belongs to, or the
+    variable; op: the operation itself; operand: the tensor to blame, "" for none; run, position:
+    where the debugger stands once it is done, as `run_to` takes it; iterations: of loops, the
+    outermost first; text: what it did."""
+
+    node: str
+    op: str
+    cause: str
+    index: tuple[int, ...] | None
+    operand: str = ""
+    phase: str = "forward"
+    run: int | None = None
+    position: str = ""
+    iterations: tuple[tuple[int, str], ...] = ()
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """state: "none", "zero", "nan", "inf" or "ok".
+    cause: stable word for the reason, "" when ok. Of None: "unconnected", "assigned", "stopped",
+           "not_differentiable", "override", "untaken" (a branch), "broken" (what cannot run),
+           "waiting" (not computed yet). Of NaN, infinity and zero: "untaken", or one of
+           core.checks.causes. Of a gradient that is "ok": "exploding", "vanishing", "fitted" where
+           the loss is next to its minimum, or "fed", where a feed cuts the way.
+    node:  where it happens (a forward operation); index: in which element, if one can be named.
+    path:  operations from what is explained back to `node`, or to `wrt` when ok.
+    text:  what it is, why, and what to do, in plain sentences.
+    chain: what happened one after the other, the first of them what the rest of this says.
+    """
+
+    state: str
+    cause: str
+    node: str | None
+    index: tuple[int, ...] | None
+    path: tuple[str, ...]
+    text: str
+    chain: tuple[Link, ...] = ()
+
+
+def explain_none(
+    graph: Graph, derived: Differentiation, of: TensorRef, wrt: TensorRef, whole: Graph
+) -> Explanation:
+    """Why d(of)/d(wrt) is None. graph: what of the forward graph has to do with them, one iteration
+    of each loop written out in it, and `derived` its differentiation (see unrolled.py); whole: all
+    of the forward graph, likewise with what is in its loops."""
+    paths = forward_path(graph, wrt.op, of.op)
+    what = f"d {of.short} / d {wrt.short} is None"
+    if (dtype := declared(derived.graph).types[of].dtype).is_integer or dtype.value in (
+        "bool",
+        "string",
+    ):
+        text = f"{what}: {of.short} holds {dtype.value} values, which have no gradient."
+        return Explanation("none", "not_differentiable", of.op, None, (of.op,), text)
+    if not paths and (assigning := assigned_on_the_way(whole, wrt.op, of.op)):
+        return _assigned(whole, what, of, wrt, assigning)
+    if not paths:
+        text = f"{what}: no wire leads from {wrt.short} to {of.short}."
+        return Explanation("none", "unconnected", None, None, (), text)
+    below = descendants(graph, wrt.op)
+    blocks = [edge for edge in derived.blocked if comes_from(graph, edge, below)]
+    if not blocks:
+        text = f"{what}: nothing between them has a gradient."
+        return Explanation("none", "not_differentiable", None, None, paths, text)
+    rank = {name: i for i, name in enumerate(graph.order)}
+    edge = max(blocks, key=lambda e: (rank[e.op], -e.index))  # nearest to `of`: it hides the rest
+    why = derived.blocked[edge]
+    path = (*flow_path(graph, derived, of, TensorRef(edge.op)), edge.op)
+    source = graph.source(edge)
+    wire = f"{source.short if source else '?'} → {edge.op}"
+    others = len(blocks) - 1
+    more = f" {others} other way{'s' if others > 1 else ''} back ended too." if others else ""
+    text = f"{what}: the gradient ends at {edge.op}, on the wire {wire}: {why}.{more}"
+    cause = "assigned" if written(graph, graph[edge.op]) else _cause(why)
+    text += _NOT_ASSIGNED if cause == "assigned" else ""
+    return Explanation("none", cause, edge.op, None, _once(path), text)
+
+
+_NOT_ASSIGNED = (
+    " Gradients do not pass assignments: to train through the value, use it itself and not the "
+    "variable it is assigned to."
+)
+
+
+def _assigned(
+    graph: Graph, what: str, of: TensorRef, wrt: TensorRef, assigning: Sequence[Operation]
+) -> Explanation:
+    """Nothing but an assignment leads from one to the other."""
+    last = assigning[-1]
+    (variable, *_) = written(graph, last)
+    start = f"{wrt.short} leads to {of.short} only by way of {variable}"
+    text = f"{what}: {start}, which {last.name} ({last.type}) assigns.{_NOT_ASSIGNED}"
+    path = (*forward_path(graph, variable, of.op), last.name)
+    return Explanation("none", "assigned", last.name, None, _once(path), text)
+
+
+def _cause(why: str) -> str:
+    if why.startswith("stop_gradient"):
+        return "stopped"
+    return "override" if why.startswith("gradient '") else "not_differentiable"
+
+
+def _once(path: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(path))

@@ -1,0 +1,274 @@
+"""The way back through a loop: another loop, which runs the iterations backward.
+
+Its body is what differentiating one iteration gives. What that needs of the way there comes from
+the loop's trace, by the number of the iteration. Gradients of the loop variables go round; those
+of what was read from outside add up. In all that is TensorFlow's way, but for the stacks on which
+it keeps values; and as in TensorFlow, nothing goes back a second time through what was kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+import numpy as np
+
+from core.autodiff.loops.loop_dependencies import arguments_before, sources
+from core.autodiff.loops.loop_invariant_sums import Gradient, appended, gradient_of, summed
+from core.autodiff.loops.loop_residuals import LoopValues
+from core.autodiff.reverse.backward_pass import Reverse
+from core.autodiff.reverse.backward_slice import Way
+from core.autodiff.reverse.contributions import Contribution
+from core.autodiff.reverse.gradient_request import GradientRequest
+from core.autodiff.reverse.gradient_rules import GradientFunction
+from core.autodiff.reverse.vjp_result import Turn
+from core.errors import GradstepError
+from core.graph.dtypes import UNKNOWN, DType, TensorType
+from core.graph.loop import Loop
+from core.graph.model import Graph, Operation, Phase, TensorRef
+from core.ops.build.builder import GraphBuilder, Tensor
+from core.ops.declare.table import branch_of, find
+from core.ops.typing.inference import declared
+from core.ops.typing.invalid_operations import without_types
+from core.ops.typing.loop_types import iteration_types
+
+_ONE = np.array(1, np.int32)
+
+
+@dataclass(frozen=True)
+class LoopGradients:
+    """inputs: the gradient of each input of the loop; inside: the turns of its body."""
+
+    inputs: Sequence[Gradient | None]
+    inside: Mapping[str, Turn]
+
+
+def loop_gradients(
+    builder: GraphBuilder,
+    op: Operation,
+    loop: Loop,
+    given: Sequence[Tensor | None],
+    way: Way,
+    request: GradientRequest,
+    functions: Mapping[str, GradientFunction],
+    root: str,
+) -> LoopGradients:
+    """The gradients of the inputs of `op`, which runs `loop`, from those of its outputs.
+
+    root: the scope of the whole differentiation; what belongs to `op` is made in the current one.
+    Raises GradstepError in TensorFlow's words for a loop that is a way back itself."""
+    types = [builder.type_of(ref) for ref in op.inputs if ref is not None]
+    if any(kind.dtype is DType.VARIANT for kind in types):
+        _refuse(way, op, given)
+        return LoopGradients([None] * len(types), {})
+    names = [str(ref) for ref in op.inputs]
+    kinds = iteration_types(loop, types, names).arguments
+    work = _LoopReverse(builder, op, loop, given, kinds, way.wanted(op), request, functions)
+    return work.run(root)
+
+
+def _refuse(way: Way, op: Operation, given: Sequence[Tensor | None]) -> None:
+    """Fail if a gradient would have to go on over an input of the loop."""
+    outputs = [op.output(index) for index, grad in enumerate(given) if grad is not None]
+    stack = [ref for output in outputs for ref in sources(way.graph, output)]
+    seen: set[TensorRef] = set()
+    while stack:
+        ref = stack.pop()
+        source = way.path.get(ref.op)
+        if source is None or ref in seen or _is_opaque(way, ref):
+            continue
+        if source.name in way.asked:
+            raise GradstepError(
+                "Second-order gradient for while loops not supported.",
+                kind="TypeError",
+                node=op.name,
+                hint="write the loop out, or stop the gradient before it",
+            )
+        seen.add(ref)
+        definition = find(source.type)
+        if definition is not None and definition.differentiable:
+            stack.extend(sources(way.graph, ref))
+
+
+def _is_opaque(way: Way, ref: TensorRef) -> bool:
+    return way.types[ref].dtype is DType.VARIANT
+
+
+class _LoopReverse:
+    """The way back through one loop, in the making. kinds: types of the loop's arguments."""
+
+    def __init__(
+        self,
+        outer: GraphBuilder,
+        op: Operation,
+        loop: Loop,
+        given: Sequence[Tensor | None],
+        kinds: Sequence[TensorType],
+        wanted: Sequence[bool],
+        request: GradientRequest,
+        functions: Mapping[str, GradientFunction],
+    ) -> None:
+        self.outer, self.op, self.loop, self.given = outer, op, loop, given
+        self.request, self.functions = request, functions
+        self.scope = f"{outer.scope_name}/While"  # of what is inside, and the loop's name
+        self.kinds = dict(zip(loop.arguments, kinds, strict=True))
+        self.sources = {n: r for n, r in zip(loop.arguments, op.inputs, strict=True) if r}
+        self.forward = _plain(loop, self.kinds)
+        self.builder = GraphBuilder(self.forward)
+        self.active = self._active()
+        self.asked = [
+            name
+            for name, wants in zip(loop.arguments, wanted, strict=True)
+            if wants and name in loop.captures and self.kinds[name].dtype.is_differentiable
+        ]
+        self.inputs: list[Tensor] = []  # of the loop on the way back
+        self.names: list[str] = []  # of its arguments
+
+    def run(self, root: str) -> LoopGradients:
+        inner = self.builder
+        with inner.belonging_to(self.op.name, Phase.BACKWARD), inner.as_default():
+            cond, number, arriving = self._beginning()
+            gradients, turns = self._differentiated(arriving, root)
+            inner.origin = self.op.name
+            with inner.scope(f"{self.scope}/"):
+                results = [number, *(self._next(n, arriving[n], gradients) for n in self.active)]
+                sums = self._sums(gradients, turns)
+                made = self._loop(cond, [*results, *chain.from_iterable(sums.values())])
+        left = iter(made)
+        found: dict[str, Gradient] = {name: next(left) for name in self.active}
+        for name, parts in sums.items():
+            found[name] = gradient_of([next(left) for _ in parts], self._source(name))
+        return LoopGradients([found.get(name) for name in self.loop.arguments], turns)
+
+    def _sums(
+        self, gradients: Mapping[TensorRef, TensorRef], turns: Mapping[str, Turn]
+    ) -> dict[str, list[Tensor]]:
+        """Of each tensor outside that is asked for, what adds up its gradients."""
+        get, found = self.builder.get, dict[str, list[Tensor]]()
+        for name in self.asked:
+            ref, around = TensorRef(name), (self._source(name), self._argument)
+            if ref not in gradients:
+                continue
+            rows = turns[name].slices.get(ref)
+            if rows is None:
+                found[name] = summed(get(gradients[ref]), *around)
+            else:
+                found[name] = appended(get(rows.values), get(rows.indices), *around)
+        return found
+
+    def _source(self, name: str) -> Tensor:
+        """What an argument is outside."""
+        return self.outer.get(self.sources[name])
+
+    def _beginning(self) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
+        """Whether there is another iteration, the number of the one on the way there that it goes
+        back through, and what comes back to it."""
+        with self.builder.scope(f"{self.scope}/"):
+            counter = self._argument(self.outer.one("IterationCount", self._trace), "Merge")
+            cond = self.builder.one("LoopCond", self.builder.one("GreaterEqual", counter, _ONE))
+            number = self.builder.one("Sub", counter, _ONE)
+            return cond, number, {name: self._arriving(name) for name in self.active}
+
+    @property
+    def _trace(self) -> Tensor:
+        return self.outer.get(self.op.output(len(self.loop.variables)))
+
+    def _active(self) -> list[str]:
+        """Loop variables that what comes back leads to, in one iteration or in several."""
+        numbered = zip(self.loop.variables, self.given, strict=False)
+        first = [name for name, grad in numbered if grad is not None]
+        found = arguments_before(self.loop, first)
+        return [name for name in self.loop.variables if name in found]
+
+    def _argument(self, source: Tensor, name: str) -> Tensor:
+        """An argument of the loop on the way back, in the current scope."""
+        kind = source.type
+        made = self.builder.one("_Arg", name=name, T=kind.dtype, shape=kind.shape, ref=kind.ref)
+        self.inputs.append(source)
+        self.names.append(made.ref.op)
+        return made
+
+    def _arriving(self, name: str) -> Tensor:
+        """What comes back to a loop variable from the iteration after."""
+        index = self.loop.variables.index(name)
+        grad = self.given[index]
+        if grad is None:
+            grad = self.outer.one("ZerosLike", self.outer.get(self.op.output(index)))
+        return self._argument(grad, "Merge")
+
+    def _differentiated(
+        self, arriving: Mapping[str, Tensor], root: str
+    ) -> tuple[dict[TensorRef, TensorRef], Mapping[str, Turn]]:
+        """The gradients of one iteration, and how they came about."""
+        results = dict(zip(self.loop.variables, self.loop.results, strict=True))
+        of = tuple(results[name] for name in self.active)
+        wrt = tuple(TensorRef(name) for name in (*self.active, *self.asked))
+        work = Reverse(self.builder, self._way(of, wrt), self.request, self.functions, root)
+        for name, grad in arriving.items():
+            work.seed(results[name], Contribution(grad.ref))
+        with self.builder.scope(f"{root}/"):
+            work.walk()
+        found: dict[TensorRef, TensorRef] = {}
+        for turn in work.turns.values():
+            found.update(turn.gradients)
+        return found, work.turns
+
+    def _way(self, of: tuple[TensorRef, ...], wrt: tuple[TensorRef, ...]) -> Way:
+        return Way(self.forward, declared(self.forward).types, of, wrt)
+
+    def _next(
+        self, name: str, arriving: Tensor, gradients: Mapping[TensorRef, TensorRef]
+    ) -> Tensor:
+        """What goes back to the iteration before: zeros where nothing came through."""
+        grad = gradients.get(TensorRef(name))
+        if grad is not None:
+            return self.builder.get(grad)
+        value = self.builder.get(TensorRef(name))
+        same = value.shape.is_static
+        return self.builder.one("ZerosLike", arriving if same else value)
+
+    def _loop(self, cond: Tensor, results: Sequence[Tensor]) -> tuple[Tensor, ...]:
+        """The operation that runs it, made outside; its outputs but for the counter and trace."""
+        variables = tuple(self.names)
+        outside = {n: self.outer.get(self.sources[n]) for n in self.loop.captures}
+        values = self.builder, self.forward, results[0], self._trace, outside, self._argument
+        graph = _freed(LoopValues(*values).extracted(), variables)
+        captures = tuple(self.names[len(variables) :])
+        loop = Loop(graph, variables, captures, cond.ref, tuple(x.ref for x in results))
+        outputs = self.outer.op("While", *self.inputs, loop=loop)
+        return outputs[1 : len(variables)]
+
+
+def _plain(loop: Loop, kinds: Mapping[str, TensorType]) -> Graph:
+    """The iteration without its own Switches, which only say that it takes place, and without what
+    cannot run and does not go round; the arguments with what is known of them here."""
+    switches = {
+        op.name: op.inputs[0]
+        for op in loop.graph
+        if branch_of(op.type) == "switch" and op.inputs[1] == loop.cond
+    }
+
+    def passed(ref: TensorRef | None) -> TensorRef | None:
+        return switches[ref.op] if ref is not None and ref.op in switches else ref
+
+    operations = {}
+    lost = without_types(loop.graph)
+    for name in loop.graph.order:
+        op = loop.graph[name]
+        if name in kinds:
+            op = op.with_attrs(shape=kinds[name].shape)
+        if name not in switches and name not in lost:
+            operations[name] = replace(op, inputs=tuple(passed(ref) for ref in op.inputs))
+    return Graph.ordered(operations)
+
+
+def _freed(graph: Graph, variables: Collection[str]) -> Graph:
+    """`graph`, whose loop variables may have any shape: less may be known of a gradient on the way
+    back than of what it starts with."""
+    return Graph.ordered(
+        {op.name: op.with_attrs(shape=UNKNOWN) if op.name in variables else op for op in graph}
+    )
+
+
+__all__ = ["LoopGradients", "loop_gradients"]

@@ -1,0 +1,258 @@
+"""What a step does, in mathematical notation, rendered from the operations that run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+
+from core.autodiff.notation.formula_notation import render
+from core.autodiff.reverse.differentiate import Differentiation
+from core.graph.dtypes import DType
+from core.graph.model import Constant, Edge, Graph, Operation, Phase, TensorRef
+from core.ops.build.variable import variable_read_by
+from core.ops.declare.table import OpDef, find
+from core.ops.typing.inference import declared
+
+_PASSED = frozenset({"_Arg", "LoopCond"})  # known by their own names, wherever they come from
+_Gradients = Mapping[TensorRef, TensorRef]
+_DEPTH = 4  # levels of inlined operations before a name is used instead
+
+
+class Sentence(NamedTuple):
+    """A step in words. operands: what stands in it for a tensor, letter by letter -> the tensor."""
+
+    text: str
+    operands: Mapping[str, TensorRef]
+
+
+class Notation:
+    """Writes tensors and steps of one derived graph.
+
+    gradients: forward tensor -> tensor that holds its gradient; edges: the contribution that
+    flows back over each wire; both as Differentiation gives them. of: what was differentiated.
+    names: what to call tensors, where not by their own names; depth: levels of inlined operations.
+    others: what else was differentiated in it; losses then go by their names: `∂d_loss/∂w`.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        of: tuple[TensorRef, ...],
+        gradients: _Gradients,
+        edges: Mapping[Edge, TensorRef],
+        names: Mapping[TensorRef, str] = MappingProxyType({}),
+        depth: int = _DEPTH,
+        others: Sequence[Differentiation] = (),
+    ) -> None:
+        self.graph = graph
+        self._names = names
+        self._depth = depth
+        several = any(other.of != of for other in others)
+        self.numerator = self._loss(of) if several else "∂L" if len(of) == 1 else "∂ΣL"
+        # Of the sentence that is being written: operands, what names are used, and for several.
+        self._said: dict[str, TensorRef] = {}
+        self._named: dict[str, TensorRef] = {}
+        self._alike: set[str] = set()
+        self._of: dict[TensorRef, tuple[TensorRef, str]] = {}  # gradient -> of what, numerator
+        self._flows: dict[TensorRef, tuple[TensorRef, str]] = {}
+        self._summands: set[TensorRef] = set()  # contributions where several meet
+        self._take(self.numerator, gradients, edges)
+        for other in others:
+            loss = self._loss(other.of) if several else self.numerator
+            self._take(loss, other.gradients, other.edges)
+
+    def _loss(self, of: Sequence[TensorRef]) -> str:
+        return f"∂{self._last(of[0])}" if len(of) == 1 else "∂ΣL"
+
+    def _take(self, loss: str, gradients: _Gradients, edges: Mapping[Edge, TensorRef]) -> None:
+        for tensor, gradient in gradients.items():
+            self._of.setdefault(gradient, (tensor, loss))
+        sources = ((gradient, self.graph.source(edge)) for edge, gradient in edges.items())
+        flows = {gradient: source for gradient, source in sources if source is not None}
+        counted = Counter(flows.values())
+        self._flows.update({gradient: (source, loss) for gradient, source in flows.items()})
+        self._summands.update(gradient for gradient, source in flows.items() if counted[source] > 1)
+
+    def derivative(self, tensor: TensorRef, loss: str = "") -> str:
+        """`∂L/∂x`."""
+        return f"{loss or self.numerator}/∂{self._last(tensor)}"
+
+    def _derivative(self, gradient: TensorRef, tensor: TensorRef, loss: str) -> str:
+        """The same where the tensor that holds the gradient is an operand."""
+        return self._say(f"{loss}/∂{self._name(tensor)}", gradient)
+
+    def sentence(self, op: Operation) -> Sentence:
+        """What executing `op` does, and what it says of which tensors. Those that would have one
+        name have their scopes before it."""
+        return self._sentence(lambda: self._step(op))
+
+    def step(self, op: Operation) -> str:
+        """What executing `op` does: `d = data + c`, `∂L/∂d += e ⊙ ∂L/∂a`, `c ← Adam(…)`."""
+        return self.sentence(op).text
+
+    def _step(self, op: Operation) -> str:
+        if not op.inputs:
+            return self._source(op)
+        if _writes(op):
+            return self._update(op)
+        if variable := variable_read_by(self.graph, op.name):
+            return f"{op.name} = {self._last(TensorRef(variable))}"
+        right = self._formula(op, self._depth)
+        if op.phase is Phase.BACKWARD:
+            return self._backward(op, right)
+        return f"{self._tensor(op.output())} = {right}"
+
+    def gradient_of(self, tensor: TensorRef, gradient: TensorRef) -> str:
+        """`∂L/∂e = d ⊙ ∂L/∂a`: how the gradient of `tensor` is made."""
+        left = self.derivative(tensor)
+        return self._sentence(lambda: f"{left} = {self._made(gradient, self._depth)}").text
+
+    def _sentence(self, write: Callable[[], str]) -> Sentence:
+        """Written a second time if there are tensors in it whose names end alike."""
+        self._said, self._named, self._alike = {}, {}, set()
+        text = write()
+        if self._alike:
+            self._said = {}
+            text = write()
+        return Sentence(text, self._said)
+
+    def _backward(self, op: Operation, right: str) -> str:
+        result = op.output()
+        target = self._flows.get(result)
+        if target is not None:
+            sign = "+=" if result in self._summands else "="
+            return f"{self._derivative(result, *target)} {sign} {right}"
+        if result in self._of:
+            return f"{self._derivative(result, *self._of[result])} = {right}"
+        return f"{self._tensor(result)} = {right}"
+
+    def _source(self, op: Operation) -> str:
+        if op.type == "Const":
+            value = self._constant(op) or _type_of(op)
+            return f"{self._last(op.output())} = {value}"
+        after = ", ".join(name.rpartition("/")[2] for name in op.control_inputs)
+        return f"{op.type} {op.name}" + (f", after {after}" if after else "")
+
+    def _update(self, op: Operation) -> str:
+        definition = find(op.type)
+        target = op.inputs[_writes(op)[0]]
+        if definition is None or target is None:
+            return f"{op.type} {self._last(op.output())}"
+        names = definition.arity(len(op.inputs))
+        shown = [
+            self._operand(ref, 2 if name == "grad" else 1)
+            for name, ref in zip(names, op.inputs, strict=True)
+            if ref is not None
+            and ref != target
+            and name in ("grad", "value", "delta", "alpha", "lr")
+        ]
+        return f"{self._last(target)} ← {op.type}({', '.join([self._last(target), *shown])})"
+
+    def _operand(self, ref: TensorRef, depth: int) -> str:
+        if ref in self._of:
+            return self._derivative(ref, *self._of[ref])
+        if ref in self._names:
+            return self._names[ref]
+        if ref.op not in self.graph:
+            return self._last(ref)  # a wire from nowhere: the step will fail, and may be shown
+        op = self.graph[ref.op]
+        if op.type == "Const":
+            return self._constant(op) or self._tensor(ref)
+        if op.type in _PASSED:
+            return self._tensor(ref)
+        if op.type == "IterationValue" and "tensor" in op.attrs:
+            return self._tensor(TensorRef.parse(op.attrs["tensor"]), ref)
+        if not op.inputs:
+            self._name(ref)
+            return self._say(op.name, ref)  # a variable, or a slot of one: `c/Adam` says whose
+        if op.phase is Phase.FORWARD:
+            return self._tensor(ref)
+        return self._made(ref, depth - 1) if depth > 1 else self._tensor(ref)
+
+    def _made(self, ref: TensorRef, depth: int) -> str:
+        """How a tensor is made. A formula gives its operation's output 0; another one is told by
+        the op type and its number: `Unpack(∂L/∂y)[1]`."""
+        op = self.graph[ref.op]
+        if ref.index == 0:
+            return self._formula(op, depth)
+        operands = [self._operand(source, depth) for source in op.inputs if source is not None]
+        return f"{op.type}({', '.join(operands)})[{ref.index}]"
+
+    def _formula(self, op: Operation, depth: int) -> str:
+        definition = find(op.type)
+        operands = [self._operand(ref, depth) for ref in op.inputs if ref is not None]
+        if op.type == "AddN":
+            return " + ".join(operands)
+        if definition is None or not definition.formula or len(operands) < len(op.inputs):
+            return f"{op.type}({', '.join(operands)})"
+        attrs = {name: definition.attr(op, name) for name in definition.attrs}
+        names = _arguments(definition, operands)
+        real = "conj" in definition.formula and self._is_real(op)
+        return render(definition.formula, names, attrs, real)
+
+    def _is_real(self, op: Operation) -> bool:
+        """Whether none of its inputs is known to be complex."""
+        types = declared(self.graph).types
+        kinds = [types.get(ref) for ref in op.inputs if ref is not None]
+        return not any(kind is not None and kind.dtype.is_complex for kind in kinds)
+
+    def _tensor(self, ref: TensorRef, held: TensorRef | None = None) -> str:
+        """What an operand is called. held: the tensor with its value, if that is another one."""
+        return self._say(self._name(ref), held or ref)
+
+    def _say(self, text: str, held: TensorRef) -> str:
+        """`text`, which stands for a tensor."""
+        self._said[text] = held
+        return text
+
+    def _name(self, ref: TensorRef) -> str:
+        """The last part of a tensor's name, or all of it where the sentence has another tensor
+        whose name ends alike."""
+        text = self._last(ref)
+        if self._named.setdefault(text, ref) != ref:
+            self._alike.add(text)
+        return ref.short if text in self._alike and ref not in self._names else text
+
+    def _last(self, ref: TensorRef) -> str:
+        """What the tensor is called, or the last part of its name: `gradients/a_grad/Mul_1` is
+        `Mul_1`."""
+        short = (variable_read_by(self.graph, ref.op) or ref.op).rpartition("/")[2]
+        return self._names.get(ref, short if ref.index == 0 else f"{short}:{ref.index}")
+
+    @staticmethod
+    def _constant(op: Operation) -> str:
+        """A small one's value; nothing of a larger one."""
+        value = op.attrs.get("value")
+        if isinstance(value, Constant) and value.array.size <= 4:
+            text = np.array2string(
+                value.array, separator=", ", formatter={"float_kind": "{:.6g}".format}
+            )
+            return " ".join(text.split())
+        return ""
+
+
+def _type_of(op: Operation) -> str:
+    """`float32[40, 64]`, of a constant."""
+    value = op.attrs.get("value")
+    if not isinstance(value, Constant):
+        return op.type
+    return f"{DType.of(value.array.dtype)}[{', '.join(map(str, value.array.shape))}]"
+
+
+def _arguments(definition: OpDef, operands: Sequence[str]) -> dict[str, str]:
+    """What the names in the op's formula stand for; a variadic input is a list."""
+    named = dict(zip(definition.arity(len(operands)), operands, strict=True))
+    for spec in definition.inputs:
+        if spec.variadic:
+            many = [text for name, text in named.items() if name.startswith(f"{spec.name}[")]
+            named[spec.name] = f"[{', '.join(many)}]"
+    return named
+
+
+def _writes(op: Operation) -> tuple[int, ...]:
+    definition = find(op.type)
+    return () if definition is None or not definition.writes else tuple(definition.writes)

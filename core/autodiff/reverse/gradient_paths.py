@@ -1,0 +1,102 @@
+"""Ways through a graph: which way a gradient flows back, and which wires lead where."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from core.autodiff.reverse.differentiate import Differentiation
+from core.graph.model import Edge, Graph, Operation, TensorRef
+
+Value = Callable[[TensorRef], "np.ndarray | None"]  # of a tensor after a run
+
+
+def comes_from(graph: Graph, edge: Edge, names: set[str]) -> bool:
+    source = graph.source(edge)
+    return source is not None and source.op in names
+
+
+def descendants(graph: Graph, name: str) -> set[str]:
+    """`name` and every operation its value reaches through wires."""
+    seen: set[str] = set()
+    stack = [name]
+    while stack:
+        current = stack.pop()
+        if current not in seen:
+            seen.add(current)
+            stack.extend(edge.op for edge in graph.consumers[current])
+    return seen
+
+
+def reached(graph: Graph, start: TensorRef, ends: Sequence[TensorRef]) -> TensorRef:
+    """The first of `ends` that `start` leads to; the first of all where it leads to none."""
+    below = descendants(graph, start.op) if start.op in graph else set()
+    return next((end for end in ends if end.op in below), ends[0])
+
+
+def backward_walk(
+    graph: Graph, derived: Differentiation, wrt: TensorRef
+) -> Iterable[tuple[Operation, Edge]]:
+    """Operations whose gradient flows on towards `wrt`, with that wire, the last op first."""
+    below = descendants(graph, wrt.op)
+    for name in reversed(graph.order):
+        op = graph[name]
+        for index in range(len(op.inputs)):
+            edge = Edge(name, index)
+            if edge in derived.edges and comes_from(graph, edge, below):
+                yield op, edge
+
+
+def flow_path(
+    graph: Graph,
+    derived: Differentiation,
+    of: TensorRef,
+    to: TensorRef,
+    value: Value = lambda ref: None,
+) -> tuple[str, ...]:
+    """Operations along which a gradient flows from `of` to `to`, the shortest way; the shortest on
+    which every gradient has a value, where there is one: the others are in branches that were not
+    taken."""
+    alive = {edge: ref for edge, ref in derived.edges.items() if value(ref) is not None}
+    return _back(graph, alive, of, to) or _back(graph, derived.edges, of, to) or (of.op,)
+
+
+def _back(
+    graph: Graph, edges: Mapping[Edge, TensorRef], of: TensorRef, to: TensorRef
+) -> tuple[str, ...]:
+    """Operations from `of` back to `to` over these wires, the shortest way; () if none."""
+    came: dict[str, str] = {of.op: ""}
+    queue = deque([of.op])
+    while queue:
+        name = queue.popleft()
+        if name == to.op:
+            return _unwind(came, name)
+        for index, source in enumerate(graph[name].inputs):
+            if source and Edge(name, index) in edges and source.op not in came:
+                came[source.op] = name
+                queue.append(source.op)
+    return ()
+
+
+def forward_path(graph: Graph, start: str, end: str) -> tuple[str, ...]:
+    """Operations from `end` back to `start` along any wires, the shortest way; () if none."""
+    came: dict[str, str] = {end: ""}
+    queue = deque([end])
+    while queue:
+        name = queue.popleft()
+        if name == start:
+            return _unwind(came, name)
+        for source in graph[name].inputs:
+            if source and source.op not in came:
+                came[source.op] = name
+                queue.append(source.op)
+    return ()
+
+
+def _unwind(came: dict[str, str], name: str) -> tuple[str, ...]:
+    path = [name]
+    while came[path[-1]]:
+        path.append(came[path[-1]])
+    return tuple(reversed(path))

@@ -1,0 +1,33 @@
+"""What one operation's turn on the way back gave."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from core.autodiff.reverse.contributions import Contribution, Slices
+from core.graph.model import Edge, TensorRef
+
+
+@dataclass(slots=True)
+class Turn:
+    """The first five are what it adds to a Differentiation.
+
+    custom: name of the gradient that was called, where it is not the operation's own.
+    rule:   name of the gradient that was called; "" for none.
+    made:   how many operations it made.
+    sent:   what goes on over each wire of the operation.
+    astray: whether a user's function made operations elsewhere than in the turn's scope.
+    inside: of a loop, the turns of its iterations' operations.
+    """
+
+    gradients: dict[TensorRef, TensorRef] = field(default_factory=dict)
+    slices: dict[TensorRef, Slices] = field(default_factory=dict)
+    edges: dict[Edge, TensorRef] = field(default_factory=dict)
+    blocked: dict[Edge, str] = field(default_factory=dict)
+    custom: str = ""
+    rule: str = ""
+    made: int = 0
+    sent: tuple[Contribution | None, ...] = ()
+    astray: bool = False
+    inside: Mapping[str, Turn] = field(default_factory=dict)
