@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from core.engine.evaluate import run_op
 from core.engine.numpy_backend import NumpyBackend
+from core.engine.run.op_evaluation import run_op
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import Operation

@@ -16,10 +16,10 @@ import numpy as np
 from core.debug.program import Program
 from core.debug.session import first_variables
 from core.engine.backend import Backend
-from core.engine.feeds import fed_types, feed_arrays
+from core.engine.memory.device_transfer import kept, shown
 from core.engine.numpy_backend import NumpyBackend
-from core.engine.opaque import kept, shown
-from core.engine.plan import Plan, Step, compile_plan
+from core.engine.plan.compile_plan import Plan, Step, compile_plan
+from core.engine.run.feed_values import fed_types, feed_arrays
 from core.graph.model import Operation, TensorRef
 from core.ops.state.opaque_state import State
 from gpu.track import Outcome, Track

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from core.autodiff.check.promote_float64 import widen_array, widen_operation
-from core.engine.evaluate import run_op
 from core.engine.numpy_backend import NumpyBackend
+from core.engine.run.op_evaluation import run_op
 from core.errors import GradstepError
 from core.graph.model import Operation
 from core.ops.declare.system_rules import Rules

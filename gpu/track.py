@@ -10,14 +10,14 @@ import numpy as np
 
 from core.autodiff.check.promote_float64 import widen_array, widen_operation
 from core.engine.backend import Backend
-from core.engine.conditions import holds
-from core.engine.evaluate import Functions, located, run_op
-from core.engine.guarding import renewed
-from core.engine.loops.alone import run_alone, widened
-from core.engine.opaque import get, kept, put, shown
-from core.engine.plan import Plan, Step
-from core.engine.resolve import Guard
-from core.engine.state import uninitialised, wants_values
+from core.engine.loops.standalone_loop import run_alone, widened
+from core.engine.memory.device_transfer import get, kept, put, shown
+from core.engine.plan.compile_plan import Plan, Step
+from core.engine.plan.liveness_conditions import holds
+from core.engine.plan.steps import Guard
+from core.engine.run.guarded_calls import renewed
+from core.engine.run.op_evaluation import Functions, located, run_op
+from core.engine.run.variable_store import uninitialised, wants_values
 from core.errors import GradstepError
 from core.graph.model import Operation
 from core.ops.state.opaque_state import State

@@ -31,7 +31,7 @@ BESIDE = (  # by a thread: nothing of Qt's is in it
     "core.io.blocks",
     "core.ops.typing.flatten_loops",
     "core.layout.nested",
-    "core.engine.copying",
+    "core.engine.run.variable_copies",
 )
 HERE = (  # by the main thread, one in a turn of the event loop
     "gui.workspace",

@@ -10,9 +10,9 @@ import numpy as np
 from core.checks.recorded import Ran
 from core.debug.session import DebugSession
 from core.engine.backend import Backend
-from core.engine.evaluate import Functions, run_op
 from core.engine.numpy_backend import NumpyBackend
-from core.engine.resolve import Step
+from core.engine.plan.steps import Step
+from core.engine.run.op_evaluation import Functions, run_op
 from core.errors import GradstepError
 from core.graph.model import Operation
 from core.ops.declare.table import find

@@ -10,7 +10,7 @@ import numpy as np
 from core.checks.again import Again, by_place, on_host
 from core.checks.probes import others, without_zeros
 from core.checks.words import Index, broadcast_index
-from core.engine.resolve import Step
+from core.engine.plan.steps import Step
 
 Other = Callable[[np.ndarray], Iterator[np.ndarray]]
 

@@ -20,7 +20,7 @@ from core.checks.recollection import Recollection, state_of
 from core.checks.recorded import Value
 from core.checks.words import broadcast_index
 from core.checks.zeros import zero_origins
-from core.engine.groups import owner
+from core.engine.plan.step_groups import owner
 from core.graph.model import Graph, Phase, TensorRef
 
 # Where what is zero has a reason of its own.

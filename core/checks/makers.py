@@ -18,8 +18,8 @@ import numpy as np
 from core.checks.again import Again, Masks
 from core.checks.recorded import Given, LoopRan, Made, Ran, Rank, Value, origin, source, traced
 from core.checks.trial import Trial, Wrong
-from core.engine.conditions import holds
-from core.engine.resolve import Step
+from core.engine.plan.liveness_conditions import holds
+from core.engine.plan.steps import Step
 from core.graph.model import Operation
 from core.ops.declare.table import branch_of
 from core.ops.state.opaque_state import State

@@ -14,7 +14,7 @@ from core.checks.probes import others
 from core.checks.recorded import Given, Made, Value
 from core.checks.trial import Wrong
 from core.checks.words import Index
-from core.engine.resolve import Step
+from core.engine.plan.steps import Step
 from core.graph.model import Operation, TensorRef
 
 

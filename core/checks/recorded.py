@@ -13,14 +13,14 @@ from typing import Any
 
 from core.debug.inside import trace_of
 from core.debug.session import DebugSession
-from core.engine.conditions import holds
-from core.engine.finished import Record
-from core.engine.loops.keeping import EVERYTHING
-from core.engine.loops.run import LoopRun
-from core.engine.loops.trace import LoopTrace
-from core.engine.plan import Plan
-from core.engine.record import Recording
-from core.engine.resolve import Step
+from core.engine.loops.iteration_trace import LoopTrace
+from core.engine.loops.loop_run import LoopRun
+from core.engine.loops.trace_retention import EVERYTHING
+from core.engine.plan.compile_plan import Plan
+from core.engine.plan.liveness_conditions import holds
+from core.engine.plan.steps import Step
+from core.engine.run.recording import Recording
+from core.engine.run.run_snapshot import Record
 from core.graph.model import TensorRef
 from core.ops.state.print_output import nowhere, printing_to
 

@@ -12,7 +12,7 @@ import numpy as np
 from core.debug.program import Program
 from core.debug.session import DebugSession
 from core.engine.backend import Backend
-from core.engine.evaluate import Functions
+from core.engine.run.op_evaluation import Functions
 from core.graph.model import Graph, TensorRef
 from core.ops.build.variable import VARIABLES
 from core.ops.state.print_output import nowhere, printing_to

@@ -19,8 +19,8 @@ import numpy as np
 from core.checks.again import Again
 from core.checks.recorded import Recorded, WholeRun
 from core.debug.session import DebugSession
-from core.engine.groups import owner
-from core.engine.plan import Plan
+from core.engine.plan.compile_plan import Plan
+from core.engine.plan.step_groups import owner
 from core.graph.dtypes import DType
 from core.graph.model import Operation, TensorRef
 from core.graph.splat_array import element_of, is_splat

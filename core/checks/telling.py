@@ -18,7 +18,7 @@ from core.checks.nonfinite import Origin
 from core.checks.recollection import Recollection
 from core.checks.recorded import Given, Made, Ran
 from core.checks.words import Index, broadcast_index, element, extent, listed, number, place, where
-from core.engine.groups import owner
+from core.engine.plan.step_groups import owner
 from core.graph.model import Operation, Phase, TensorRef
 from core.ops.declare.table import find
 

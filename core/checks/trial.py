@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from core.checks.again import Again, Masks, at_place, by_place
-from core.engine.resolve import Step
+from core.engine.plan.steps import Step
 
 Wrong = Callable[[np.ndarray], np.ndarray]  # which elements of an array of numbers are
 

@@ -17,8 +17,8 @@ from core.checks.nonfinite import Origin
 from core.checks.probes import others, without_zeros
 from core.checks.recorded import Given, LoopRan, Made, Value, origin, source, traced
 from core.checks.words import Index, broadcast_index
-from core.engine.conditions import holds
-from core.engine.resolve import Step
+from core.engine.plan.liveness_conditions import holds
+from core.engine.plan.steps import Step
 from core.ops.declare.table import branch_of
 
 KIND = "zero"

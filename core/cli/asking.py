@@ -11,7 +11,7 @@ from core.autodiff.recognition.recognised_gradients import answered
 from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
 from core.cli.candidates import to_differentiate, to_differentiate_by
 from core.cli.output import usage
-from core.engine.feeds import instead_of, missing_tensor
+from core.engine.run.feed_values import instead_of, missing_tensor
 from core.errors import GradstepError
 from core.graph.loop import anywhere, within
 from core.graph.model import Edge, Graph, TensorRef

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 import msgspec
 
 from core.cli.ports import Answer, Application
-from core.engine.kernels.library import LIBRARIES
-from core.engine.kernels.registry import ALTERNATIVES
+from core.engine.kernels.kernel_libraries import LIBRARIES
+from core.engine.kernels.kernel_registry import ALTERNATIVES
 from core.errors import GradstepError
 from core.host import sandbox
 from core.host.devices import DeviceServices

@@ -19,7 +19,7 @@ from core.cli.problem_output import problem_object, problem_text
 from core.cli.situation import held, situation
 from core.debug.program import name_of
 from core.engine.backend import Backend
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.graph.model import Graph, TensorRef
 from core.graph.problems import Problem
 from core.host.evaluator import Evaluator

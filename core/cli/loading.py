@@ -15,8 +15,8 @@ from core.cli.code_file import code_from
 from core.cli.feeding import fed, with_feeds
 from core.cli.output import warn
 from core.engine.backend import Backend
-from core.engine.feeds import feed_arrays
-from core.engine.session import Session
+from core.engine.run.feed_values import feed_arrays
+from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.model import Graph, TensorRef
 from core.host.permission import Permission

@@ -13,7 +13,7 @@ from core.cli.loading import load
 from core.cli.ports import Answer, Application
 from core.cli.profile_text import text, totals
 from core.debug.session import first_variables
-from core.engine.profile import require_times
+from core.engine.run.step_costs import require_times
 from core.graph.scopes import parents
 from core.host.messages import ProfileRow
 from core.host.profiling import Wish, profiled

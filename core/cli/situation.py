@@ -9,7 +9,7 @@ from core.autodiff.reverse.differentiate import Differentiation
 from core.autodiff.reverse.gradient_request import GradientRequest
 from core.cli.loading import Loaded, start
 from core.engine.backend import Backend
-from core.engine.resolve import storage_name
+from core.engine.plan.steps import storage_name
 from core.host.situation import Situation
 from core.io.document import CodeKind, Document
 from core.io.requests import every_request, main_request, requests

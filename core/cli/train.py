@@ -29,7 +29,7 @@ from core.cli.problem_output import problem_text
 from core.cli.run import Values, device_object, rounding_line
 from core.cli.training import Training, asked, require_work
 from core.cli.verbs import LINES
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 
 _INTERRUPTED = 130  # exit status, as shells have it

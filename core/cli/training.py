@@ -12,9 +12,9 @@ from core.cli.loading import Loaded
 from core.cli.output import usage
 from core.cli.run import Values, runs_only
 from core.debug.program import Program
-from core.engine.resolve import storage_name
-from core.engine.session import Session
-from core.engine.state import VariableStore
+from core.engine.plan.steps import storage_name
+from core.engine.run.tf_session import Session
+from core.engine.run.variable_store import VariableStore
 from core.errors import GradstepError
 from core.graph.model import Constant, Graph, Operation, TensorRef
 from core.host.derive import derive

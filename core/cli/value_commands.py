@@ -9,7 +9,7 @@ import numpy as np
 
 from core.cli.output import tensor_object, tensor_text
 from core.cli.reply import Reply
-from core.engine.feeds import instead_of, missing_tensor
+from core.engine.run.feed_values import instead_of, missing_tensor
 from core.errors import GradstepError
 from core.graph.model import TensorRef
 from core.graph.suggestions import instead

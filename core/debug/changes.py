@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.debug.stop import Reason
-from core.engine.copying import require_fitting, variables
-from core.engine.resolve import storage_name
+from core.engine.plan.steps import storage_name
+from core.engine.run.variable_copies import require_fitting, variables
 from core.errors import GradstepError
 from core.graph.model import Graph, Operation, unknown_name
 

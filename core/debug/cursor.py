@@ -11,7 +11,7 @@ from core.debug.hits import Hits, Path
 from core.debug.stop import Reason
 from core.debug.stops import StopPoints
 from core.debug.timeline import Timeline
-from core.engine.plan import Step
+from core.engine.plan.compile_plan import Step
 from core.errors import GradstepError
 from core.graph.model import TensorRef
 from core.ops.state.queue import WouldBlockError

@@ -10,10 +10,10 @@ import numpy as np
 
 from core.debug.inside import View, as_left, trace_of
 from core.debug.timeline import Timeline
-from core.engine.conditions import holds
-from core.engine.opaque import get
-from core.engine.resolve import storage_name
-from core.engine.untaken import Untaken, why_dead
+from core.engine.memory.device_transfer import get
+from core.engine.plan.liveness_conditions import holds
+from core.engine.plan.steps import storage_name
+from core.engine.plan.why_dead import Untaken, why_dead
 from core.graph.loop import way_to
 from core.graph.model import Operation, TensorRef
 from core.ops.declare.table import find

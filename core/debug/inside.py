@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.engine.conditions import holds
-from core.engine.groups import group_steps
-from core.engine.loops.iteration import Iteration
-from core.engine.loops.run import LoopRun
-from core.engine.loops.trace import LoopTrace
-from core.engine.resolve import Step
-from core.engine.untaken import Untaken, why_dead
+from core.engine.loops.iteration_trace import LoopTrace
+from core.engine.loops.loop_run import LoopRun
+from core.engine.plan.liveness_conditions import holds
+from core.engine.plan.loop_body import Iteration
+from core.engine.plan.step_groups import group_steps
+from core.engine.plan.steps import Step
+from core.engine.plan.why_dead import Untaken, why_dead
 from core.errors import GradstepError
 from core.graph.model import Operation, TensorRef
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.debug.hits import Hits
 from core.debug.stops import StopPoints
-from core.engine.plan import Plan, Step
+from core.engine.plan.compile_plan import Plan, Step
 
 
 class LoopPoints:

@@ -9,7 +9,7 @@ from core.debug.session import DebugSession
 from core.debug.sharing import Shared
 from core.debug.stop import Reason, Stop
 from core.debug.thread import ENDS, MAIN, Thread
-from core.engine.waiting import who_helps
+from core.engine.run.blocked_run import who_helps
 from core.errors import GradstepError
 from core.ops.state.queue import WouldBlockError
 

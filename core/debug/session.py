@@ -22,12 +22,12 @@ from core.debug.stop import Reason, Stop
 from core.debug.timeline import Timeline
 from core.debug.walk import Walk
 from core.engine.backend import Backend
-from core.engine.feeds import fed_types, feed_arrays
-from core.engine.groups import owner
 from core.engine.numpy_backend import NumpyBackend
-from core.engine.plan import Plan, compile_plan
-from core.engine.session import Session
-from core.engine.state import VariableStore
+from core.engine.plan.compile_plan import Plan, compile_plan
+from core.engine.plan.step_groups import owner
+from core.engine.run.feed_values import fed_types, feed_arrays
+from core.engine.run.tf_session import Session
+from core.engine.run.variable_store import VariableStore
 from core.errors import GradstepError
 from core.garbage_collection import collector_paused
 from core.graph.model import Operation

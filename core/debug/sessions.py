@@ -13,7 +13,7 @@ import numpy as np
 from core.debug.breakpoints import Breakpoint
 from core.debug.changes import concerned
 from core.debug.threads import Threads
-from core.engine.copying import copied, variables
+from core.engine.run.variable_copies import copied, variables
 from core.errors import GradstepError
 
 FIRST = "main"
@@ -91,9 +91,9 @@ class Sessions:
 
     def copy(self, source: str, target: str, wanted: Sequence[str] = ()) -> dict[str, str]:
         """Copy variables as they are now in session `source` to session `target`, which may be the
-        same one: see `core.engine.copying.copied` for `wanted`. Returns variable of the target ->
-        of the source. Raises GradstepError where one that is named has no value, or one does not
-        fit; then nothing is copied."""
+        same one: see `core.engine.run.variable_copies.copied` for `wanted`. Returns variable of
+        the target -> of the source. Raises GradstepError where one that is named has no value, or
+        one does not fit; then nothing is copied."""
         start, end = self[source], self[target]
         pairs = copied(start.program.graph, end.program.graph, wanted)
         values = held(start)

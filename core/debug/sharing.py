@@ -13,10 +13,10 @@ from dataclasses import replace
 from typing import Any
 
 from core.debug.seen import Seen
-from core.engine.opaque import kept
-from core.engine.plan import Plan
-from core.engine.record import Recording
-from core.engine.state import VariableStore
+from core.engine.memory.device_transfer import kept
+from core.engine.plan.compile_plan import Plan
+from core.engine.run.recording import Recording
+from core.engine.run.variable_store import VariableStore
 from core.errors import GradstepError
 from core.ops.state.queue import Partial, WouldBlockError
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
 from core.debug.breakpoints import Breakpoint, BreakpointKind
-from core.engine.groups import Group, owner
-from core.engine.plan import Plan
+from core.engine.plan.compile_plan import Plan
+from core.engine.plan.step_groups import Group, owner
 from core.graph.model import Operation, Phase
 from core.graph.scopes import parents
 

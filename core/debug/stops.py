@@ -15,8 +15,8 @@ from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.debug.expression import Expression, Scope, Values, parse
 from core.debug.hits import Hits, Path
 from core.debug.step_index import StepIndex
-from core.engine.groups import owner
-from core.engine.plan import Plan
+from core.engine.plan.compile_plan import Plan
+from core.engine.plan.step_groups import owner
 from core.graph.model import Operation, TensorRef
 
 

@@ -27,7 +27,7 @@ from core.debug.thread import MAIN, Thread, ThreadState
 from core.debug.waits import deadlock, involved, said, state
 from core.engine.backend import Backend
 from core.engine.numpy_backend import NumpyBackend
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.suggestions import instead
 

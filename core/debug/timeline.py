@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 
 from core.debug.sharing import Link, Shared
-from core.engine.arena import Arena
 from core.engine.backend import Backend
-from core.engine.evaluate import Functions
-from core.engine.finished import Record
-from core.engine.loops.memory import LoopMemory
-from core.engine.loops.run import LoopRun
-from core.engine.plan import Plan
-from core.engine.record import Recording
-from core.engine.state import VariableStore
+from core.engine.loops.loop_run import LoopRun
+from core.engine.loops.trace_budget import LoopMemory
+from core.engine.memory.arena import Arena
+from core.engine.plan.compile_plan import Plan
+from core.engine.run.op_evaluation import Functions
+from core.engine.run.recording import Recording
+from core.engine.run.run_snapshot import Record
+from core.engine.run.variable_store import VariableStore
 from core.errors import GradstepError
 from core.graph.model import TensorRef
 

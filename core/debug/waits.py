@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from core.debug.member import Member
 from core.debug.thread import Condition, ThreadState
-from core.engine.waiting import alone, way_out
+from core.engine.run.blocked_run import alone, way_out
 from core.errors import GradstepError
 
 

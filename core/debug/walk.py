@@ -9,8 +9,8 @@ from core.debug.cursor import Cursor
 from core.debug.descent import Descent
 from core.debug.loop_points import LoopPoints
 from core.debug.stop import Reason
-from core.engine.groups import Group
-from core.engine.plan import Plan
+from core.engine.plan.compile_plan import Plan
+from core.engine.plan.step_groups import Group
 from core.errors import GradstepError
 from core.graph.scopes import is_inside
 

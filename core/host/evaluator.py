@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from core.engine.evaluate import Functions
-from core.engine.resolve import storage_name
-from core.engine.session import Session
+from core.engine.plan.steps import storage_name
+from core.engine.run.op_evaluation import Functions
+from core.engine.run.tf_session import Session
 from core.graph.model import Graph, TensorRef
 from core.ops.build.variable import VARIABLES
 from core.ops.state.print_output import nowhere, printing_to

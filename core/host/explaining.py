@@ -19,8 +19,8 @@ from core.checks.recollection import Recollection
 from core.checks.scratch import run_to_end, scratch_session
 from core.debug.session import DebugSession
 from core.engine.backend import Backend
-from core.engine.evaluate import NO_FUNCTIONS, Functions
 from core.engine.numpy_backend import NumpyBackend
+from core.engine.run.op_evaluation import NO_FUNCTIONS, Functions
 from core.errors import GradstepError
 from core.garbage_collection import collector_paused
 from core.graph.loop import loops_around, way_to

@@ -8,8 +8,8 @@ from contextlib import suppress
 from core.debug.program import Program
 from core.debug.thread import ENDS, Thread
 from core.engine.backend import Backend
-from core.engine.session import Session
-from core.engine.state import VariableStore
+from core.engine.run.tf_session import Session
+from core.engine.run.variable_store import VariableStore
 from core.errors import GradstepError
 from core.ops.state.queue import Queue
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from core.engine.feeds import feed_arrays
 from core.engine.numpy_backend import NumpyBackend
-from core.engine.state import initial_store
+from core.engine.run.feed_values import feed_arrays
+from core.engine.run.variable_store import initial_store
 from core.errors import GradstepError
 from core.graph.model import Constant, Graph, TensorRef
 from core.graph.problems import Problem

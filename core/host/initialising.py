@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.debug.program import Program
-from core.engine.state import TAKE_EMPTY
+from core.engine.run.variable_store import TAKE_EMPTY
 from core.graph.dtypes import DType
 from core.graph.model import Graph, Operation
 from core.graph.problems import Problem

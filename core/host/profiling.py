@@ -9,16 +9,16 @@ from itertools import islice
 
 from core.debug.program import Program
 from core.engine.backend import Backend
-from core.engine.fast import Fast
-from core.engine.feeds import fed_types, feed_arrays
-from core.engine.groups import owner
-from core.engine.kernels.choice import AUTO, Kernels
-from core.engine.passes.pipeline import PASSES, require_passes
-from core.engine.passes.report import PassReport, reported, stand_ins
-from core.engine.placement import laid_out
-from core.engine.plan import Plan, compile_plan
-from core.engine.profile import Cost, Profile, measure, require_times
-from core.engine.state import VariableStore
+from core.engine.kernels.kernel_choice import AUTO, Kernels
+from core.engine.memory.layout_choice import laid_out
+from core.engine.passes.pass_pipeline import PASSES, require_passes
+from core.engine.passes.pass_report import PassReport, reported, stand_ins
+from core.engine.plan.compile_plan import Plan, compile_plan
+from core.engine.plan.step_groups import owner
+from core.engine.run.fast_run import Fast
+from core.engine.run.feed_values import fed_types, feed_arrays
+from core.engine.run.step_costs import Cost, Profile, measure, require_times
+from core.engine.run.variable_store import VariableStore
 from core.errors import GradstepError
 from core.host.filling import filled
 from core.host.messages import PassInfo, Profiled, ProfileRow

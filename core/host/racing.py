@@ -7,9 +7,9 @@ from itertools import islice
 
 from core.debug.program import Program
 from core.debug.session import DebugSession
-from core.engine.feeds import fed_types, feed_arrays
-from core.engine.plan import Plan, compile_plan
-from core.engine.races import Race, races
+from core.engine.plan.compile_plan import Plan, compile_plan
+from core.engine.plan.races import Race, races
+from core.engine.run.feed_values import fed_types, feed_arrays
 from core.errors import GradstepError
 from core.graph.problems import Problem
 

@@ -8,7 +8,7 @@ import numpy as np
 from msgspec import structs
 
 from core.debug.frame import Frame
-from core.engine.untaken import Untaken
+from core.engine.plan.why_dead import Untaken
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import TensorRef

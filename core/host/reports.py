@@ -14,8 +14,8 @@ from core.debug.program import Program, named
 from core.debug.session import DebugSession
 from core.debug.thread import ThreadState
 from core.debug.threads import Threads
-from core.engine.groups import owner
-from core.engine.plan import Plan
+from core.engine.plan.compile_plan import Plan
+from core.engine.plan.step_groups import owner
 from core.errors import GradstepError, unforeseen
 from core.graph.model import Edge, Operation, TensorRef
 from core.graph.problems import Problem

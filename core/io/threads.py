@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
 from core.debug.thread import Thread
-from core.engine.waiting import queue_of
+from core.engine.run.blocked_run import queue_of
 from core.graph.model import Graph, Operation, TensorRef, predecessors
 from core.io import schema
 

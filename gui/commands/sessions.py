@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from core.engine.copying import copied
+from core.engine.run.variable_copies import copied
 from core.errors import GradstepError
 from core.host.messages import Failed, ManageSessions, Message, Read, Values
 from core.host.wire import Buffer
@@ -45,7 +45,8 @@ def copy_variables(workspace: Workspace, source: str, target: str, wanted: Seque
 @says_why
 def copy_from_window(workspace: Workspace, other: Workspace, wanted: Sequence[str]) -> None:
     """Have variables start with what those of another window's graph hold where its debugger
-    stands; see core.engine.copying.copied for `wanted`. It is one edit of the document."""
+    stands; see core.engine.run.variable_copies.copied for `wanted`. It is one edit of the
+    document."""
     pairs = copied(other.document.graph, workspace.document.graph, wanted)
     where = other.name
 

@@ -19,7 +19,7 @@ from tests.bench.implementations import ONE_THREAD
 
 os.environ.update(ONE_THREAD)  # before the libraries load
 
-from core.engine.kernels.registry import ALTERNATIVES
+from core.engine.kernels.kernel_registry import ALTERNATIVES
 from core.ops.build.builder import GraphBuilder
 from tests.bench import ours
 from tests.bench.interleaving import interleave

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from core.autodiff.reverse.tf_gradients import gradients
-from core.engine.fast import Fast
-from core.engine.feeds import fed_types, feed_arrays
-from core.engine.kernels.choice import REFERENCE, Kernels, with_kernels
+from core.engine.kernels.kernel_choice import REFERENCE, Kernels, with_kernels
 from core.engine.numpy_backend import NumpyBackend
-from core.engine.passes.pipeline import optimized
-from core.engine.plan import Plan, compile_plan
-from core.engine.record import Recording
-from core.engine.state import VariableStore
+from core.engine.passes.pass_pipeline import optimized
+from core.engine.plan.compile_plan import Plan, compile_plan
+from core.engine.run.fast_run import Fast
+from core.engine.run.feed_values import fed_types, feed_arrays
+from core.engine.run.recording import Recording
+from core.engine.run.variable_store import VariableStore
 from core.graph.model import Graph, TensorRef
 from core.ops.build.builder import GraphBuilder, Tensor
 from core.train.optimizers import apply_updates

@@ -22,7 +22,7 @@ from typing import Generic, TypeVar
 from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.debug.program import Program
 from core.debug.session import DebugSession
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.graph.model import Graph, TensorRef
 from core.host.derive import derive
 from core.host.reports import program_info

@@ -17,7 +17,7 @@ from core.debug.expression import Scope, parse
 from core.debug.mentions import mentioned
 from core.debug.session import DebugSession
 from core.debug.threads import Threads
-from core.engine.feeds import feed_arrays
+from core.engine.run.feed_values import feed_arrays
 from core.errors import GradstepError
 from core.graph.edits import rename, rename_scope
 from core.graph.model import Edge, TensorRef

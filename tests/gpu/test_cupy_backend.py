@@ -10,7 +10,7 @@ import pytest
 from core.debug.program import Program
 from core.debug.session import DebugSession
 from core.engine.numpy_backend import NumpyBackend
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.graph.dtypes import DType
 from core.graph.model import TensorRef
 from core.host.derive import derive

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.engine.evaluate import run_op
 from core.engine.numpy_backend import NumpyBackend
-from core.engine.session import Session
+from core.engine.run.op_evaluation import run_op
+from core.engine.run.tf_session import Session
 from core.graph.model import Operation, TensorRef
 from core.ops.build.builder import GraphBuilder
 from core.ops.declare.system_rules import NoRoom, Rules

@@ -12,7 +12,7 @@ import pytest
 from core.autodiff.reverse.tf_gradients import gradients
 from core.debug.program import Program
 from core.engine.numpy_backend import NumpyBackend
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.graph.model import Graph, TensorRef
 from core.host.derive import derive
 from core.io.open import read

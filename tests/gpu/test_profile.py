@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.engine.feeds import fed_types, feed_arrays
-from core.engine.passes.pipeline import optimized
-from core.engine.placement import laid_out
-from core.engine.plan import compile_plan
-from core.engine.profile import LOOKS, measure
-from core.engine.state import initial_store
+from core.engine.memory.layout_choice import laid_out
+from core.engine.passes.pass_pipeline import optimized
+from core.engine.plan.compile_plan import compile_plan
+from core.engine.run.feed_values import fed_types, feed_arrays
+from core.engine.run.step_costs import LOOKS, measure
+from core.engine.run.variable_store import initial_store
 from core.graph.model import TensorRef
 from core.ops.build.builder import GraphBuilder
 from gpu.cupy_backend import CupyBackend

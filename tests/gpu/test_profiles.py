@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.engine.evaluate import run_op
 from core.engine.numpy_backend import NumpyBackend
+from core.engine.run.op_evaluation import run_op
 from core.errors import GradstepError
 from core.graph.model import Operation, TensorRef
 from core.ops.declare.system_rules import OutOfRange, Rules

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.autodiff.check.promote_float64 import widen_array, widen_operation
-from core.engine.evaluate import run_op
 from core.engine.numpy_backend import NumpyBackend
+from core.engine.run.op_evaluation import run_op
 from core.ops.declare.table import all_ops, lookup
 from gpu.tolerances import tolerance, with_inherited
 from tests.support.op_cases import cases

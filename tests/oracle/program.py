@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from core.autodiff.reverse.tf_gradients import gradients
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.graph.dtypes import UNKNOWN, DType, Shape
 from core.graph.model import Graph, Operation, TensorRef
 from core.ops.build.builder import GraphBuilder, Tensor

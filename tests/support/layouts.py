@@ -14,18 +14,18 @@ from core.debug.frame import Frame
 from core.debug.program import Program
 from core.debug.session import DebugSession
 from core.debug.stop import Reason
-from core.engine.passes import pipeline
-from core.engine.resolve import storage_name
-from core.engine.session import Session
-from core.engine.state import uninitialised
-from core.engine.untaken import without_value
+from core.engine.passes import pass_pipeline
+from core.engine.plan.steps import storage_name
+from core.engine.plan.why_dead import without_value
+from core.engine.run.tf_session import Session
+from core.engine.run.variable_store import uninitialised
 from core.errors import GradstepError
 from core.graph.model import Graph, Operation, TensorRef
 
 Arrays = Mapping[TensorRef, np.ndarray]
 Bits = tuple[str, tuple[int, ...], Any]
 RUNS = 3
-PASSES = tuple(pipeline.PASSES)
+PASSES = tuple(pass_pipeline.PASSES)
 EXACT = tuple(p.name for p in PASSES if not p.differs)  # of the others see test_rounding
 
 
@@ -106,7 +106,7 @@ def run(case: Case, fast: bool, runs: int = RUNS) -> list[Seen]:
 @contextmanager
 def passes(names: Collection[str]) -> Iterator[None]:
     """Fast plans are made by these passes alone, in their order."""
-    with patch.object(pipeline, "PASSES", tuple(p for p in PASSES if p.name in names)):
+    with patch.object(pass_pipeline, "PASSES", tuple(p for p in PASSES if p.name in names)):
         yield
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.graph.model import Graph, TensorRef
 from core.ops.build.builder import GraphBuilder
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from core.engine.numpy_backend import NumpyBackend
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.graph.dtypes import UNKNOWN, DType
 from core.ops.build.builder import GraphBuilder
 from core.ops.declare.system_rules import TF_CPU, Rules

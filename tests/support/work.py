@@ -13,8 +13,8 @@ import core
 
 
 def lines_run(work: Callable[[], object], *also: ModuleType) -> Counter[str]:
-    """By function of `core`, and of packages besides: "core/engine/plan.py compile_plan". What
-    loops in C is one line."""
+    """By function of `core`, and of packages besides: "core/engine/plan/compile_plan.py
+    compile_plan". What loops in C is one line."""
     counts: Counter[CodeType] = Counter()
     folders = [Path(package.__path__[0]) for package in (core, *also)]
     inside = tuple(f"{folder}/" for folder in folders)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from core.engine.kernels.alternative import Kernel
-from core.engine.kernels.library import NUMBA
+from core.engine.kernels.kernel_alternative import Kernel
+from core.engine.kernels.kernel_libraries import NUMBA
 from core.graph.dtypes import DType
 from core.graph.model import Operation
 from core.ops.catalogue.arrays.segments import segment_count, segment_rows

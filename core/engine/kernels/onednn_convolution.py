@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.engine.calls import Several
 from core.engine.kernels import onednn
 from core.engine.kernels.onednn import Chosen, Format, Handle, Memory, execution, reordering
-from core.engine.running import Call
+from core.engine.run.bound_calls import Several
+from core.engine.run.call_loop import Call
 from core.graph.model import Operation
 from core.ops.catalogue.neural.sliding_windows import Slide
 

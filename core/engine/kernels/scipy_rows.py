@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from core.engine.kernels.alternative import Kernel
-from core.engine.kernels.library import SCIPY
+from core.engine.kernels.kernel_alternative import Kernel
+from core.engine.kernels.kernel_libraries import SCIPY
 from core.graph.model import Operation
 from core.ops.catalogue.arrays.segments import segment_rows
 from core.ops.declare.system_rules import TF_CPU

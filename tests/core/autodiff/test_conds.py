@@ -7,7 +7,7 @@ import pytest
 
 from core.autodiff.reverse.gradient_request import GradientRequest
 from core.autodiff.reverse.tf_gradients import Gradient, gradients
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.graph.model import Graph, TensorRef
 from core.host.explaining import Explainer
 from core.host.situation import Situation

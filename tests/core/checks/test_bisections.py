@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from core.checks.recorded import Given, LoopRan, Recorded, Value
 from core.debug.program import Program
 from core.debug.session import DebugSession
-from core.engine.loops import trace
+from core.engine.loops import iteration_trace
 from core.graph.model import TensorRef
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder
@@ -82,7 +82,7 @@ def test_the_first_iteration_of_all_in_a_row_is_found(
     bytes_: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also of those that are not kept."""
-    monkeypatch.setattr(trace, "MOST_BYTES", bytes_)
+    monkeypatch.setattr(iteration_trace, "MOST_BYTES", bytes_)
 
     def build(b: GraphBuilder) -> None:
         x = b.placeholder("x", shape=[])

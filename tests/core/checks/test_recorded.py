@@ -10,7 +10,7 @@ import pytest
 from core.checks.recorded import Given, LoopRan, Made, OneIteration, Recorded, Value, source
 from core.debug.program import Program
 from core.debug.session import DebugSession
-from core.engine.loops import trace
+from core.engine.loops import iteration_trace
 from core.graph.model import TensorRef
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder
@@ -34,7 +34,7 @@ def counting(b: GraphBuilder) -> None:
 
 @pytest.fixture(params=[1 << 30, 1 << 10], ids=["kept", "not kept"])
 def session(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> DebugSession:
-    monkeypatch.setattr(trace, "MOST_BYTES", request.param)
+    monkeypatch.setattr(iteration_trace, "MOST_BYTES", request.param)
     graph = graph_of(counting)
     feeds = {TensorRef("x"): np.float32(5), TensorRef("c"): np.float32(2)}
     initial = {"v": np.float32(10)}

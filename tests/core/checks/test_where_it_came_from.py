@@ -15,7 +15,7 @@ from core.checks.makers import Search
 from core.checks.recorded import Recorded, Value
 from core.debug.program import Program
 from core.debug.session import DebugSession
-from core.engine.loops import trace
+from core.engine.loops import iteration_trace
 from core.engine.numpy_backend import NumpyBackend
 from core.graph.dtypes import DType
 from core.graph.model import Constant, Graph, TensorRef
@@ -54,7 +54,7 @@ def test_the_iteration_is_named(broken: int) -> None:
 
 
 def test_iterations_that_are_not_kept_are_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trace, "MOST_BYTES", 1 << 14)
+    monkeypatch.setattr(iteration_trace, "MOST_BYTES", 1 << 14)
     graph = counting(500, lambda i, a: a * 0.9 + tf.sqrt(20.5 - i, name="root") * 0.0)
     found = why_value(graph, "y", {"x": 1})
     assert (found.node, found.chain[0].iterations) == ("while/root", [(21, "while/While")])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.engine.passes.pipeline import PASSES
+from core.engine.passes.pass_pipeline import PASSES
 from core.graph.model import Constant
 from core.io.document import Document
 from core.io.store import load, save

@@ -17,7 +17,7 @@ from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.debug.changes import assign
 from core.debug.program import Program
 from core.debug.threads import Threads
-from core.engine.loops import trace
+from core.engine.loops import iteration_trace
 from core.errors import GradstepError
 from core.graph.model import TensorRef
 from core.host.derive import derive
@@ -78,7 +78,7 @@ def test_a_legal_move_is_made_and_everything_is_seen_there(
     program: Any, limit: int, of_loops: int, breakpoints: list[Breakpoint], deeds: list[Any]
 ) -> None:
     """limit, of_loops: bytes that runs, and the iterations of a loop, may keep."""
-    with patch.object(trace, "MOST_BYTES", of_loops):
+    with patch.object(iteration_trace, "MOST_BYTES", of_loops):
         threads = Threads(program(), limit_bytes=limit)
         threads.set_breakpoints(breakpoints)
         for deed in deeds:

@@ -17,10 +17,10 @@ from core.debug.inside import Inside, looked_at, trace_of
 from core.debug.program import Program
 from core.debug.session import DebugSession
 from core.debug.stop import Reason
-from core.engine.loops import memory, segments, trace
-from core.engine.loops.memory import Spare
-from core.engine.loops.trace import LoopTrace
-from core.engine.plan import Step
+from core.engine.loops import iteration_checkpoints, iteration_trace, trace_budget
+from core.engine.loops.iteration_trace import LoopTrace
+from core.engine.loops.trace_budget import Spare
+from core.engine.plan.compile_plan import Step
 from core.graph.dtypes import DType
 from core.graph.model import Constant, TensorRef
 from core.host.derive import derive
@@ -57,7 +57,7 @@ def recurrent(
 @contextmanager
 def little(least: int = MIB // 4) -> Iterator[None]:
     """Memory for loops is what the limit leaves, and that much at least."""
-    with patch.object(memory, "LEAST_BYTES", least):
+    with patch.object(trace_budget, "LEAST_BYTES", least):
         yield
 
 
@@ -138,7 +138,7 @@ def forgetful() -> Iterator[None]:
             while self.shrink(what):
                 pass
 
-    with patch.object(LoopTrace, "end", forget), patch.object(segments, "_LONGER", 1):
+    with patch.object(LoopTrace, "end", forget), patch.object(iteration_checkpoints, "_LONGER", 1):
         yield
 
 
@@ -211,7 +211,7 @@ def test_an_iteration_that_was_let_go_of_is_computed_when_it_is_looked_at() -> N
 
 def test_what_an_edit_asks_for_is_kept_from_then_on() -> None:
     """A loop that ran without a gradient, and is taken over into the plan of one with it."""
-    with patch.object(trace, "MOST_BYTES", 1):
+    with patch.object(iteration_trace, "MOST_BYTES", 1):
         first = DebugSession(derive(recurrent(gradient=False)))
         first.continue_()
         edited = derive(recurrent(), previous=first.program)

@@ -11,8 +11,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from core.debug.breakpoints import Breakpoint, BreakpointKind
 from core.debug.program import Program
 from core.debug.session import DebugSession
-from core.engine.evaluate import run_op
 from core.engine.numpy_backend import NumpyBackend
+from core.engine.run.op_evaluation import run_op
 from core.errors import GradstepError
 from core.graph.model import Operation, TensorRef
 from core.ops.declare.table import lookup

@@ -14,8 +14,8 @@ from core.debug.hits import Hits
 from core.debug.loop_points import LoopPoints
 from core.debug.program import Program
 from core.debug.stops import StopPoints
-from core.engine.groups import owner
-from core.engine.plan import Plan, compile_plan
+from core.engine.plan.compile_plan import Plan, compile_plan
+from core.engine.plan.step_groups import owner
 from core.graph.model import Graph, Operation, Phase, TensorRef
 from core.graph.scopes import is_inside, parents
 from core.ops import api as tf

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.graph.dtypes import DType
 from core.graph.model import Graph
 from core.ops.build.builder import GraphBuilder

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from core.autodiff.reverse.tf_gradients import gradients
-from core.engine.fast import Fast
-from core.engine.session import Session
+from core.engine.run.fast_run import Fast
+from core.engine.run.tf_session import Session
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, Tensor
 from tests.support.layouts import EXACT, Case, check, passes

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Graph, Operation, TensorRef
 

@@ -18,12 +18,12 @@ from core.autodiff.reverse.tf_gradients import gradients
 from core.debug.program import Program
 from core.debug.session import DebugSession
 from core.debug.stop import Reason
-from core.engine.loops import trace
+from core.engine.loops import iteration_trace
 from core.engine.numpy_backend import NumpyBackend
-from core.engine.plan import Plan, compile_plan
-from core.engine.record import Recording
-from core.engine.session import Session
-from core.engine.state import VariableStore
+from core.engine.plan.compile_plan import Plan, compile_plan
+from core.engine.run.recording import Recording
+from core.engine.run.tf_session import Session
+from core.engine.run.variable_store import VariableStore
 from core.graph.dtypes import Shape
 from core.graph.loop import loop_of
 from core.graph.model import Graph, TensorRef
@@ -213,7 +213,7 @@ def test_of_many_iterations_the_last_are_kept_whole(recording: Recording) -> Non
     kept, sizes = [], []
     for most in (1 << 20, 2000):
         recording.begin(VariableStore(recording.backend))
-        with patch.object(trace, "MOST_BYTES", most):
+        with patch.object(iteration_trace, "MOST_BYTES", most):
             assert recording.run(0, len(recording.plan.steps))[1] is None
         found = recording.value(where)
         kept.append([found.value(TensorRef("while/Merge_1"), i) is not None for i in range(3)])

@@ -10,10 +10,10 @@ import pytest
 from core.debug.program import Program
 from core.debug.session import DebugSession
 from core.engine.numpy_backend import NumpyBackend
-from core.engine.plan import compile_plan
-from core.engine.record import Recording
-from core.engine.session import Session
-from core.engine.state import VariableStore
+from core.engine.plan.compile_plan import compile_plan
+from core.engine.run.recording import Recording
+from core.engine.run.tf_session import Session
+from core.engine.run.variable_store import VariableStore
 from core.errors import GradstepError
 from core.graph.dtypes import SCALAR, DType, TensorType
 from core.graph.model import Graph, TensorRef

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from core.engine.numpy_backend import NumpyBackend
-from core.engine.passes.pipeline import PASSES
-from core.engine.passes.report import PassReport, reported
-from core.engine.plan import Plan, compile_plan
-from core.engine.session import Session
+from core.engine.passes.pass_pipeline import PASSES
+from core.engine.passes.pass_report import PassReport, reported
+from core.engine.plan.compile_plan import Plan, compile_plan
+from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.model import TensorRef
 from core.ops.build.builder import GraphBuilder

@@ -8,8 +8,8 @@ import pytest
 from core.debug.breakpoints import Breakpoint
 from core.debug.program import Program
 from core.debug.session import DebugSession
-from core.engine.plan import compile_plan
-from core.engine.session import Session
+from core.engine.plan.compile_plan import compile_plan
+from core.engine.run.tf_session import Session
 from core.graph.dtypes import DType
 from core.graph.model import Graph, TensorRef
 from core.ops.build.builder import GraphBuilder

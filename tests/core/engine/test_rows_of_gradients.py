@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from core.engine.numpy_backend import NumpyBackend
-from core.engine.passes.simplifying import simplify
-from core.engine.plan import Plan, compile_plan
-from core.engine.session import Session
+from core.engine.passes.algebraic_simplification import simplify
+from core.engine.plan.compile_plan import Plan, compile_plan
+from core.engine.run.tf_session import Session
 from core.ops.build.builder import GraphBuilder, Tensor
 
 

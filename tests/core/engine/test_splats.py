@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.engine.numpy_backend import NumpyBackend
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.model import Constant, Graph, Operation, TensorRef
 from core.host.statistics import summarize

@@ -12,7 +12,7 @@ import pytest
 from core import errors
 from core.autodiff.reverse.differentiate import differentiate
 from core.autodiff.reverse.gradient_request import GradientRequest
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.model import Graph, TensorRef
 from core.graph.problems import Problem

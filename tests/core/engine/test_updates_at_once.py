@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from core.autodiff.reverse.tf_gradients import gradients
-from core.engine.fast import Fast
-from core.engine.session import Session
+from core.engine.run.fast_run import Fast
+from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.model import TensorRef
 from core.ops.build.builder import GraphBuilder, Tensor

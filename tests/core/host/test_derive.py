@@ -16,7 +16,7 @@ import pytest
 from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
 from core.debug.program import Program
 from core.debug.session import DebugSession
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.graph.changes import Changes, diff
 from core.graph.edits import add, disconnect, set_attr
 from core.graph.model import Constant, Edge, Graph, Operation, TensorRef

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.autodiff.reverse.gradient_request import Override, OverrideKind
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.graph.model import TensorRef
 from core.host.derive import derive
 from core.io import edits

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from core.autodiff.reverse.gradient_request import NATIVE_OP_TYPE, Override, OverrideKind
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph import edits as graph_edits
 from core.graph.dtypes import DType, Shape

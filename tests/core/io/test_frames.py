@@ -10,7 +10,7 @@ import pytest
 
 from core.debug.session import DebugSession
 from core.engine.numpy_backend import NumpyBackend
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph import edits
 from core.graph.loop import loop_of, within

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Edge, Graph, Operation, TensorRef

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.graph.dtypes import DType
 from core.io.open import read
 from core.io.tensor_json import from_json

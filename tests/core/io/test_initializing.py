@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.io import graphdef, graphdef_export
 from core.ops.build.builder import GraphBuilder
 from tests.support.comparable import comparable

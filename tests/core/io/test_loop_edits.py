@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core.autodiff.reverse.gradient_request import GradientRequest
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import Shape
 from core.graph.loop import anywhere, loop_of, loops_around, within

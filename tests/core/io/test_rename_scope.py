@@ -10,7 +10,7 @@ import pytest
 
 from core.autodiff.reverse.gradient_request import Override, OverrideKind
 from core.debug.breakpoints import Breakpoint, BreakpointKind
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.loop import within
 from core.graph.model import Edge, TensorRef

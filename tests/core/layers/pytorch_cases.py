@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from core.autodiff.reverse.tf_gradients import gradients
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.graph.model import Graph
 from core.layers.block import find_block
 from core.layers.expansion import Expansion, expand

@@ -11,7 +11,7 @@ import pytest
 from core.autodiff.check.check_result import Verdict
 from core.autodiff.check.gradcheck import check_gradients
 from core.autodiff.reverse.gradient_request import GradientRequest
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape, TensorType
 from core.graph.model import Graph, Operation, TensorRef

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.layers.block import find_block
 from core.layers.expansion import expand
 from core.ops.build.builder import GraphBuilder

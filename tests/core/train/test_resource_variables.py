@@ -9,7 +9,7 @@ import pytest
 
 from core.autodiff.reverse.differentiate import differentiate
 from core.autodiff.reverse.gradient_request import GradientRequest
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Phase, TensorRef
 from core.ops.build.builder import GraphBuilder

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.graph.loop import within
 from core.graph.model import Constant, Edge, TensorRef
 from gui import commands

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from core.autodiff.reverse.tf_gradients import gradients
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Graph, Operation, TensorRef
 from core.ops import api as tf

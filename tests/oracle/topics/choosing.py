@@ -8,7 +8,7 @@ import numpy as np
 
 from core.autodiff.reverse.tf_gradients import gradients
 from core.engine.numpy_backend import NumpyBackend
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.graph.dtypes import DType
 from core.ops import api as tf
 from core.ops.build.builder import Tensor, call, call_many

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.graph.model import Graph
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, call

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from core.autodiff.reverse.tf_gradients import gradients
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.graph.model import Graph
 from core.io.document import Document
 from core.io.export import to_bytes

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.graph.free_names import check_name
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, call

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Graph, Operation, TensorRef
 from core.ops.build.builder import Tensor, call

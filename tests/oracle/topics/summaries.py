@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.io.event_files import EventFile
 from core.io.tensor_json import number_to_json
 from core.ops.build.builder import GraphBuilder, Tensor, call

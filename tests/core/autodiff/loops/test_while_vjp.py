@@ -12,7 +12,7 @@ from core.autodiff.check.frozen_values import hold
 from core.autodiff.reverse.differentiate import Differentiation, differentiate
 from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
 from core.autodiff.reverse.tf_gradients import gradients
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.loop import within
 from core.graph.model import Edge, Graph, Phase, TensorRef

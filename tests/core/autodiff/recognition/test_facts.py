@@ -15,7 +15,7 @@ from core.autodiff.recognition.gradient_scope import GradientScope
 from core.autodiff.recognition.recognised_gradients import answered
 from core.autodiff.reverse.differentiate import Differentiation, differentiate
 from core.autodiff.reverse.gradient_request import GradientRequest
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.graph.model import Graph, TensorRef
 from core.io.document import Document
 from core.io.graphdef import from_pb

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.engine.kernels import library, numba_rows
-from core.engine.kernels.alternative import Alternative
-from core.engine.kernels.library import NUMBA, SCIPY, Library
-from core.engine.kernels.registry import ALTERNATIVES
-from core.engine.session import Session
+from core.engine.kernels import kernel_libraries, numba_rows
+from core.engine.kernels.kernel_alternative import Alternative
+from core.engine.kernels.kernel_libraries import NUMBA, SCIPY, Library
+from core.engine.kernels.kernel_registry import ALTERNATIVES
+from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.ops.declare.table import Sample, lookup
 from tests.support.op_cases import KNOWN, NOTHING_KNOWN, Case, cases, make
@@ -46,7 +46,7 @@ STAND_INS = {
 @pytest.fixture
 def stand_ins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """SciPy and numba, in Python."""
-    monkeypatch.setattr(library, "_opened", lambda which: STAND_INS[which.name])
+    monkeypatch.setattr(kernel_libraries, "_opened", lambda which: STAND_INS[which.name])
     monkeypatch.setattr(Library, "version", "1.0")
     numba_rows._compiled.cache_clear()
     yield

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.autodiff.reverse.tf_gradients import gradients
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, Tensor
 

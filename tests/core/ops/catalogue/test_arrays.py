@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.ops.build.builder import GraphBuilder

@@ -10,7 +10,7 @@ import pytest
 from core.autodiff.check.promote_float64 import widen
 from core.autodiff.reverse.differentiate import differentiate
 from core.autodiff.reverse.gradient_request import GradientRequest
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.ops.build.builder import GraphBuilder

@@ -10,7 +10,7 @@ import pytest
 from core.autodiff.reverse.tf_gradients import gradients
 from core.debug.program import Program
 from core.debug.session import DebugSession
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import Graph, TensorRef

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.edits import disconnect
 from core.graph.loop import loop_of, within

@@ -12,7 +12,7 @@ import pytest
 
 from core.autodiff.check.promote_float64 import widen
 from core.autodiff.reverse.tf_gradients import gradients
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import TensorRef

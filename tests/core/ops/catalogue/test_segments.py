@@ -9,7 +9,7 @@ import pytest
 
 from core.autodiff.reverse.differentiate import differentiate
 from core.autodiff.reverse.gradient_request import GradientRequest
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.ops.build.builder import GraphBuilder
 from core.ops.declare.system_rules import TF_CPU, Rules

@@ -11,7 +11,7 @@ from core.autodiff.reverse.differentiate import differentiate
 from core.autodiff.reverse.gradient_request import GradientRequest
 from core.debug.program import Program
 from core.debug.session import DebugSession
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.graph.dtypes import UNKNOWN, Shape
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core.debug.session import DebugSession
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import SCALAR, DType, Shape
 from core.graph.model import Constant, Edge, Graph, Operation, TensorRef

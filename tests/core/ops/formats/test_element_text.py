@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.autodiff.reverse.tf_gradients import gradients
-from core.engine.session import Session
+from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.io.document import Document

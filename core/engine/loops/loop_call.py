@@ -1,0 +1,92 @@
+"""The bound call of a step that runs a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from core.engine.loops.loop_pause import LoopPaused
+from core.engine.loops.loop_run import LoopRun
+from core.engine.loops.trace_retention import Keeping
+from core.engine.memory.device_transfer import copied
+from core.engine.plan.loop_body import Iteration
+from core.engine.plan.steps import Step
+from core.engine.run.plan_binding import Binding
+from core.engine.run.recording import Recording
+
+
+class LoopCall:
+    """Runs the loop on what its step reads, from wherever `run` stands if that was begun by
+    `open`.
+
+    cells: value -> its array; fixed: whether that is always the same object; absent: versions of
+    variables that turned out to hold no value.
+    """
+
+    def __init__(
+        self,
+        around: Binding,
+        keeping: Keeping,
+        step: Step,
+        iteration: Iteration,
+        cells: list[Any],
+        fixed: Sequence[bool],
+        absent: set[int],
+    ) -> None:
+        recording = Recording(iteration.plan, around.backend, around.functions)
+        self.run = LoopRun(iteration, recording, keeping)
+        self._step, self._cells, self._fixed, self._absent = step, cells, fixed, absent
+        self._around = around
+        self._begun = self._done = False
+
+    def __call__(self) -> None:
+        if not self._begun or self._done:
+            self._begin()
+        watch = self._around.stopwatch
+        self.run.recording.stopwatch = None if watch is None else watch.into(self._step)
+        error = self.run.finish(self._around.pausing)
+        if error is None and not self.run.ended:
+            raise LoopPaused
+        self._done = True
+        if error is not None:
+            raise error
+        self._put()
+
+    def open(self) -> LoopRun:
+        """The run, at its start if the step has not come there yet."""
+        if not self._begun:
+            self._begin()
+        return self.run
+
+    def close(self) -> None:
+        """Another run of the plan begins."""
+        if self._begun:
+            self._begun = self._done = False
+            self.run.release()
+
+    def adopt(self, keeping: Keeping) -> None:
+        """Keep this of iterations from now on."""
+        if keeping is not self.run.keeping:
+            self.run.adopt(keeping)
+
+    def _begin(self) -> None:
+        iteration, reads, absent = self.run.iteration, self._step.reads, self._absent
+        values = [None if i in absent else self._cells[i] for i in reads]
+        count = len(reads) - len(iteration.shared)
+        shared = zip(iteration.shared, values[count:], strict=True)
+        there = {name: array for name, array in shared if array is not None}
+        self.run.begin(values[:count], there)
+        self._begun, self._done = True, False
+
+    def _put(self) -> None:
+        run, step = self.run, self._step
+        variables = run.variables
+        written = (variables.get(name) for name in run.iteration.written)
+        xp = run.recording.backend.xp
+        for index, result in zip(step.writes, (*run.results, run.trace, *written), strict=True):
+            if result is None:
+                self._absent.add(index)
+            elif self._fixed[index]:
+                self._cells[index][...] = result
+            else:
+                self._cells[index] = copied(xp, result)

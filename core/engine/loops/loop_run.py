@@ -1,0 +1,223 @@
+"""One run of a loop, iteration by iteration and step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.engine.loops.iteration_trace import LoopTrace
+from core.engine.loops.loop_pause import Pausing, never
+from core.engine.loops.trace_budget import Charge
+from core.engine.loops.trace_retention import Keeping, Kept
+from core.engine.memory.device_transfer import copied
+from core.engine.plan.loop_body import Iteration
+from core.errors import GradstepError
+from core.graph.model import TensorRef
+from core.ops.state.print_output import nowhere, printing_to
+
+if TYPE_CHECKING:
+    from core.engine.run.recording import Recording
+
+
+class LoopRun:
+    """Runs a loop again and again on other inputs; to be driven forward in any strides.
+
+    `begin` puts it before iteration 0. From there it stands in iteration `number`, of which `step`
+    steps are done: `reach` executes steps of that iteration, `advance` goes from its end to the
+    start of the next, `finish` all the way. `ended` says that the condition was false: then
+    `length` is the number of steps that the condition took, and `results` and `variables` are what
+    the loop leaves. A loop inside is one step of an iteration, and has a run of its own:
+    `recording.loop(step)`.
+
+    Looking back: `value` gives a tensor of this iteration or one before, as of its end.
+    """
+
+    def __init__(self, iteration: Iteration, recording: Recording, keeping: Keeping) -> None:
+        self.iteration = iteration
+        self.recording = recording
+        self._again: LoopRun | None = None  # does iterations once more
+        self._crossed = not set(iteration.carried).isdisjoint(
+            r for c, r in zip(iteration.carried, iteration.results, strict=True) if c != r
+        )
+        self.number = self.step = 0
+        self.ended = False
+        self.adopt(keeping)
+
+    def adopt(self, keeping: Keeping) -> None:
+        """Keep other things of iterations from now on, and forget what there is."""
+        self.keeping = keeping
+        self.recording.adopt(keeping)
+        self._kept = Kept.of(self.iteration, keeping, self._repeat)
+        self._charge = Charge(keeping.memory, self.recording.nbytes)
+        self._again = None
+        self.release()
+
+    def release(self) -> None:
+        """Hold nothing of the last run any more."""
+        self.trace = LoopTrace(self._kept, {})
+
+    def begin(self, inputs: Sequence[Any], shared: Mapping[str, Any]) -> None:
+        """Stand before iteration 0. inputs: device arrays of the loop's variables and captures;
+        shared: of the variables that it has in common with the run around."""
+        of = self.iteration
+        self.recording.feed({ref: inputs[number] for ref, number in of.fed.items()})
+        self._start({**shared, **{name: inputs[n] for name, n in of.started.items()}})
+        self.trace = LoopTrace(self._kept, self._outside())
+
+    @property
+    def length(self) -> int:
+        """Steps of the iteration it stands in."""
+        return self.iteration.split if self.ended else len(self.recording.plan.steps)
+
+    def reach(self, step: int) -> GradstepError | None:
+        """Execute what is missing up to `step` of this iteration, or up to its end, which comes
+        early where the condition is false; what stopped it."""
+        split = self.iteration.split
+        if self.step < split:
+            error = self._run(min(step, split))
+            if error is not None or self.step < split:
+                return error
+            error = self._ask()
+            if error is not None:
+                return error
+        return None if self.ended else self._run(step)
+
+    def advance(self) -> GradstepError | None:
+        """From the end of an iteration that took place to the start of the next; what is in the
+        way: there is no room to keep what has to be kept of it."""
+        assert self.step == self.length
+        assert not self.ended
+        try:
+            self.trace.add(self.recording)
+        except GradstepError as error:
+            return error
+        self._carry()
+        return None
+
+    def finish(self, pausing: Pausing = never) -> GradstepError | None:
+        """Run to the end of the loop; what stopped it early. It is left where it stands, without
+        having `ended`, once `pausing`."""
+        length = len(self.recording.plan.steps)
+        self.recording.pausing = pausing
+        while not self.ended:
+            error = self.reach(length)
+            if error is not None:
+                return error
+            if not self.ended:
+                if self.step < length:  # a loop inside was left
+                    return None
+                error = self.advance()
+                if error is not None or pausing():
+                    return error
+        return None
+
+    @property
+    def results(self) -> list[Any]:
+        """What the loop variables hold; device arrays, not copies."""
+        return [self.recording.value(index) for index in self.iteration.carried]
+
+    @property
+    def variables(self) -> dict[str, Any]:
+        """What the shared variables hold."""
+        return self.recording.variables(self.step)
+
+    def value(self, tensor: TensorRef, number: int) -> Any:
+        """What a tensor was in iteration `number`, this one or one before; None where it was not
+        computed (yet), or is not kept any more."""
+        if number < self.number or self.ended:
+            return self.trace.value(tensor, number)
+        plan = self.recording.plan
+        where = plan.tensors[tensor]
+        index = plan.newest(where, self.step) if isinstance(where, str) else where
+        return self.recording.value(index) if plan.made_by[index] < self.step else None
+
+    def _run(self, step: int) -> GradstepError | None:
+        self.step, error = self.recording.run(self.step, step)
+        return None if error is None else self._located(error)
+
+    def _ask(self) -> GradstepError | None:
+        """Whether this iteration takes place."""
+        flag, backend = self.recording.value(self.iteration.cond), self.recording.backend
+        try:
+            self.ended = not (flag if backend.xp is np else backend.get(flag))
+        except ValueError:
+            return GradstepError(
+                "The condition of a loop must be one bool", node=self.iteration.loop.cond.op
+            )
+        if self.ended:
+            self.trace.end(self.recording)
+        return None
+
+    def _carry(self) -> None:
+        """Start the next iteration."""
+        of, recording = self.iteration, self.recording
+        now = recording.variables()
+        after = [recording.value(index) for index in of.results]
+        if self._crossed:
+            after = [copied(recording.backend.xp, x) for x in after]
+        number = self.number + 1
+        self._start({**now, **dict(zip(of.loop.variables, after, strict=True))}, number)
+
+    def _start(self, variables: Mapping[str, Any], number: int = 0) -> None:
+        """Stand before an iteration that starts with these variables."""
+        self.recording.begin(variables)
+        self.number, self.step, self.ended = number, 0, False
+
+    def _repeat(
+        self,
+        outside: Mapping[int, Any],
+        variables: Mapping[str, Any],
+        numbers: range,
+        keep: Callable[[int, Recording], None],
+    ) -> None:
+        """See keeping.Repeat. In memory of its own, and without printing once more."""
+        again = self._again
+        if again is None:
+            plain = replace(self.keeping, whole=False)
+            again = self._again = LoopRun(self.iteration, self.recording.another(), plain)
+            again.recording.keeping = self.keeping  # of loops inside
+        with printing_to(nowhere):
+            again.do_again(outside, variables, numbers, keep)
+
+    def do_again(
+        self,
+        outside: Mapping[int, Any],
+        variables: Mapping[str, Any],
+        numbers: range,
+        keep: Callable[[int, Recording], None],
+    ) -> None:
+        """Iterations of another run of the loop: see `_repeat`. Raises GradstepError where one
+        fails that did not fail before."""
+        plan = self.recording.plan
+        places = {ref: plan.tensors[ref] for ref in self.iteration.fed}
+        self.recording.feed({r: outside[i] for r, i in places.items() if isinstance(i, int)})
+        self._start(variables, numbers.start)
+        for number in numbers:
+            error = self.reach(len(plan.steps))
+            if error is not None:
+                raise error
+            keep(number, self.recording)
+            if self.ended:
+                break
+            self._carry()
+
+    def _outside(self) -> dict[int, Any]:
+        """Copies of what lies outside the iterations, for who looks back."""
+        if not self.keeping.whole:
+            return {}
+        recording = self.recording
+        where = (recording.plan.tensors[ref] for ref in self.iteration.fed)
+        copy = recording.backend.xp.array
+        return {i: copy(recording.value(i)) for i in where if isinstance(i, int)}
+
+    def _located(self, error: GradstepError) -> GradstepError:
+        return GradstepError(
+            f"{error.message} (in iteration {self.number})",
+            kind=error.kind,
+            node=error.node,
+            index=error.index,
+            hint=error.hint,
+        )

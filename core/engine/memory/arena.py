@@ -1,0 +1,58 @@
+"""Memory of a recording: one block, and a further one whenever an edit asks for more."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import Any
+
+import numpy as np
+
+from core.engine.backend import Backend
+from core.engine.memory.record_layout import Place
+from core.errors import GradstepError
+
+
+class Arena:
+    """Bytes from 0 to `nbytes`. A place lies in one block, and its view stays valid as blocks are
+    added."""
+
+    def __init__(self) -> None:
+        self.nbytes = 0
+        self._starts: list[int] = []
+        self._blocks: list[Any] = []
+
+    def grow(self, nbytes: int, backend: Backend) -> None:
+        """To that many bytes at least. Raises GradstepError when there is not enough memory."""
+        if self._blocks and nbytes <= self.nbytes:
+            return
+        try:
+            block = backend.empty((nbytes - self.nbytes,), np.dtype(np.uint8))
+        except (MemoryError, ValueError) as error:
+            raise GradstepError(
+                f"recording one run takes {nbytes / 2**20:.0f} MiB, more than there is",
+                kind="ResourceExhaustedError",
+                hint="use smaller tensors or a smaller batch",
+            ) from error
+        self._starts.append(self.nbytes)
+        self._blocks.append(block)
+        self.nbytes = nbytes
+
+    def view(self, place: Place) -> Any:
+        """The array at `place`."""
+        number = bisect_right(self._starts, place.offset) - 1
+        block, start = self._blocks[number], place.offset - self._starts[number]
+        if type(block) is np.ndarray:  # a third of the time of the general way
+            return np.ndarray(place.shape, place.dtype, block, start)
+        return block[start : start + place.size].view(place.dtype).reshape(place.shape)
+
+    def copy(self, into: Arena | None = None) -> Arena:
+        """The same bytes elsewhere: in `into` if that is laid out alike, whose memory costs less
+        than new memory."""
+        if into is not None and into._starts == self._starts and into.nbytes == self.nbytes:
+            for there, block in zip(into._blocks, self._blocks, strict=True):
+                there[...] = block
+            return into
+        other = Arena()
+        other.nbytes, other._starts = self.nbytes, [*self._starts]
+        other._blocks = [block.copy() for block in self._blocks]
+        return other

@@ -1,0 +1,50 @@
+"""Moving values between host and device, where a value may also be state that is no array."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from core.engine.backend import Backend
+from core.ops.declare.host_arrays import home
+from core.ops.state.loop_trace import Trace
+from core.ops.state.opaque_state import State
+
+
+def put(backend: Backend, value: np.ndarray | State) -> Any:
+    """A copy of an array on the device; state itself."""
+    return value if isinstance(value, State) else backend.put(value)
+
+
+def get(backend: Backend, value: Any) -> np.ndarray:
+    """A copy of a device array on the host; of state, what is said of it."""
+    return value.said() if isinstance(value, State) else backend.get(value)
+
+
+def shown(value: Any) -> np.ndarray:
+    """A host array; of state, what is said of it."""
+    return value.said() if isinstance(value, State) else value
+
+
+def kept(value: Any, keep: Callable[[Any], Any]) -> Any:
+    """What `keep` makes of an array, which may change where it is; state itself, which cannot."""
+    return value if isinstance(value, State) else keep(value)
+
+
+def size_of(values: Iterable[Any]) -> int:
+    """Bytes of arrays and of state; None is nothing. What loops keep of their iterations is counted
+    where it is kept (core.engine.loops.trace_budget)."""
+    total = 0
+    for x in values:  # nearly always a few arrays, in every iteration of a loop
+        if type(x) is np.ndarray:
+            total += x.nbytes
+        elif x is not None and not isinstance(x, Trace):
+            total += int(x.nbytes)
+    return total
+
+
+def copied(xp: Any, value: Any) -> Any:
+    """A copy of an array where it is, on the device or, as text is, on the host; state itself."""
+    return value if isinstance(value, State) else home(xp, value).array(value)

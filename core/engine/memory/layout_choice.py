@@ -1,0 +1,42 @@
+"""Which layout a plan runs in: fast where that was asked for and can be, else recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from core.engine.backend import Backend
+from core.engine.kernels.kernel_choice import REFERENCE_KERNELS, Kernels, with_kernels
+from core.engine.plan.compile_plan import Plan
+from core.engine.run.fast_run import Fast
+from core.engine.run.op_evaluation import Functions
+from core.engine.run.recording import Recording
+from core.engine.run.variable_store import VariableStore
+
+Rewrite = Callable[[Plan], Plan]
+
+
+def laid_out(
+    plan: Plan,
+    backend: Backend,
+    functions: Functions,
+    store: VariableStore,
+    rewrite: Rewrite | None,
+    kernels: Kernels = REFERENCE_KERNELS,
+) -> Recording:
+    """`plan` in memory. rewrite: makes the plan of a fast run; None: recorded. kernels: what may
+    compute besides the reference.
+
+    A run that starts without a variable's value is not made fast: it is an initialisation, or
+    fails. `store` is made such as a fast run wants it.
+    """
+    if rewrite is not None and has_values(plan, store):
+        quick = Fast(with_kernels(rewrite(plan), backend, kernels), backend, functions)
+        if quick.can_begin(store):
+            quick.settle(store)
+            return quick
+    return Recording(with_kernels(plan, backend, kernels), backend, functions)
+
+
+def has_values(plan: Plan, store: VariableStore) -> bool:
+    """Whether every variable of the plan has a value, or starts with one of its own."""
+    return all(n in store or v.first is not None for n, v in plan.variables.items())

@@ -1,0 +1,242 @@
+"""One step as a bound call without arguments, writing into the places laid out for its results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, NoReturn
+
+import numpy as np
+
+from core.engine.backend import Backend
+from core.engine.memory.scratch_memory import Room
+from core.engine.plan.steps import Step
+from core.engine.run.call_loop import Call, nothing
+from core.engine.run.guarded_calls import Choice, Merging
+from core.engine.run.op_evaluation import (
+    Functions,
+    as_tuple,
+    bind,
+    bind_out,
+    host_inputs,
+    takes_out,
+)
+from core.errors import GradstepError
+from core.graph.model import Operation
+from core.ops.declare.host_arrays import home
+from core.ops.declare.table import lookup
+from core.ops.numerics.adjacent_arrays import side_by_side
+from core.ops.state.opaque_state import State
+
+# NumPy 2.4 deprecates a positional `out` for these.
+_OUT_BY_KEYWORD = (np.maximum, np.minimum)
+
+
+def failing(error: GradstepError) -> Call:
+    """The call of a step that cannot run."""
+    return partial(_fail, error)
+
+
+def bound(
+    backend: Backend,
+    step: Step,
+    functions: Functions,
+    cells: list[Any],
+    fixed: Sequence[bool],
+    room: Room,
+) -> Call:
+    """The call that runs `step`.
+
+    cells: value -> its array; fixed: whether that array stays the same object in every run (a
+    place in the arena, a feed, a constant). Others are replaced by each run's result.
+    """
+    in_place = all(fixed[i] for i in step.reads) and all(fixed[i] for i in step.writes)
+    if step.guard is not None and step.guard.inputs:
+        choice = Choice(step.guard.inputs, cells)
+        if in_place:
+            return Merging(choice, [cells[i] for i in step.reads], [cells[i] for i in step.writes])
+        return partial(_by_reference, _keep(backend.xp, step), choice, cells, step, fixed)
+    if in_place and step.writes:
+        if step.times > 1:
+            return at_once(backend, step, functions, cells, room)
+        inputs = [cells[i] for i in step.reads]
+        places = [cells[i] for i in step.writes]
+        return into_places(backend, step, functions, inputs, places, room)
+    kernel = bind(backend, step.op, functions)
+    return partial(_by_reference, _keep(backend.xp, step), kernel, cells, step, fixed)
+
+
+def into_places(
+    backend: Backend,
+    step: Step,
+    functions: Functions,
+    inputs: list[Any],
+    places: list[Any],
+    room: Room,
+) -> Call:
+    """The call that computes `step` from these arrays into these."""
+    out = places[0] if len(places) == 1 else tuple(places)
+    if backend.xp is np and takes_out(backend, step.op):
+        several = bind_calls(step.op, inputs, out, room)
+        if several is not None:
+            return several
+    direct = bind_out(backend, step.op, functions)
+    if isinstance(direct, np.ufunc) and direct not in _OUT_BY_KEYWORD:
+        return _made(direct, [*inputs, out])  # a third faster than by keyword, on small arrays
+    if direct is not None:
+        return partial(direct, *inputs, out=out)
+    kernel = bind(backend, step.op, functions)
+    if len(places) == 1:
+        return partial(_copy_one, kernel, inputs, out)
+    return partial(_copy_all, kernel, inputs, places)
+
+
+def at_once(
+    backend: Backend, step: Step, functions: Functions, cells: list[Any], room: Room
+) -> Call:
+    """The calls that do the like operations of `step`: all at once on vectors, where their
+    results lie side by side, else one after the other."""
+    parts = [
+        ([cells[v] for v in reads], [cells[v] for v in writes]) for reads, writes in step.parts
+    ]
+    places = [side_by_side(column) for column in zip(*(p for _, p in parts), strict=True)]
+    if any(place is None for place in places):
+        return Several([into_places(backend, step, functions, *part, room) for part in parts])
+    rows = [_row(backend, column) for column in zip(*(p for p, _ in parts), strict=True)]
+    work = into_places(backend, step, functions, [x for x, _ in rows], places, room)
+    return Several([*(call for _, call in rows), work])
+
+
+def _row(backend: Backend, arrays: Sequence[Any]) -> tuple[Any, Call]:
+    """One vector of all the arrays, and the call that fills it where they lie apart; where all are
+    one number, that."""
+    first = arrays[0]
+    if first.ndim == 0 and all(x is first for x in arrays):
+        return first, nothing
+    there = side_by_side(arrays)
+    if there is not None:
+        return there, nothing
+    copy = backend.empty((sum(x.size for x in arrays),), first.dtype)
+    fill = partial(np.concatenate, [x.reshape(-1) for x in arrays], 0, copy)
+    if any(x.flags.writeable for x in arrays):
+        return copy, fill
+    fill()
+    copy.flags.writeable = False
+    return copy, nothing
+
+
+class Several:
+    """Several calls as one."""
+
+    __slots__ = ("calls",)
+
+    def __init__(self, calls: Sequence[Call]) -> None:
+        self.calls = list(calls)
+
+    def __call__(self) -> None:
+        for call in self.calls:
+            call()
+
+
+def parts(call: Call) -> Iterator[Call]:
+    """What a call consists of: nothing, itself, or several."""
+    if isinstance(call, Several):
+        for part in call.calls:
+            yield from parts(part)
+    elif call is not nothing:
+        yield call
+
+
+def bind_calls(op: Operation, inputs: list[Any], out: Any, room: Room) -> Several | None:
+    """The calls that `op` is made of, where it says them and no input that may change, and that
+    they depend on, is read on the host. (An input that is not there comes from a step that
+    fails.)"""
+    definition = lookup(op.type, op.name)
+    if definition.out_calls is None or any(x is None for x in inputs):
+        return None
+    if any(inputs[i].flags.writeable for i in host_inputs(definition, len(inputs))):
+        return None
+    attrs = definition.keywords(op)
+    listed = definition.out_calls(np, *inputs, out=out, room=room.vacated(), **attrs)
+    return Several([_made(function, arguments) for function, *arguments in listed])
+
+
+def _made(function: Callable[..., Any], arguments: list[Any]) -> Call:
+    """The call of `function`. What has one element is of rank 0 for NumPy's elementwise functions,
+    which then are three times as fast. (None comes from a step that fails.)"""
+    if isinstance(function, np.ufunc) and function.signature is None:
+        arguments = [_as_scalar(x) for x in arguments]
+    return partial(function, *arguments)
+
+
+def _as_scalar(x: Any) -> Any:
+    return x.reshape(()) if x is not None and x.size == 1 and x.ndim else x
+
+
+def _fail(error: GradstepError) -> NoReturn:
+    raise error.with_traceback(None)
+
+
+def _copy_one(kernel: Callable[..., Any], inputs: list[Any], place: Any) -> None:
+    result = kernel(*inputs)
+    if getattr(result, "shape", None) != place.shape:  # a tuple has none
+        (result,) = _expected([place], as_tuple(result))
+    place[...] = result
+
+
+def _copy_all(kernel: Callable[..., Any], inputs: list[Any], places: list[Any]) -> None:
+    for place, result in zip(places, _expected(places, as_tuple(kernel(*inputs))), strict=True):
+        place[...] = result
+
+
+def _expected(places: Sequence[Any], results: tuple[Any, ...]) -> tuple[Any, ...]:
+    """`results` if their number and shapes are those that were promised."""
+    have, want = [np.shape(r) for r in results], [p.shape for p in places]
+    if have == want:
+        return results
+    raise GradstepError(
+        f"results of shapes {_listed(have)} where {_listed(want)} were declared",
+        kind="InvalidArgumentError",
+        hint="correct the declared shapes, or what the function returns",
+    )
+
+
+def _listed(shapes: Sequence[tuple[int, ...]]) -> str:
+    return ", ".join(str(list(shape)) for shape in shapes)
+
+
+def _by_reference(
+    keep: Callable[[Any, list[Any]], Any],
+    kernel: Callable[..., Any],
+    cells: list[Any],
+    step: Step,
+    fixed: Sequence[bool],
+) -> None:
+    inputs = [cells[i] for i in step.reads]
+    results = as_tuple(kernel(*inputs))
+    if len(results) != len(step.writes):
+        raise GradstepError(
+            f"{len(results)} results where {len(step.writes)} were declared",
+            kind="InvalidArgumentError",
+        )
+    for index, result in zip(step.writes, results, strict=True):
+        if fixed[index]:
+            _expected([cells[index]], (result,))
+            cells[index][...] = result
+        else:
+            cells[index] = result if isinstance(result, State) else keep(result, inputs)
+
+
+def _keep(xp: Any, step: Step) -> Callable[[Any, list[Any]], Any]:
+    """What is kept of a result: a copy, as it may be a view of the arena. What a pure kernel of
+    NumPy's has made anew is kept itself; a user's function may go on using its result."""
+
+    def copied(result: Any, inputs: list[Any]) -> Any:
+        return home(xp, result).array(result)
+
+    def kept(result: Any, inputs: list[Any]) -> Any:
+        anew = type(result) is np.ndarray and result.base is None
+        return result if anew and all(result is not x for x in inputs) else copied(result, inputs)
+
+    pure = step.definition is not None and step.definition.is_pure
+    return kept if xp is np and pure else copied

@@ -1,0 +1,170 @@
+"""The fast way to run a plan: reused memory, variables updated where they are, no history."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from core.engine.backend import Backend
+from core.engine.memory.reuse_layout import Compact
+from core.engine.plan.compile_plan import Blocked, Plan, Step
+from core.engine.run.bound_calls import Several, into_places, parts
+from core.engine.run.call_loop import Call, packed
+from core.engine.run.op_evaluation import NO_FUNCTIONS, Functions
+from core.engine.run.recording import Recording
+from core.engine.run.variable_store import VariableStore
+from core.errors import GradstepError
+from core.garbage_collection import collector_paused
+from core.ops.declare.ufunc import BLOCK
+from core.ops.state.opaque_state import State
+
+
+class Fast(Recording):
+    """Runs `plan` like a Recording, but keeps nothing on the way: after a run only what is fetched
+    can be read, and what the variables hold, which is in the arrays that `begin` was given."""
+
+    layout: Compact
+    keeps_steps = False
+
+    @collector_paused()
+    def __init__(self, plan: Plan, backend: Backend, functions: Functions = NO_FUNCTIONS) -> None:
+        super().__init__(plan, backend, functions, Compact(plan, may_part=backend.xp is np))
+        self._bound_to: dict[str, Any] | None = None
+        self._busy: list[Call] = []
+        self._step_of: list[int] = []
+        kept = ((n, v) for n, v in plan.variables.items() if not v.anew)
+        self._states = [name for name, v in kept if isinstance(v.first, State)]
+
+    @property
+    def calls(self) -> Iterable[tuple[int, Call]]:
+        return zip(self._step_of, self._busy, strict=True)
+
+    def settle(self, store: VariableStore) -> None:
+        """Make `store` such as runs want it: with the plan's counters, and with variables that are
+        updated together side by side."""
+        lasting = self.plan.variables.items()
+        store.complete({n: self._first[n] for n, v in lasting if n in self._first and not v.anew})
+        for names in self.layout.families:
+            store.lay_side_by_side(names)
+
+    def can_begin(self, variables: Mapping[str, Any]) -> bool:
+        """Whether every variable of the plan has a value, of the shape that the plan reckons
+        with."""
+        versions = self.plan.versions
+        for name, (first, *_) in versions.items():
+            array, place = variables.get(name, self._first.get(name)), self.layout.places[first]
+            if isinstance(array, State):
+                continue
+            if array is None or place is None or array.shape != place.shape:
+                return False
+        return True
+
+    def begin(self, variables: Mapping[str, Any]) -> None:
+        """Start a run on these arrays of the variables, which the run writes to. Every variable
+        of the plan has to be there."""
+        for index in self.layout.by_reference:
+            self._cells[index] = None
+        now = self._start_states(variables)
+        bound = self._bound_to
+        if bound is not None and all(now[name] is bound[name] for name in now):
+            return
+        self._bound_to = now
+        self._empty = set()
+        for index, name in self.layout.held.items():
+            place = self.layout.places[index]
+            assert place is not None
+            same = now[name].shape == place.shape
+            self._cells[index] = now[name] if same else now[name].reshape(place.shape)
+        self._bind()
+
+    def _start_states(self, variables: Mapping[str, Any]) -> dict[str, Any]:
+        """Start from the state that is no array; the arrays of the other variables."""
+        arrays = {}
+        for name, (first, *_) in self.plan.versions.items():
+            value = self._first[name] if self.plan.variables[name].anew else variables[name]
+            if isinstance(value, State):
+                self._cells[first] = value
+            else:
+                arrays[name] = value
+        return arrays
+
+    def _blocks(self, run: Blocked) -> Iterator[tuple[int, Call]]:
+        """The calls of a blocked run, block after block."""
+        steps = [*enumerate(self.plan.steps)][run.start : run.stop]
+        size = max(math.prod(self._cells[v].shape) for _, s in steps for v in s.reads or s.writes)
+        for at in range(0, size, BLOCK):
+            for index, step in steps:
+                inputs = [self._part(v, at, size) for v in step.reads]
+                places = [self._part(v, at, size) for v in step.writes]
+                call = into_places(self.backend, step, self.functions, inputs, places, self._room)
+                yield from ((index, part) for part in parts(call))
+
+    def _part(self, value: int, at: int, size: int) -> Any:
+        """The block of a value from element `at`; a scalar as it is."""
+        cell, count = self._cells[value], min(BLOCK, size - at)
+        if value in self.layout.partial:
+            return cell[:count]
+        return cell.reshape(-1)[at : at + count] if cell.ndim else cell
+
+    def run(self, start: int, stop: int) -> tuple[int, GradstepError | None]:
+        """Execute the whole plan; `start` and `stop` are its ends."""
+        if self.stopwatch is not None:
+            return super().run(start, stop)
+        done, error = self._quiet.run(self._busy)
+        if error is not None:
+            failed = self._step_of[done]
+            return failed, self._located(error, failed)
+        return len(self.plan.steps), None
+
+    def keep(self, store: VariableStore, done: int) -> None:
+        """Put in `store` what is no array. To the arrays that it was begun with the run wrote
+        itself, unless it failed: then it did not come to put there what it had made elsewhere."""
+        for name in self._states:
+            store.set(name, self._cells[self.plan.newest(name, done)])
+        if done < len(self.plan.steps):
+            for name, (first, *_) in self.plan.versions.items():
+                newest = self.plan.newest(name, done)
+                held = newest in self.layout.held or isinstance(self._cells[first], State)
+                if not held:
+                    self._move(newest, first)
+
+    @collector_paused()
+    def _bind(self) -> None:
+        """The calls that do something, and the step of each."""
+        for value, part in self.layout.parts.of.items():
+            self._cells[value] = part.of(self._cells[part.whole])
+        flat = [*self._listed(), *self._moves()]
+        self._step_of, self._busy = [i for i, _ in flat], packed(call for _, call in flat)
+
+    def _listed(self) -> Iterator[tuple[int, Call]]:
+        blocked = {i: run for run in self.plan.blocked for i in range(run.start, run.stop)}
+        for index, step in enumerate(self.plan.steps):
+            run = blocked.get(index)
+            if run is None:
+                yield from ((index, part) for part in parts(self._call(step)))
+            elif index == run.start:
+                yield from self._blocks(run)
+
+    def _moves(self) -> Iterator[tuple[int, Call]]:
+        """The calls that put what was made elsewhere into the memory of its variable."""
+        for last, first in self.layout.moved:
+            yield self.plan.made_by[last], partial(self._move, last, first)
+
+    def _move(self, last: int, first: int) -> None:
+        self._cells[first][...] = self._cells[last]
+
+    def _work(self, step: Step) -> Call:
+        left = self.layout.parts.joining.get(step)
+        return super()._work(step) if left is None else self._joined(step, left)
+
+    def _joined(self, step: Step, left: Sequence[int]) -> Call:
+        """The calls that put inputs where they belong in the result, but those that are there."""
+        assert step.definition is not None
+        assert step.definition.pieces is not None
+        result, inputs = self._cells[step.writes[0]], [self._cells[v] for v in step.reads]
+        places = step.definition.pieces(result, *inputs, **step.definition.keywords(step.op))
+        return Several([partial(np.copyto, places[i], inputs[i]) for i in left])

@@ -1,0 +1,188 @@
+"""One operation's kernel on a backend: bound to its attributes, run, its failures located."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from core.engine.backend import Backend
+from core.engine.memory.device_transfer import kept
+from core.errors import GradstepError, unforeseen
+from core.graph.dtypes import DType, Shape, TensorType
+from core.graph.model import Operation
+from core.ops.declare.definition import InferContext
+from core.ops.declare.host_arrays import home
+from core.ops.declare.resource_handles import handle_of
+from core.ops.declare.table import OpDef, lookup
+from core.ops.state.opaque_state import State
+from core.ops.typing.input_description import with_inputs
+
+Functions = Mapping[str, Callable[..., Any]]
+NO_FUNCTIONS: Functions = {}
+
+
+def run_op(
+    backend: Backend, op: Operation, inputs: Sequence[Any], functions: Functions = NO_FUNCTIONS
+) -> tuple[Any, ...]:
+    """The results of `op` on device arrays. Raises GradstepError located at `op`."""
+    kernel = bind(backend, op, functions)
+    try:
+        with np.errstate(all="ignore"):
+            results = as_tuple(kernel(*inputs))
+            return tuple(kept(x, home(backend.xp, x).asarray) for x in results)
+    except Exception as error:
+        raise located(error, op, backend, inputs) from error
+
+
+def bind(
+    backend: Backend, op: Operation, functions: Functions = NO_FUNCTIONS
+) -> Callable[..., Any]:
+    """`op`'s kernel as a function of its input arrays alone."""
+    definition = lookup(op.type, op.name)
+    if definition.kernel is None:
+        raise GradstepError(
+            f"{op.type} has nothing to execute", kind="UnimplementedError", node=op.name
+        )
+    kernel = _with_keywords(definition.kernel, definition, backend, op, functions)
+    return backend.adapt(definition, kernel)
+
+
+def bind_out(
+    backend: Backend, op: Operation, functions: Functions = NO_FUNCTIONS
+) -> Callable[..., Any] | None:
+    """`op`'s kernel as a function of its input arrays and `out`, if it has such a form and the
+    backend takes it as it is."""
+    definition = lookup(op.type, op.name)
+    out_kernel = definition.out_kernel
+    if definition.out_calls is not None and backend.xp is not np:
+        return None  # the list of calls is NumPy's
+    if out_kernel is None or not takes_out(backend, op):
+        return None
+    if definition.ufunc is not None:
+        ufunc: Callable[..., Any] = getattr(backend.xp, definition.ufunc)
+        return ufunc
+    return _with_keywords(out_kernel, definition, backend, op, functions)
+
+
+def takes_out(backend: Backend, op: Operation) -> bool:
+    """Whether `op` has a kernel that is given `out`, and the backend takes it as it is."""
+    definition = lookup(op.type, op.name)
+    kernel = definition.out_kernel
+    return kernel is not None and backend.adapt(definition, kernel) is kernel
+
+
+def as_tuple(result: Any) -> tuple[Any, ...]:
+    """A kernel's result as the tuple of its outputs."""
+    if isinstance(result, tuple):
+        return result
+    return tuple(result) if isinstance(result, list) else (result,)
+
+
+def located(
+    error: Exception, op: Operation, backend: Backend, given: Sequence[Any] = ()
+) -> GradstepError:
+    """Any failure of a kernel as the error that users see. given: the arrays that it worked on."""
+    if isinstance(error, GradstepError):
+        return error.at(op.name)
+    if isinstance(error, MemoryError):
+        return GradstepError(
+            f"there is not enough memory for {with_inputs(op, given)}",
+            kind="ResourceExhaustedError",
+            node=op.name,
+            hint="use smaller tensors",
+        )
+    if backend.xp is not np and isinstance(error, RuntimeError):  # the driver's: a lost card
+        return GradstepError(
+            f"{backend.name} failed at {with_inputs(op, given)}: {' '.join(str(error).split())}",
+            kind="InternalError",
+            node=op.name,
+            hint="restart the engine; if it comes again, look at the driver",
+        )
+    refused = _no_tensor(op, given) or _refused(op, given)
+    if refused is not None:
+        return refused
+    return unforeseen(f"{with_inputs(op, given)} could not be computed", error, op.name)
+
+
+def _no_tensor(op: Operation, given: Sequence[Any]) -> GradstepError | None:
+    """That a kernel which failed was given what a handle leads to for a tensor; None where it was
+    given none. (Inputs that take handles are looked at before.)"""
+    definition = lookup(op.type, op.name)
+    handles = {spec.name for spec in definition.inputs if spec.handle}
+    for name, ref, x in zip(definition.arity(len(op.inputs)), op.inputs, given, strict=False):
+        if isinstance(x, State) and name not in handles:
+            return GradstepError(
+                f"Trying to access a resource using the wrong type: '{ref}' is the handle of "
+                f"{handle_of(x)}, and no tensor",
+                node=op.name,
+                hint="wire a tensor to it",
+            )
+    return None
+
+
+def _refused(op: Operation, given: Sequence[Any]) -> GradstepError | None:
+    """What the op's own rule says of arrays that its kernel failed on, which leaves it to the rule
+    to look at them; not all shapes are known before a run. None where the rule takes them."""
+    definition = lookup(op.type, op.name)
+    plain = all(isinstance(x, np.ndarray) and not x.dtype.hasobject for x in given)
+    if definition.writes or not plain or len(given) != len(op.inputs):
+        return None
+    types = [TensorType(DType.of(x.dtype), Shape(x.shape)) for x in given]
+    try:
+        definition.infer(InferContext(definition, op, types, lambda index: given[index]))
+    except GradstepError as error:
+        return error.at(op.name).as_kind("ValueError", "InvalidArgumentError")
+    except Exception:  # nothing that it would say better
+        return None
+    return None
+
+
+def _with_keywords(
+    kernel: Callable[..., Any],
+    definition: OpDef,
+    backend: Backend,
+    op: Operation,
+    functions: Functions,
+) -> Callable[..., Any]:
+    """`kernel` with its namespace and keyword-only parameters given: attributes by name, and the
+    three things that the engine provides."""
+    given = {"rules": backend.rules, "op": op, "functions": functions}
+    bound = partial(kernel, backend.xp, **definition.keywords(op, given, _keyword_names(kernel)))
+    on_host = host_inputs(definition, len(op.inputs))
+    if backend.xp is np or not on_host:
+        return bound
+    return partial(_with_host_inputs, bound, backend, on_host)
+
+
+@cache
+def host_inputs(definition: OpDef, count: int) -> frozenset[int]:
+    """Which of `count` inputs the kernel reads on the host, as shapes and axes are, and the
+    counter after them."""
+    host = {spec.name for spec in definition.inputs if spec.host}
+    names = definition.arity(count)
+    found = {i for i, name in enumerate(names) if name.partition("[")[0] in host}
+    return frozenset(found | {count} if definition.counter else found)
+
+
+def _with_host_inputs(
+    kernel: Callable[..., Any],
+    backend: Backend,
+    on_host: frozenset[int],
+    *inputs: Any,
+    **out: Any,
+) -> Any:
+    moved = [
+        backend.get(x) if i in on_host and not isinstance(x, np.ndarray) else x
+        for i, x in enumerate(inputs)
+    ]
+    return kernel(*moved, **out)
+
+
+@cache
+def _keyword_names(kernel: Callable[..., Any]) -> tuple[str, ...]:
+    parameters = inspect.signature(kernel).parameters.values()
+    return tuple(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)

@@ -1,0 +1,242 @@
+"""The cells that hold a plan's values, and the calls that its steps are bound to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from core.engine.backend import Backend
+from core.engine.loops.loop_pause import Pausing, never
+from core.engine.memory.arena import Arena
+from core.engine.memory.record_layout import Layout, Place
+from core.engine.memory.scratch_memory import Room
+from core.engine.plan.compile_plan import Plan, Step
+from core.engine.plan.constant_steps import constants_of
+from core.engine.run.bound_calls import bound, failing, parts
+from core.engine.run.call_loop import Call, StepCalls, nothing
+from core.engine.run.guarded_calls import Checked, guarded, renewed
+from core.engine.run.op_evaluation import Functions, located
+from core.engine.run.variable_store import uninitialised, wants_values
+from core.errors import GradstepError
+from core.garbage_collection import collector_paused
+
+if TYPE_CHECKING:
+    from core.engine.loops.loop_call import LoopCall
+    from core.engine.loops.trace_budget import LoopMemory
+    from core.engine.loops.trace_retention import Keeping
+    from core.engine.plan.loop_body import Iteration
+    from core.engine.run.step_timer import Stopwatch
+
+Calls = tuple[Call, ...]
+
+
+class Binding:
+    """Memory for the values of `plan`, laid out, and the calls of its steps on one backend.
+
+    before: that of the plan that `plan` continues. What can be of its memory and its calls is
+    taken over, and then it must not be run any more.
+    Raises GradstepError when there is not enough memory.
+    """
+
+    keeps_steps = True  # whether what a step made can be looked at after the run
+
+    @collector_paused()
+    def __init__(
+        self,
+        plan: Plan,
+        backend: Backend,
+        functions: Functions,
+        layout: Layout | None,
+        before: Binding | None,
+    ) -> None:
+        self.plan = plan
+        self.backend = backend
+        self.functions = functions
+        continued = None if before is None else before._continued(plan, backend)
+        self.layout = continued or layout or Layout(plan)
+        self._failures = dict(plan.failures)
+        self._arena, self._room = Arena(), Room(backend)
+        self._cells: list[Any] = []
+        self._fixed: list[bool] = []  # whether a value's cell is the same object in every run
+        self._taken: Mapping[Step, Calls] = {}  # those of the recording that this one continues
+        self._taken_empty: set[int] = set()
+        self._passed_on = False
+        self._loops: dict[Step, LoopCall] = {}
+        if before is not None and continued is not None:
+            self._take_over(before)
+        try:
+            self._arena.grow(self.layout.size, backend)
+        except GradstepError as error:
+            raise error.at(self._largest()) from None
+        if before is not None and continued is not None:
+            before._passed_on = True
+        self._lay_out()
+        self._make_constants()
+        self._empty: set[int] | None = None  # the versions without a value it is bound for
+        self._lacking: set[int] = set()  # and those that have none if what writes them is dead
+        self._absent: set[int] = set()  # those of these that turned out to have none
+        self._calls = StepCalls()
+        self.keeping: Keeping | None = None  # of iterations; None until there is a loop
+        self.loop_memory: LoopMemory | None = None  # for that; None: as much as there is
+        self.pausing: Pausing = never  # whether loops are to be left between two iterations
+        self.stopwatch: Stopwatch | None = None  # to run by, where steps are timed
+
+    def _continued(self, plan: Plan, backend: Backend) -> Layout | None:
+        """The layout of `plan` in this recording's memory, if it can go on there."""
+        same = self.backend is backend or self.backend == backend
+        if self._passed_on or not same or plan.kernels or self.plan.kernels:
+            return None
+        return self.layout.continued(plan)
+
+    def _take_over(self, before: Binding) -> None:
+        self._arena, self._room = before._arena, before._room
+        self._cells, self._fixed = before._cells, before._fixed
+        steps = before.plan.steps
+        taken = dict(zip(steps, before._calls.by_step, strict=False))  # none, if it never began
+        bad = before._failures.keys() - before.plan.failures.keys()  # constants
+        if bad:
+            taken = {s: calls for s, calls in taken.items() if s.op.name not in bad}
+        if before.functions != self.functions:
+            taken = {s: calls for s, calls in taken.items() if not s.calls_python}
+        self._loops = before._loops
+        self._taken, self._taken_empty = taken, before._empty or set()
+
+    def _lay_out(self) -> None:
+        """Give every value that has none yet its cell."""
+        first, values = len(self._cells), len(self.plan.values)
+        self._fixed += [True] * (values - first)
+        for index in self.layout.by_reference:
+            self._fixed[index] = False
+        # One array for each place: NumPy takes in-place work for granted only on one and the same.
+        views: dict[Place, Any] = {}
+        self._cells += [None] * (values - first)
+        for index, place in enumerate(self.layout.places[first:], first):
+            if place is not None and index not in self.layout.held:
+                if place not in views:
+                    views[place] = self._view(place, index)
+                self._cells[index] = views[place]
+
+    def _view(self, place: Place, index: int) -> Any:
+        try:
+            return self._arena.view(place)
+        except ValueError:  # of no bytes, with other sizes beyond all bounds, or of too high a rank
+            raise GradstepError(
+                f"there is no array of shape {list(place.shape)}",
+                kind="ResourceExhaustedError",
+                node=self._maker(index),
+                hint="correct its shape",
+            ) from None
+
+    def _make_constants(self) -> None:
+        for step in self.layout.constant_steps:
+            if step not in self._taken:
+                self._make_constant(step)
+
+    @collector_paused()
+    def _bind(self) -> None:
+        """The calls, in order: those that are taken over as they are, but where other variables
+        have no value."""
+        taken, steps = self._taken, self.plan.steps
+        self._lacking = {*(self._empty or ())}
+        other = self._taken_empty ^ (self._empty or set())
+        if self.plan.branches and (other or self._empty):
+            taken = {}  # which versions may lack a value is found on the way
+        elif other:
+            taken = {s: calls for s, calls in taken.items() if other.isdisjoint(s.reads)}
+        calls = [
+            tuple(parts(self._call(step))) if (calls := taken.get(step)) is None else calls
+            for step in steps
+        ]
+        self._taken = {}
+        self._calls = StepCalls(calls)
+        loops = (steps[number] for number in self.plan.loops)
+        self._loops = {step: self._loops[step] for step in loops if step in self._loops}
+        for call in self._loops.values():
+            call.adopt(self._keeping())  # those that are taken over kept what was asked for then
+
+    def _largest(self) -> str:
+        """The operation whose result takes the most memory."""
+        sizes = [0 if place is None else place.size for place in self.layout.places]
+        return self._maker(sizes.index(max(sizes)))
+
+    def _maker(self, index: int) -> str:
+        """The operation that makes a value, or declares the variable that it is the first of."""
+        plan, (_, ref, name) = self.plan, self.plan.values[index]
+        if ref is not None:
+            return ref.op
+        made_by = plan.made_by[index]
+        return plan.steps[made_by].op.name if made_by >= 0 else plan.variables[name].op
+
+    def _make_constant(self, step: Step) -> None:
+        try:
+            arrays = constants_of(self.backend, step, self.functions)
+        except GradstepError as error:
+            self._failures[step.op.name] = error
+            return
+        for index, array in zip(step.writes, arrays, strict=True):
+            self._cells[index] = array
+
+    def _call(self, step: Step) -> Call:
+        guard = step.guard
+        if guard is None and not self._lacking:  # nearly always so
+            return self._work(step)
+        call = self._checked(step)
+        if guard is None or not guard.may_skip:
+            return call
+        lacking = self._lacking
+        lacking.update([new for new, old in renewed(self.plan, step) if old in lacking])
+        return guarded(self.plan, step, call, self._cells, self._fixed, self._absent)
+
+    def _checked(self, step: Step) -> Call:
+        """The step's call, or its failure on a variable without a value."""
+        skip = step.guard is not None and step.guard.inputs
+        for index in () if skip else self._lacking.intersection(wants_values(step)):
+            name = self.plan.values[index].variable
+            variable = self.plan.variables[name]
+            if step.computes or not variable.resource:  # a handle is passed on without a look
+                error = uninitialised(step, name, variable)
+                if index not in (self._empty or ()):
+                    return Checked(self._work(step), step.reads, self._absent, error)
+                return failing(error)
+        return self._work(step)
+
+    def _work(self, step: Step) -> Call:
+        if step.op.name in self._failures:
+            return failing(self._failures[step.op.name])
+        idle = step.op.type == "NoOp" or step in self.layout.idle
+        if idle or not step.computes or not self.layout.constants.isdisjoint(step.writes):
+            return nothing
+        other = self.plan.kernels.get(step.op.name)
+        try:
+            if step.iteration is not None:
+                return self._loop(step, step.iteration)
+            if other is not None:
+                return other.call(step, self._cells, self._fixed)
+            return bound(self.backend, step, self.functions, self._cells, self._fixed, self._room)
+        except Exception as error:  # a missing attribute, axes that are no integers
+            return failing(located(error, step.op, self.backend, self._given(step)))
+
+    def _located(self, error: Exception, index: int) -> GradstepError:
+        """What stopped step number `index`, as the error that users see."""
+        step = self.plan.steps[index]
+        return located(error, step.op, self.backend, self._given(step))
+
+    def _given(self, step: Step) -> list[Any]:
+        """The arrays that a step works on; of several operations done at once, the first one's."""
+        return [self._cells[value] for value in step.reads[: len(step.op.inputs)]]
+
+    def _loop(self, step: Step, iteration: Iteration) -> Call:
+        from core.engine.loops.loop_call import LoopCall
+
+        lacking = self._lacking
+        lacking.update([new for new, old in renewed(self.plan, step) if old in lacking])
+        cells = self._cells, self._fixed, self._absent
+        made = self._loops[step] = LoopCall(self, self._keeping(), step, iteration, *cells)
+        return made
+
+    def _keeping(self) -> Keeping:
+        from core.engine.loops.trace_retention import keeping_for
+
+        if self.keeping is None:
+            self.keeping = keeping_for(self.plan, self.keeps_steps, self.loop_memory)
+        return self.keeping

@@ -1,0 +1,209 @@
+"""The record layout of a plan: one run at a time, every value readable as of every step.
+
+The steps are a flat list of bound calls without arguments. Running to a breakpoint is running a
+slice of the list; there is no test per step, neither for breakpoints nor for failures: where a
+failure came from is read off the list's iterator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.engine.backend import Backend
+from core.engine.loops.loop_pause import LoopPaused
+from core.engine.memory.arena import Arena
+from core.engine.memory.device_transfer import copied, put, size_of
+from core.engine.memory.record_layout import Layout
+from core.engine.plan.compile_plan import Plan
+from core.engine.run.call_loop import Call, Quiet, StepCalls
+from core.engine.run.op_evaluation import NO_FUNCTIONS, Functions
+from core.engine.run.plan_binding import Binding
+from core.engine.run.run_snapshot import Record
+from core.engine.run.variable_store import VariableStore
+from core.errors import GradstepError
+from core.graph.model import TensorRef
+
+if TYPE_CHECKING:
+    from core.engine.loops.loop_call import LoopCall
+    from core.engine.loops.loop_run import LoopRun
+    from core.engine.loops.trace_retention import Keeping
+
+
+class Recording(Binding):
+    """Memory and bound calls for running `plan` again and again on one backend. See Binding."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        backend: Backend,
+        functions: Functions = NO_FUNCTIONS,
+        layout: Layout | None = None,
+        before: Recording | None = None,
+    ) -> None:
+        super().__init__(plan, backend, functions, layout, before)
+        first = {name: variable.first for name, variable in plan.variables.items()}
+        self._first = {name: put(backend, x) for name, x in first.items() if x is not None}
+        self._turned = False
+        self._aside: Any = None  # cells and calls for the other way round
+        self._quiet = Quiet()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arena and of the values by reference; what loops keep is not counted."""
+        others = (self._cells[i] for i in self.layout.by_reference)
+        return self._arena.nbytes + size_of(others)
+
+    @property
+    def lacks_values(self) -> bool:
+        """Whether the run that was begun last had variables without a value."""
+        return bool(self._empty)
+
+    @property
+    def calls(self) -> Iterable[tuple[int, Call]]:
+        """What a run consists of once it has begun: the step of each bound call, and the call."""
+        return self._calls
+
+    def another(self) -> Recording:
+        """One of the same plan, in memory of its own."""
+        return Recording(self.plan, self.backend, self.functions)
+
+    def feed(self, feeds: Mapping[TensorRef, Any]) -> None:
+        """Take the values of the runs to come, for every fed tensor, from the host or the device.
+        Comes before the first run."""
+        for index in self.plan.fed:
+            ref = self.plan.values[index].ref
+            assert ref is not None
+            array = feeds[ref]
+            place = self._cells[index]
+            if place is None:
+                there = isinstance(array, np.ndarray)  # on the host
+                self._cells[index] = self.backend.put(array) if there else array.copy()
+            else:
+                place[...] = array if type(array) is type(place) else self.backend.put(array)
+
+    def begin(self, variables: Mapping[str, Any]) -> None:
+        """Start a run from these values (device arrays) of the variables; absent ones have none."""
+        if self._loops:
+            for loop in self._both_ways():
+                loop.close()
+        if self._goes_on(variables):
+            self._turn()
+        self._absent.clear()
+        empty: set[int] = set()
+        for name, versions in self.plan.versions.items():
+            if not self._start(versions[0], variables.get(name, self._first.get(name))):
+                empty.add(versions[0])
+        for index in self.layout.by_reference:
+            if self.plan.made_by[index] >= 0:
+                self._cells[index] = None
+        if self._empty is None or self._empty != empty:
+            self._empty = empty
+            self._bind()
+        else:  # it is run again, and so will be worth it
+            self._calls.pack()
+
+    def run(self, start: int, stop: int) -> tuple[int, GradstepError | None]:
+        """Execute steps `start` to `stop`; how many of the plan's steps are done then, and what
+        stopped it early: nothing where it is `pausing`, and left a loop that it can go on with."""
+        if self.stopwatch is None:
+            done, error = self._calls.run(self._quiet, start, stop)
+        else:
+            done, error = self.stopwatch.run(self, start, stop)
+        if isinstance(error, LoopPaused):
+            return done, None
+        return done, None if error is None else self._located(error, done)
+
+    def value(self, index: int) -> Any:
+        """The array of value `index` (meaningless before its step has run); None for a variable
+        that has no value."""
+        return None if index in self._absent else self._cells[index]
+
+    def loop(self, step: int) -> LoopRun:
+        """The run of the loop that is step number `step`, once this run has come there: to be
+        driven, and then the step goes on from where it stands; or to look at."""
+        return self._loops[self.plan.steps[step]].open()
+
+    def replace(self, version: int, value: Any) -> None:
+        """Others have changed a variable: `version`, the newest by now, is `value`."""
+        was_empty = self._cells[version] is None
+        self._start(version, value)
+        if was_empty:
+            self._empty = (self._empty or set()) - {version}
+            self._bind()
+
+    def variables(self, step: int | None = None) -> dict[str, Any]:
+        """What each variable that outlives the run holds once `step` steps are done; device arrays,
+        not copies."""
+        plan = self.plan
+        lasting = [name for name in plan.versions if not plan.variables[name].anew]
+        found = {name: self.value(plan.newest(name, step)) for name in lasting}
+        return {name: array for name, array in found.items() if array is not None}
+
+    def keep(self, store: VariableStore, done: int) -> None:
+        """Put in `store` what the run wrote to the variables in its first `done` steps."""
+        plan = self.plan
+        for name, array in self.variables(done).items():
+            if plan.newest(name, done) != plan.versions[name][0]:
+                store.set(name, array)
+
+    def record(self, into: Arena | None = None) -> Record:
+        """A copy of this run that outlives the next; in the memory `into`, if that fits."""
+        absent = *(self._empty or ()), *self._absent
+        others = {i: self.value(i) for i in (*self.layout.by_reference, *absent)}
+        instead = self.layout.turns if self._turned else {}
+        return Record(self, self._arena.copy(into), others, instead)
+
+    def adopt(self, keeping: Keeping) -> None:
+        """Let loops keep this of their iterations from now on."""
+        self.keeping = keeping
+        for loop in self._both_ways():
+            loop.adopt(keeping)
+
+    def _both_ways(self) -> list[LoopCall]:
+        """The loops as they are called now, and the other way round."""
+        aside = {} if self._aside is None else self._aside[3]
+        return [*self._loops.values(), *aside.values()]
+
+    def _goes_on(self, variables: Mapping[str, Any]) -> bool:
+        """Whether all variables start with what the last run left, where it left it."""
+        ends = {n: v[-1] for n, v in self.plan.versions.items() if v[-1] in self.layout.turns}
+        return bool(ends) and all(variables.get(n) is self._cells[v] for n, v in ends.items())
+
+    def _turn(self) -> None:
+        """Take each variable's last version for the first, and write the next last one over what
+        was the first: so nothing is copied from run to run. There are calls for either way."""
+        if self._aside is None:
+            cells = [*self._cells]
+            for index, other in self.layout.turns.items():
+                cells[index] = self._cells[other]
+                if cells[index] is None:  # the variable had no value at first
+                    place = self.layout.places[other]
+                    assert place is not None  # it could not change places
+                    cells[index] = self._arena.view(place)
+            self._aside = cells, StepCalls(), None, {}
+        now = self._cells, self._calls, self._empty, self._loops
+        self._cells, self._calls, self._empty, self._loops = self._aside
+        self._aside, self._turned = now, not self._turned
+
+    def _start(self, version: int, array: Any) -> bool:
+        """Put a variable's value where its first version lies; whether it has one."""
+        place = self.layout.places[version]
+        if array is None:
+            self._cells[version] = None
+        elif array is self._cells[version]:
+            pass  # nobody writes to it
+        elif place is None:
+            self._cells[version] = copied(self.backend.xp, array)
+        else:
+            if self._cells[version] is None:
+                self._cells[version] = self._arena.view(place)
+            self._cells[version][...] = array
+        return array is not None
+
+    def _take_over(self, before: Binding) -> None:
+        if isinstance(before, Recording) and before._turned:
+            before._turn()
+        super()._take_over(before)

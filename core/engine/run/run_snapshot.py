@@ -1,0 +1,35 @@
+"""A finished run, as it is kept when the next one begins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from core.engine.memory.arena import Arena
+from core.engine.memory.device_transfer import size_of
+
+if TYPE_CHECKING:
+    from core.engine.run.recording import Recording
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """A finished run: a copy of the arena, and the values kept by reference."""
+
+    recording: Recording
+    arena: Arena
+    others: Mapping[int, Any]
+    instead: Mapping[int, int]
+
+    def value(self, index: int) -> Any:
+        """The array of value `index`; None for a variable that had no value."""
+        if index in self.others:
+            return self.others[index]
+        place = self.recording.layout.places[self.instead.get(index, index)]
+        return self.recording.value(index) if place is None else self.arena.view(place)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes; what loops keep is not counted."""
+        return self.arena.nbytes + size_of(self.others.values())

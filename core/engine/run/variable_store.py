@@ -1,0 +1,152 @@
+"""The values that outlive a run: variables, by the name of their storage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from core.engine.backend import Backend
+from core.engine.plan.steps import Step, Variable, storage_name
+from core.errors import GradstepError
+from core.graph.dtypes import UNKNOWN, DType, Shape
+from core.graph.model import Graph, Operation, unknown_name
+from core.ops.declare.attribute_kinds import attribute
+from core.ops.numerics.adjacent_arrays import side_by_side
+from core.ops.state.opaque_state import State
+
+_DECLARATIONS = frozenset({"VariableV2", "VarHandleOp"})
+# These meet a variable that has no value yet without failing.
+TAKE_EMPTY = frozenset(
+    {"Assign", "AssignVariableOp", "IsVariableInitialized", "VarIsInitializedOp", "RefSwitch"}
+)
+
+
+class VariableStore(Mapping[str, Any]):
+    """Variable -> its array on `backend`, or state; an uninitialised variable is absent."""
+
+    def __init__(self, backend: Backend, arrays: Mapping[str, Any] | None = None) -> None:
+        self.backend = backend
+        self._arrays: dict[str, Any] = {}
+        self._settled: set[str] = set()  # those whose arrays stay where they are
+        for name, array in (arrays or {}).items():
+            self.set(name, array)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._arrays[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._arrays)
+
+    def __len__(self) -> int:
+        return len(self._arrays)
+
+    def set(self, name: str, array: Any) -> None:
+        """Keep a copy of `array`, which is on the backend's device; state that is no array
+        itself."""
+        if isinstance(array, State):
+            self._arrays[name] = array
+            return
+        held = self._arrays[name] if name in self._settled else None
+        if held is not None and (held.shape, held.dtype) == (array.shape, array.dtype):
+            held[...] = array
+        else:
+            self._settled.discard(name)
+            self._arrays[name] = self._placed(array)
+
+    def lay_side_by_side(self, names: Sequence[str]) -> None:
+        """Put these variables, which are of one element type, one behind the other in memory."""
+        arrays = [self._arrays[name] for name in names]
+        if self._settled.issuperset(names) and side_by_side(arrays) is not None:
+            return
+        block = self.backend.empty((sum(a.size for a in arrays),), arrays[0].dtype)
+        for name, array in zip(names, arrays, strict=True):
+            part, block = block[: array.size], block[array.size :]
+            part[...] = array.reshape(-1)
+            self._arrays[name] = part.reshape(array.shape)
+        self._settled.update(names)
+
+    def _placed(self, array: Any) -> Any:
+        """A copy, aligned as the backend aligns memory."""
+        copy = self.backend.empty(array.shape, array.dtype)
+        copy[...] = array
+        return copy
+
+    def complete(self, arrays: Mapping[str, Any]) -> None:
+        """Take the values of `arrays` for those that have none."""
+        for name, array in arrays.items():
+            if name not in self._arrays:
+                self.set(name, array)
+
+    def copy(self) -> VariableStore:
+        """An independent store with the same values."""
+        return VariableStore(self.backend, self._arrays)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(int(array.nbytes) for array in self._arrays.values())
+
+
+def initial_store(
+    graph: Graph, backend: Backend, initial: Mapping[str, np.ndarray]
+) -> VariableStore:
+    """The store that `initial` (variable operation -> value) describes. Raises GradstepError for
+    a name that is no variable and a value that does not fit."""
+    store = VariableStore(backend)
+    for name, value in initial.items():
+        if name not in graph:
+            raise unknown_name(name, graph.operations)
+        op = graph[name]
+        store.set(storage_name(op), backend.put(_fitting(op, np.asarray(value))))
+    return store
+
+
+def uninitialised(step: Step | None, name: str, variable: Variable) -> GradstepError:
+    """TensorFlow's error for step's use (None: a fetch) of a variable without a value."""
+    node = step.op.name if step is not None else variable.op
+    hint = f"give {variable.op} an initial value, or run its initializer first"
+    kind = "FailedPreconditionError"
+    if not variable.resource:
+        text = f"Attempting to use uninitialized value {name}"
+    elif step is not None and step.definition is not None and step.definition.writes:
+        kind = "NotFoundError"
+        text = f"Resource localhost/{name}/N10tensorflow3VarE does not exist."
+    else:
+        text = (
+            f"Could not find variable {name}. This could mean that the variable has been deleted. "
+            "In TF1, it can also mean the variable is uninitialized. Debug info: "
+            "container=localhost, status error message="
+            f"Resource localhost/{name}/N10tensorflow3VarE does not exist."
+        )
+    return GradstepError(text, kind=kind, node=node, hint=hint)
+
+
+def wants_values(step: Step) -> Sequence[int]:
+    """Of the values that `step` reads, those that have to be there: not the variable that an Assign
+    gives its first one. What is inside a loop says so itself."""
+    if step.iteration is not None:
+        return ()
+    return step.reads[1:] if step.op.type in TAKE_EMPTY else step.reads
+
+
+def _fitting(op: Operation, value: np.ndarray) -> np.ndarray:
+    if op.type not in _DECLARATIONS:
+        raise GradstepError(
+            f"'{op.name}' is not a variable, so it takes no initial value",
+            kind="ValueError",
+            node=op.name,
+            hint="feed it instead",
+        )
+    shape = attribute(op, "shape", Shape, UNKNOWN)
+    dtype = attribute(op, "dtype", DType)
+    if not shape.accepts(value.shape):
+        raise GradstepError(
+            f"initial value of shape {list(value.shape)} does not fit variable '{op.name}' of "
+            f"shape {shape}",
+            kind="ValueError",
+            node=op.name,
+            hint="change the value, or the variable's shape attribute",
+        )
+    with np.errstate(all="ignore"):
+        return value.astype(dtype.numpy)
