@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from core.debug.program import Program
+from core.debug.history.frozen_program import Program
 from core.engine.backend import Backend
 from core.host.messages import ComparedNode, Comparison, SideResult
 from core.ops.typing.missing_inputs import Waiting, waiting

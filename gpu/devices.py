@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.debug.program import Program
+from core.debug.history.frozen_program import Program
 from core.engine.backend import Backend
 from core.engine.numpy_backend import NumpyBackend
 from core.errors import GradstepError

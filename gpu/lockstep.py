@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from core.debug.program import Program
-from core.debug.session import first_variables
+from core.debug.history.frozen_program import Program
+from core.debug.motion.debug_session import first_variables
 from core.engine.backend import Backend
 from core.engine.memory.device_transfer import kept, shown
 from core.engine.numpy_backend import NumpyBackend

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
-from core.debug.breakpoints import Breakpoint
+from core.debug.breaks.breakpoints import Breakpoint
 from core.host.messages import BreakpointSpec, SetBreakpoints
 from core.io.document import Document
 

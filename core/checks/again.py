@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from core.checks.recorded import Ran
-from core.debug.session import DebugSession
+from core.debug.motion.debug_session import DebugSession
 from core.engine.backend import Backend
 from core.engine.numpy_backend import NumpyBackend
 from core.engine.plan.steps import Step

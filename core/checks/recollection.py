@@ -12,7 +12,7 @@ from core.checks.nonfinite import Origin, origins
 from core.checks.recorded import Given, LoopRan, Ran, Recorded, Value
 from core.checks.words import Index
 from core.checks.zeros import telling_element, zero_origins
-from core.debug.session import DebugSession
+from core.debug.motion.debug_session import DebugSession
 from core.engine.plan.why_dead import why_dead
 from core.graph.loop import way_to
 from core.graph.model import TensorRef

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from core.debug.inside import trace_of
-from core.debug.session import DebugSession
+from core.debug.motion.debug_session import DebugSession
+from core.debug.motion.loop_position import trace_of
 from core.engine.loops.iteration_trace import LoopTrace
 from core.engine.loops.loop_run import LoopRun
 from core.engine.loops.trace_retention import EVERYTHING

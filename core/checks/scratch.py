@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from core.debug.program import Program
-from core.debug.session import DebugSession
+from core.debug.history.frozen_program import Program
+from core.debug.motion.debug_session import DebugSession
 from core.engine.backend import Backend
 from core.engine.run.op_evaluation import Functions
 from core.graph.model import Graph, TensorRef

@@ -18,7 +18,7 @@ import numpy as np
 
 from core.checks.again import Again
 from core.checks.recorded import Recorded, WholeRun
-from core.debug.session import DebugSession
+from core.debug.motion.debug_session import DebugSession
 from core.engine.plan.compile_plan import Plan
 from core.engine.plan.step_groups import owner
 from core.graph.dtypes import DType

@@ -14,13 +14,13 @@ from core.cli.reply import Reply
 from core.cli.session_commands import SESSION_COMMANDS
 from core.cli.thread_table import thread_objects, thread_table
 from core.cli.value_commands import VALUE_COMMANDS
-from core.debug.breakpoints import Breakpoint, BreakpointKind
-from core.debug.mentions import mentioned
-from core.debug.program import Program
-from core.debug.session import DebugSession
-from core.debug.sessions import FIRST, Sessions
-from core.debug.stop import Reason
-from core.debug.threads import Threads
+from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from core.debug.breaks.expression_names import mentioned
+from core.debug.concurrency.scheduler import Threads
+from core.debug.concurrency.session_group import FIRST, Sessions
+from core.debug.history.frozen_program import Program
+from core.debug.motion.debug_session import DebugSession
+from core.debug.motion.stopped_state import Reason
 from core.errors import GradstepError
 from core.graph.loop import anywhere, within
 from core.graph.model import Phase

@@ -18,7 +18,7 @@ from core.cli.output import error_object, error_text, usage
 from core.cli.ports import Answer, Application
 from core.cli.problem_output import problem_text
 from core.cli.reply import Reply
-from core.debug.program import Program
+from core.debug.history.frozen_program import Program
 from core.errors import GradstepError
 from core.graph.problems import Problem
 from core.host.derive import derive

@@ -17,7 +17,7 @@ from core.cli.output import kernel_lines, table, tensor_object, tensor_text
 from core.cli.ports import Answer, Application
 from core.cli.problem_output import problem_object, problem_text
 from core.cli.situation import held, situation
-from core.debug.program import name_of
+from core.debug.history.frozen_program import name_of
 from core.engine.backend import Backend
 from core.engine.run.tf_session import Session
 from core.graph.model import Graph, TensorRef

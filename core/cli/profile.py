@@ -12,7 +12,7 @@ from core.cli.derived import sound_program
 from core.cli.loading import load
 from core.cli.ports import Answer, Application
 from core.cli.profile_text import text, totals
-from core.debug.session import first_variables
+from core.debug.motion.debug_session import first_variables
 from core.engine.run.step_costs import require_times
 from core.graph.scopes import parents
 from core.host.messages import ProfileRow

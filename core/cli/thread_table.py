@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from core.cli.output import table
-from core.debug.thread import ThreadState
-from core.debug.threads import Threads
+from core.debug.concurrency.scheduler import Threads
+from core.debug.concurrency.thread_state import ThreadState
 
 
 def thread_table(threads: Threads) -> str:

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from core.cli.loading import Loaded
 from core.cli.run import Values, runs_only
-from core.debug.program import Program
-from core.debug.stop import Reason
-from core.debug.threads import Threads
+from core.debug.concurrency.scheduler import Threads
+from core.debug.history.frozen_program import Program
+from core.debug.motion.stopped_state import Reason
 from core.engine.backend import Backend
 from core.graph.model import TensorRef
 from core.host.derive import derive

@@ -11,7 +11,7 @@ import numpy as np
 from core.cli.loading import Loaded
 from core.cli.output import usage
 from core.cli.run import Values, runs_only
-from core.debug.program import Program
+from core.debug.history.frozen_program import Program
 from core.engine.plan.steps import storage_name
 from core.engine.run.tf_session import Session
 from core.engine.run.variable_store import VariableStore

@@ -14,8 +14,8 @@ from core.cli.bottleneck_text import bottleneck_text
 from core.cli.loading import Loaded, load
 from core.cli.ports import Answer, Application
 from core.cli.situation import asking, situation
-from core.debug.session import DebugSession
-from core.debug.stop import Reason
+from core.debug.motion.debug_session import DebugSession
+from core.debug.motion.stopped_state import Reason
 from core.engine.backend import Backend
 from core.graph.model import TensorRef
 from core.host.derive import derive

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from core.autodiff.check.check_result import Verdict
-from core.debug.mentions import mentioned, names_a_tensor
+from core.debug.breaks.expression_names import mentioned, names_a_tensor
 from core.graph.problems import Problem
 from core.host.gradient_words import clauses, sentence
 from core.host.messages import CheckedExpectation, GradientTable

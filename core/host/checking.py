@@ -10,7 +10,7 @@ from msgspec import structs
 
 from core.autodiff.check.check_result import Verdict
 from core.autodiff.check.gradcheck import Check, Gradients, check_gradients
-from core.debug.program import name_of
+from core.debug.history.frozen_program import name_of
 from core.errors import GradstepError
 from core.graph.model import TensorRef
 from core.host.evaluator import Evaluator

@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from core.debug.breakpoints import Breakpoint
-from core.debug.changes import Change
-from core.debug.place import Place
-from core.debug.sessions import FIRST
+from core.debug.breaks.breakpoints import Breakpoint
+from core.debug.concurrency.session_group import FIRST
+from core.debug.history.variable_assignments import Change
+from core.debug.motion.loop_place import Place
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.host.position import Course, Courses

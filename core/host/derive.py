@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from core.debug.program import Program
+from core.debug.history.frozen_program import Program
 from core.garbage_collection import collector_paused
 from core.graph.changes import sharing
 from core.graph.problems import Problem

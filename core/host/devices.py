@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from core.debug.program import Program
+from core.debug.history.frozen_program import Program
 from core.engine.backend import Backend
 from core.engine.numpy_backend import NumpyBackend
 from core.errors import GradstepError

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from core.debug.expression import Scope, parse
-from core.debug.frame import Frame
-from core.debug.mentions import mentioned, names_a_tensor
-from core.debug.program import Program
+from core.debug.breaks.expression import Scope, parse
+from core.debug.breaks.expression_names import mentioned, names_a_tensor
+from core.debug.history.frame import Frame
+from core.debug.history.frozen_program import Program
 from core.errors import GradstepError
 from core.graph.loop import anywhere
 from core.graph.model import Constant, TensorRef

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from core.autodiff.reverse.gradient_request import GradientRequest
-from core.debug.moves import Command
-from core.debug.program import Program
-from core.debug.threads import Threads
+from core.debug.concurrency.scheduler import Threads
+from core.debug.history.frozen_program import Program
+from core.debug.motion.legal_commands import Command
 from core.engine.backend import Backend
 from core.errors import GradstepError
 from core.graph.problems import Problem

@@ -17,7 +17,7 @@ from core.checks.explain import GradientQuestion, explain_value
 from core.checks.feeds import cutting
 from core.checks.recollection import Recollection
 from core.checks.scratch import run_to_end, scratch_session
-from core.debug.session import DebugSession
+from core.debug.motion.debug_session import DebugSession
 from core.engine.backend import Backend
 from core.engine.numpy_backend import NumpyBackend
 from core.engine.run.op_evaluation import NO_FUNCTIONS, Functions

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import suppress
 
-from core.debug.program import Program
-from core.debug.thread import ENDS, Thread
+from core.debug.concurrency.thread_state import ENDS, Thread
+from core.debug.history.frozen_program import Program
 from core.engine.backend import Backend
 from core.engine.run.tf_session import Session
 from core.engine.run.variable_store import VariableStore

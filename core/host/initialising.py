@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.debug.program import Program
+from core.debug.history.frozen_program import Program
 from core.engine.run.variable_store import TAKE_EMPTY
 from core.graph.dtypes import DType
 from core.graph.model import Graph, Operation

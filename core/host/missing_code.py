@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.debug.program import Program
+from core.debug.history.frozen_program import Program
 from core.graph.problems import Problem
 from core.graph.suggestions import did_you_mean, near
 from core.io.asked_code import Asked, missing_code

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from core.debug.changes import Change, repeat
-from core.debug.place import Place
-from core.debug.program import Program
-from core.debug.session import DebugSession
-from core.debug.sessions import FIRST, Sessions
-from core.debug.threads import Threads
+from core.debug.concurrency.scheduler import Threads
+from core.debug.concurrency.session_group import FIRST, Sessions
+from core.debug.history.frozen_program import Program
+from core.debug.history.variable_assignments import Change, repeat
+from core.debug.motion.debug_session import DebugSession
+from core.debug.motion.loop_place import Place
 from core.engine.backend import Backend
 from core.errors import GradstepError
 from core.graph.problems import Problem

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 
-from core.debug.program import Program
+from core.debug.history.frozen_program import Program
 from core.engine.backend import Backend
 from core.engine.kernels.kernel_choice import AUTO, Kernels
 from core.engine.memory.layout_choice import laid_out

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
-from core.debug.program import Program
-from core.debug.session import DebugSession
+from core.debug.history.frozen_program import Program
+from core.debug.motion.debug_session import DebugSession
 from core.engine.plan.compile_plan import Plan, compile_plan
 from core.engine.plan.races import Race, races
 from core.engine.run.feed_values import fed_types, feed_arrays

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from msgspec import structs
 
-from core.debug.frame import Frame
+from core.debug.history.frame import Frame
 from core.engine.plan.why_dead import Untaken
 from core.errors import GradstepError
 from core.graph.dtypes import DType

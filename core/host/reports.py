@@ -9,11 +9,11 @@ from typing import TypeVar
 
 from core.autodiff.notation.step_notation import Notation
 from core.checks.survey import Surveyor
-from core.debug.place import Place
-from core.debug.program import Program, named
-from core.debug.session import DebugSession
-from core.debug.thread import ThreadState
-from core.debug.threads import Threads
+from core.debug.concurrency.scheduler import Threads
+from core.debug.concurrency.thread_state import ThreadState
+from core.debug.history.frozen_program import Program, named
+from core.debug.motion.debug_session import DebugSession
+from core.debug.motion.loop_place import Place
 from core.engine.plan.compile_plan import Plan
 from core.engine.plan.step_groups import owner
 from core.errors import GradstepError, unforeseen

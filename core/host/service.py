@@ -13,10 +13,10 @@ from typing import Any
 from msgspec import structs
 
 from core.checks.survey import Surveyor
-from core.debug.breakpoints import Breakpoint, BreakpointKind
-from core.debug.session import DebugSession
-from core.debug.sessions import Sessions
-from core.debug.threads import Threads
+from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from core.debug.concurrency.scheduler import Threads
+from core.debug.concurrency.session_group import Sessions
+from core.debug.motion.debug_session import DebugSession
 from core.errors import GradstepError
 from core.graph.loop import way_to
 from core.graph.model import TensorRef

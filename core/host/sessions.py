@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from msgspec import structs
 
-from core.debug.sessions import Sessions, held
-from core.debug.threads import Threads
+from core.debug.concurrency.scheduler import Threads
+from core.debug.concurrency.session_group import Sessions, held
 from core.errors import GradstepError
 from core.host.messages import ManageSessions, SessionInfo, SessionList
 from core.host.reports import program_info, stopped

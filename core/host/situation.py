@@ -10,7 +10,7 @@ import numpy as np
 from core.autodiff.reverse.differentiate import Differentiation
 from core.autodiff.reverse.gradient_request import GradientRequest
 from core.autodiff.reverse.gradient_rules import GradientFunction
-from core.debug.session import DebugSession
+from core.debug.motion.debug_session import DebugSession
 from core.graph.model import Graph, TensorRef
 from core.ops.build.variable import VARIABLES
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 
-from core.debug.thread import MAIN, Thread
+from core.debug.concurrency.thread_state import MAIN, Thread
 from core.graph.model import Graph, Operation, TensorRef, predecessors
 from core.graph.problems import Problem
 from core.io.asked_code import missing_code

@@ -11,7 +11,7 @@ from core.autodiff.reverse.differentiate import Differentiation, differentiate
 from core.autodiff.reverse.gradient_request import GradientRequest
 from core.autodiff.reverse.gradient_rules import GradientFunction
 from core.autodiff.reverse.tf_gradients import gradient_of
-from core.debug.program import Program
+from core.debug.history.frozen_program import Program
 from core.errors import GradstepError, only_errors_of_ours
 from core.graph.dtypes import DType
 from core.graph.model import Graph, Operation, Phase, TensorRef

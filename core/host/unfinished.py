@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-from core.debug.program import Program
-from core.debug.thread import Thread
+from core.debug.concurrency.thread_state import Thread
+from core.debug.history.frozen_program import Program
 from core.graph.model import Edge, Graph, TensorRef, predecessors
 from core.graph.problems import Problem
 from core.host.racing import races_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from core.debug.program import Program
+from core.debug.history.frozen_program import Program
 from core.graph.loop import loops_around
 from core.graph.model import Graph
 from core.graph.problems import Problem

@@ -11,8 +11,8 @@ from typing import Any
 
 from core.autodiff.recognition.imported_request import ImportedGradients
 from core.autodiff.reverse.gradient_request import GradientRequest
-from core.debug.breakpoints import Breakpoint
-from core.debug.thread import Thread
+from core.debug.breaks.breakpoints import Breakpoint
+from core.debug.concurrency.thread_state import Thread
 from core.graph.model import Constant, Graph, TensorRef
 from core.io.expectation import Expectation
 

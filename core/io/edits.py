@@ -9,7 +9,7 @@ from typing import Any
 
 from core.autodiff.recognition.imported_request import ImportedGradients
 from core.autodiff.reverse.gradient_request import GradientRequest, OverrideKind
-from core.debug.breakpoints import Breakpoint, BreakpointKind
+from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from core.errors import GradstepError
 from core.graph import edits
 from core.graph.free_names import scopes_of_copies

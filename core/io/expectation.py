@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
-from core.debug.expression import parse
+from core.debug.breaks.expression import parse
 from core.errors import GradstepError
 from core.graph.model import Constant, TensorRef
 
@@ -55,8 +55,8 @@ class Expectation:
     """One thing that holds once run number `run` (from 0) is over.
 
     text:    what it teaches, one sentence.
-    what:    an expression over the values then (core.debug.expression): x["loss"], grad["c"],
-             norm(grad["c"]); of FAILS the operation that fails, "" for any.
+    what:    an expression over the values then (core.debug.breaks.expression): x["loss"],
+             grad["c"], norm(grad["c"]); of FAILS the operation that fails, "" for any.
     value:   the tensor; a scalar stands for every element.
     other:   an expression, in place of a value.
     error:   the error's kind ("InvalidArgumentError"), "" for any.

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from core.autodiff.recognition.imported_request import ImportedGradients
 from core.autodiff.reverse.gradient_request import GradientRequest, Override
-from core.debug.breakpoints import Breakpoint
+from core.debug.breaks.breakpoints import Breakpoint
 from core.errors import GradstepError
 from core.graph.model import Constant, Edge, TensorRef
 from core.io import schema, tensor_json

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from core.autodiff.recognition.imported_request import ImportedGradients
 from core.autodiff.reverse.gradient_request import GradientRequest, OverrideKind
-from core.debug.breakpoints import Breakpoint, BreakpointKind
-from core.debug.mentions import renamed
+from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from core.debug.breaks.expression_names import renamed
 from core.graph.model import Edge, TensorRef
 from core.io.document import Document, Optimizer, View
 from core.io.expectation import Expectation, ExpectationKind, Variation

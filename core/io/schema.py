@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from core.autodiff.reverse.gradient_request import OverrideKind
-from core.debug.breakpoints import BreakpointKind
+from core.debug.breaks.breakpoints import BreakpointKind
 from core.graph.dtypes import DType
 from core.graph.model import Phase
 from core.io.document import CodeKind
@@ -159,7 +159,7 @@ class BreakpointRecord(Record):
 
 
 class ThreadRecord(Record):
-    """See core.debug.thread.Thread."""
+    """See core.debug.concurrency.thread_state.Thread."""
 
     name: str
     targets: list[str] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
-from core.debug.thread import Thread
+from core.debug.concurrency.thread_state import Thread
 from core.engine.run.blocked_run import queue_of
 from core.graph.model import Graph, Operation, TensorRef, predecessors
 from core.io import schema

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from core.debug.breakpoints import Breakpoint, BreakpointKind
+from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from core.graph.model import Edge, Operation, TensorRef
 from core.host.messages import BrokenNumbers
 from core.ops.build.variable import VARIABLES

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from core.debug.breakpoints import Breakpoint
-from core.debug.thread import Thread
+from core.debug.breaks.breakpoints import Breakpoint
+from core.debug.concurrency.thread_state import Thread
 from core.io import edits
 from gui import theme
 from gui.commands.saying import says_why

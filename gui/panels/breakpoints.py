@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout
 
-from core.debug.breakpoints import Breakpoint, BreakpointKind
+from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gui import commands
 from gui.panels.cells import Cell, CellModel, Index
 from gui.panels.labels import Wrapped

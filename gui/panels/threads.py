@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtWidgets import QHBoxLayout
 
-from core.debug.thread import MAIN, Condition, Thread
+from core.debug.concurrency.thread_state import MAIN, Condition, Thread
 from core.host.messages import ThreadInfo
 from core.io.threads import enqueuers
 from gui import commands

@@ -17,9 +17,9 @@ import numpy as np
 
 from core.autodiff.reverse.gradient_request import GradientRequest
 from core.checks.survey import Surveyor
-from core.debug.breakpoints import Breakpoint
-from core.debug.program import Program
-from core.debug.session import DebugSession
+from core.debug.breaks.breakpoints import Breakpoint
+from core.debug.history.frozen_program import Program
+from core.debug.motion.debug_session import DebugSession
 from core.graph.model import TensorRef
 from core.host.explaining import Explainer
 from core.host.situation import Situation

@@ -19,9 +19,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Generic, TypeVar
 
-from core.debug.breakpoints import Breakpoint, BreakpointKind
-from core.debug.program import Program
-from core.debug.session import DebugSession
+from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from core.debug.history.frozen_program import Program
+from core.debug.motion.debug_session import DebugSession
 from core.engine.run.tf_session import Session
 from core.graph.model import Graph, TensorRef
 from core.host.derive import derive

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.debug.thread import Thread
+from core.debug.concurrency.thread_state import Thread
 from core.graph.dtypes import DType
 from core.io.document import Document
 from core.ops import api as tf

@@ -12,11 +12,11 @@ from core.cli.console import COMMANDS, Console
 from core.cli.console_words import ALIASES
 from core.cli.debug import script_lines
 from core.cli.values import parse_feed
-from core.debug.breakpoints import Breakpoint
-from core.debug.expression import Scope, parse
-from core.debug.mentions import mentioned
-from core.debug.session import DebugSession
-from core.debug.threads import Threads
+from core.debug.breaks.breakpoints import Breakpoint
+from core.debug.breaks.expression import Scope, parse
+from core.debug.breaks.expression_names import mentioned
+from core.debug.concurrency.scheduler import Threads
+from core.debug.motion.debug_session import DebugSession
 from core.engine.run.feed_values import feed_arrays
 from core.errors import GradstepError
 from core.graph.edits import rename, rename_scope

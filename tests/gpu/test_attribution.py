@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.debug.program import Program
+from core.debug.history.frozen_program import Program
 from core.engine.numpy_backend import NumpyBackend
 from core.errors import GradstepError
 from core.graph.model import TensorRef

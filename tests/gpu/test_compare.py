@@ -11,8 +11,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from core.debug.program import Program
-from core.debug.session import DebugSession
+from core.debug.history.frozen_program import Program
+from core.debug.motion.debug_session import DebugSession
 from core.engine.numpy_backend import NumpyBackend
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from core.autodiff.reverse.tf_gradients import gradients
-from core.debug.program import Program
+from core.debug.history.frozen_program import Program
 from core.engine.numpy_backend import NumpyBackend
 from core.engine.run.tf_session import Session
 from core.graph.model import Graph, TensorRef

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
-from core.debug.breakpoints import Breakpoint
+from core.debug.breaks.breakpoints import Breakpoint
 from core.graph.dtypes import DType
 from core.graph.model import Constant, Graph, Operation, TensorRef
 from core.io import store

@@ -77,7 +77,10 @@ AREAS = {
             "timeline",
             _in(
                 "core/debug",
-                "breakpoints cursor hits moves place seen session sharing stop stops timeline walk",
+                "breaks/breakpoints motion/cursor breaks/hit_counts motion/legal_commands "
+                "motion/loop_place concurrency/observed_writes motion/debug_session "
+                "concurrency/shared_variables motion/stopped_state "
+                "breaks/compiled_breakpoints history/timeline motion/stepping",
             ),
             ("tests/core/debug",),
         ),

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from core.autodiff.reverse.gradient_request import Override, OverrideKind
-from core.debug.breakpoints import Breakpoint, BreakpointKind
-from core.debug.thread import Thread
+from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from core.debug.concurrency.thread_state import Thread
 from core.graph.dtypes import DType, Shape
 from core.graph.loop import within
 from core.graph.model import Constant, Edge, Operation, TensorRef

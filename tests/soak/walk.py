@@ -11,7 +11,7 @@ from random import Random
 
 from msgspec.structs import replace as replace_runs
 
-from core.debug.sessions import FIRST
+from core.debug.concurrency.session_group import FIRST
 from core.errors import GradstepError
 from core.host import messages as m
 from core.io import store

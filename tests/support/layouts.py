@@ -10,10 +10,10 @@ from unittest.mock import patch
 
 import numpy as np
 
-from core.debug.frame import Frame
-from core.debug.program import Program
-from core.debug.session import DebugSession
-from core.debug.stop import Reason
+from core.debug.history.frame import Frame
+from core.debug.history.frozen_program import Program
+from core.debug.motion.debug_session import DebugSession
+from core.debug.motion.stopped_state import Reason
 from core.engine.passes import pass_pipeline
 from core.engine.plan.steps import storage_name
 from core.engine.plan.why_dead import without_value

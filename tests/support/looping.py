@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from core.debug.program import Program
-from core.debug.session import DebugSession
-from core.debug.stop import Stop
+from core.debug.history.frozen_program import Program
+from core.debug.motion.debug_session import DebugSession
+from core.debug.motion.stopped_state import Stop
 from core.graph.model import TensorRef
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, Tensor

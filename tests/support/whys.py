@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from core.autodiff.reverse.gradient_request import GradientRequest
-from core.debug.program import Program
-from core.debug.session import DebugSession
+from core.debug.history.frozen_program import Program
+from core.debug.motion.debug_session import DebugSession
 from core.graph.model import Graph, TensorRef
 from core.host.explaining import Explainer
 from core.host.messages import Explanation

@@ -11,8 +11,8 @@ import pytest
 from core.checks.again import Again, by_place
 from core.checks.recollection import Recollection
 from core.checks.recorded import Recorded
-from core.debug.program import Program
-from core.debug.session import DebugSession
+from core.debug.history.frozen_program import Program
+from core.debug.motion.debug_session import DebugSession
 from core.graph.dtypes import DType
 from core.graph.model import TensorRef
 from core.ops import api as tf

@@ -13,8 +13,8 @@ from core.autodiff.reverse.differentiate import differentiate
 from core.autodiff.reverse.gradient_request import GradientRequest
 from core.checks.explain import GradientQuestion
 from core.checks.recollection import Recollection
-from core.debug.program import Program
-from core.debug.session import DebugSession
+from core.debug.history.frozen_program import Program
+from core.debug.motion.debug_session import DebugSession
 from core.graph.dtypes import DType
 from core.graph.model import Constant, TensorRef
 from core.host.devices import CpuOnly

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.checks.recorded import Given, LoopRan, Recorded, Value
-from core.debug.program import Program
-from core.debug.session import DebugSession
+from core.debug.history.frozen_program import Program
+from core.debug.motion.debug_session import DebugSession
 from core.engine.loops import iteration_trace
 from core.graph.model import TensorRef
 from core.ops import api as tf

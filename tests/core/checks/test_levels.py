@@ -11,8 +11,8 @@ from core.autodiff.reverse.differentiate import differentiate
 from core.autodiff.reverse.gradient_request import GradientRequest
 from core.checks.levels import Level, iterations_back, level_of, plain
 from core.checks.recorded import LoopRan, Recorded
-from core.debug.program import Program
-from core.debug.session import DebugSession
+from core.debug.history.frozen_program import Program
+from core.debug.motion.debug_session import DebugSession
 from core.graph.loop import loop_of
 from core.graph.model import Graph, TensorRef
 from core.ops import api as tf

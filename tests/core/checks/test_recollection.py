@@ -9,8 +9,8 @@ import pytest
 
 from core.checks.recollection import Recollection
 from core.checks.recorded import Value
-from core.debug.program import Program
-from core.debug.session import DebugSession
+from core.debug.history.frozen_program import Program
+from core.debug.motion.debug_session import DebugSession
 from core.graph.model import TensorRef
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, Tensor

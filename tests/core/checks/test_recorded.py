@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from core.checks.recorded import Given, LoopRan, Made, OneIteration, Recorded, Value, source
-from core.debug.program import Program
-from core.debug.session import DebugSession
+from core.debug.history.frozen_program import Program
+from core.debug.motion.debug_session import DebugSession
 from core.engine.loops import iteration_trace
 from core.graph.model import TensorRef
 from core.ops import api as tf

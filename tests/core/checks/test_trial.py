@@ -10,8 +10,8 @@ import pytest
 
 from core.checks.again import Again
 from core.checks.trial import Trial
-from core.debug.program import Program
-from core.debug.session import DebugSession
+from core.debug.history.frozen_program import Program
+from core.debug.motion.debug_session import DebugSession
 from core.graph.model import TensorRef
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder

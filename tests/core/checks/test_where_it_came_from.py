@@ -13,8 +13,8 @@ from core.autodiff.reverse.gradient_request import GradientRequest, Override, Ov
 from core.checks.again import Again
 from core.checks.makers import Search
 from core.checks.recorded import Recorded, Value
-from core.debug.program import Program
-from core.debug.session import DebugSession
+from core.debug.history.frozen_program import Program
+from core.debug.motion.debug_session import DebugSession
 from core.engine.loops import iteration_trace
 from core.engine.numpy_backend import NumpyBackend
 from core.graph.dtypes import DType

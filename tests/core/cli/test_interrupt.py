@@ -8,7 +8,7 @@ from threading import Timer
 
 from core.cli.console import Console
 from core.cli.debug import interact
-from core.debug.program import Program
+from core.debug.history.frozen_program import Program
 from core.engine.numpy_backend import NumpyBackend
 from core.graph.model import TensorRef
 from core.host.position import begin

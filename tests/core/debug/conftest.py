@@ -10,7 +10,7 @@ import pytest
 
 from core.autodiff.reverse.differentiate import differentiate
 from core.autodiff.reverse.gradient_request import GradientRequest
-from core.debug.program import Program
+from core.debug.history.frozen_program import Program
 from core.graph.dtypes import DType
 from core.graph.model import TensorRef
 from core.ops.build.builder import GraphBuilder

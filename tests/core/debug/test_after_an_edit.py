@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.debug.program import Program
-from core.debug.session import DebugSession
+from core.debug.history.frozen_program import Program
+from core.debug.motion.debug_session import DebugSession
 from core.errors import GradstepError
 from core.graph.model import Graph
 from core.ops.typing.inference import declared

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.debug.breakpoints import Breakpoint, BreakpointKind
-from core.debug.changes import assign
-from core.debug.program import Program
-from core.debug.threads import Threads
+from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from core.debug.concurrency.scheduler import Threads
+from core.debug.history.frozen_program import Program
+from core.debug.history.variable_assignments import assign
 from core.engine.loops import iteration_trace
 from core.errors import GradstepError
 from core.graph.model import TensorRef

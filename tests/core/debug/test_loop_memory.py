@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from core.autodiff.reverse.gradient_request import GradientRequest
-from core.debug.inside import Inside, looked_at, trace_of
-from core.debug.program import Program
-from core.debug.session import DebugSession
-from core.debug.stop import Reason
+from core.debug.history.frozen_program import Program
+from core.debug.motion.debug_session import DebugSession
+from core.debug.motion.loop_position import Inside, looked_at, trace_of
+from core.debug.motion.stopped_state import Reason
 from core.engine.loops import iteration_checkpoints, iteration_trace, trace_budget
 from core.engine.loops.iteration_trace import LoopTrace
 from core.engine.loops.trace_budget import Spare

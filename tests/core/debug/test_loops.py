@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.debug.breakpoints import Breakpoint, BreakpointKind
-from core.debug.changes import assign
-from core.debug.place import Place
-from core.debug.session import DebugSession
+from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from core.debug.history.variable_assignments import assign
+from core.debug.motion.debug_session import DebugSession
+from core.debug.motion.loop_place import Place
 from core.errors import GradstepError
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, Tensor

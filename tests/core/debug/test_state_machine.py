@@ -8,9 +8,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from core.debug.breakpoints import Breakpoint, BreakpointKind
-from core.debug.program import Program
-from core.debug.session import DebugSession
+from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from core.debug.history.frozen_program import Program
+from core.debug.motion.debug_session import DebugSession
 from core.engine.numpy_backend import NumpyBackend
 from core.engine.run.op_evaluation import run_op
 from core.errors import GradstepError

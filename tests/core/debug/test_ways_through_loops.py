@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.debug.breakpoints import Breakpoint, BreakpointKind
+from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from core.graph.loop import within
 from tests.support.looping import branched, nested, places, position, power, seen, session
 

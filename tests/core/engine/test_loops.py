@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from core.autodiff.reverse.tf_gradients import gradients
-from core.debug.program import Program
-from core.debug.session import DebugSession
-from core.debug.stop import Reason
+from core.debug.history.frozen_program import Program
+from core.debug.motion.debug_session import DebugSession
+from core.debug.motion.stopped_state import Reason
 from core.engine.loops import iteration_trace
 from core.engine.numpy_backend import NumpyBackend
 from core.engine.plan.compile_plan import Plan, compile_plan

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from core.debug.program import Program
-from core.debug.session import DebugSession
+from core.debug.history.frozen_program import Program
+from core.debug.motion.debug_session import DebugSession
 from core.engine.numpy_backend import NumpyBackend
 from core.engine.plan.compile_plan import compile_plan
 from core.engine.run.recording import Recording

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.debug.breakpoints import Breakpoint
-from core.debug.program import Program
-from core.debug.session import DebugSession
+from core.debug.breaks.breakpoints import Breakpoint
+from core.debug.history.frozen_program import Program
+from core.debug.motion.debug_session import DebugSession
 from core.engine.plan.compile_plan import compile_plan
 from core.engine.run.tf_session import Session
 from core.graph.dtypes import DType

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
-from core.debug.program import Program
-from core.debug.session import DebugSession
+from core.debug.history.frozen_program import Program
+from core.debug.motion.debug_session import DebugSession
 from core.engine.run.tf_session import Session
 from core.graph.changes import Changes, diff
 from core.graph.edits import add, disconnect, set_attr

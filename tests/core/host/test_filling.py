@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.debug.session import first_variables
-from core.debug.thread import Thread
+from core.debug.concurrency.thread_state import Thread
+from core.debug.motion.debug_session import first_variables
 from core.engine.numpy_backend import NumpyBackend
 from core.graph.model import Constant
 from core.host.derive import derive

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.debug.session import DebugSession
+from core.debug.motion.debug_session import DebugSession
 from core.graph.dtypes import DType
 from core.graph.model import Constant, TensorRef
 from core.graph.problems import Problem

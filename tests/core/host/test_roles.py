@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
-from core.debug.session import DebugSession
+from core.debug.motion.debug_session import DebugSession
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, TensorRef
 from core.host.derive import derive

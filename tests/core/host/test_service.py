@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from core.autodiff.reverse.gradient_request import GradientRequest
-from core.debug.breakpoints import Breakpoint
+from core.debug.breaks.breakpoints import Breakpoint
 from core.graph.model import Constant, Edge, TensorRef
 from core.host import messages as m
 from core.host.service import EngineService

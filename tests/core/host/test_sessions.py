@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from core.debug.breakpoints import Breakpoint
+from core.debug.breaks.breakpoints import Breakpoint
 from core.graph.model import Edge
 from core.host import messages as m
 from core.host.devices import CpuOnly

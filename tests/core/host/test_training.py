@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from core.autodiff.reverse.gradient_request import GradientRequest
-from core.debug.program import Program
-from core.debug.session import DebugSession
+from core.debug.history.frozen_program import Program
+from core.debug.motion.debug_session import DebugSession
 from core.graph.dtypes import DType
 from core.graph.model import Constant, TensorRef
 from core.host import messages as m

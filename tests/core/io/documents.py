@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
-from core.debug.breakpoints import Breakpoint, BreakpointKind
+from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Edge, Graph, Operation, Phase, TensorRef
 from core.io.document import CodeItem, CodeKind, Document, Optimizer, View

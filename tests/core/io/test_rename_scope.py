@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core.autodiff.reverse.gradient_request import Override, OverrideKind
-from core.debug.breakpoints import Breakpoint, BreakpointKind
+from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.loop import within

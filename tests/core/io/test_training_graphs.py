@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from core.autodiff.reverse.gradient_request import Override, OverrideKind
-from core.debug.program import Program, named
-from core.debug.session import DebugSession
+from core.debug.history.frozen_program import Program, named
+from core.debug.motion.debug_session import DebugSession
 from core.engine.plan.compile_plan import compile_plan
 from core.graph.model import Edge, Graph, Operation, Phase, TensorRef
 from core.host.checking import gradient_tables

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtTest import QTest
 
 from core.autodiff.reverse.gradient_request import GradientRequest
-from core.debug.breakpoints import Breakpoint
+from core.debug.breaks.breakpoints import Breakpoint
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Graph, Operation, TensorRef
 from core.io import store

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from core.debug.program import Program as Debugged
-from core.debug.stop import Reason
-from core.debug.threads import Threads
+from core.debug.concurrency.scheduler import Threads
+from core.debug.history.frozen_program import Program as Debugged
+from core.debug.motion.stopped_state import Reason
 from core.errors import GradstepError
 from core.graph.model import TensorRef
 from core.io.threads import enqueuers

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.debug.breakpoints import Breakpoint
-from core.debug.program import Program
-from core.debug.session import DebugSession
+from core.debug.breaks.breakpoints import Breakpoint
+from core.debug.history.frozen_program import Program
+from core.debug.motion.debug_session import DebugSession
 from core.engine.plan.compile_plan import compile_plan
 from core.engine.plan.liveness_conditions import (
     ALWAYS,

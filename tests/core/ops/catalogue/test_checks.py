@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from core.autodiff.reverse.tf_gradients import gradients
-from core.debug.program import Program
-from core.debug.session import DebugSession
+from core.debug.history.frozen_program import Program
+from core.debug.motion.debug_session import DebugSession
 from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType

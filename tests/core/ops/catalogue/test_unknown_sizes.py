@@ -9,8 +9,8 @@ import pytest
 
 from core.autodiff.reverse.differentiate import differentiate
 from core.autodiff.reverse.gradient_request import GradientRequest
-from core.debug.program import Program
-from core.debug.session import DebugSession
+from core.debug.history.frozen_program import Program
+from core.debug.motion.debug_session import DebugSession
 from core.engine.run.tf_session import Session
 from core.graph.dtypes import UNKNOWN, Shape
 from core.ops import api as tf

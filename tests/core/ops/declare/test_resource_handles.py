@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.debug.session import DebugSession
+from core.debug.motion.debug_session import DebugSession
 from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import SCALAR, DType, Shape

@@ -9,18 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from core.debug.breakpoints import Breakpoint
-from core.debug.changes import Change
-from core.debug.cursor import Cursor
-from core.debug.frame import Frame
-from core.debug.hits import Hits
-from core.debug.loop_points import LoopPoints
-from core.debug.moves import LEGAL, Command, State, require_legal, state_of
-from core.debug.program import Program
-from core.debug.sharing import Shared
-from core.debug.stop import Reason, Stop
-from core.debug.timeline import Timeline
-from core.debug.walk import Walk
+from core.debug.breaks.breakpoints import Breakpoint
+from core.debug.breaks.hit_counts import Hits
+from core.debug.breaks.loop_breakpoints import LoopPoints
+from core.debug.concurrency.shared_variables import Shared
+from core.debug.history.frame import Frame
+from core.debug.history.frozen_program import Program
+from core.debug.history.timeline import Timeline
+from core.debug.history.variable_assignments import Change
+from core.debug.motion.cursor import Cursor
+from core.debug.motion.legal_commands import LEGAL, Command, State, require_legal, state_of
+from core.debug.motion.stepping import Walk
+from core.debug.motion.stopped_state import Reason, Stop
 from core.engine.backend import Backend
 from core.engine.numpy_backend import NumpyBackend
 from core.engine.plan.compile_plan import Plan, compile_plan

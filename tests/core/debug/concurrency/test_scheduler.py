@@ -10,10 +10,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from core.debug.program import Program
-from core.debug.stop import Reason
-from core.debug.thread import MAIN, Condition, Thread
-from core.debug.threads import Threads
+from core.debug.concurrency.scheduler import Threads
+from core.debug.concurrency.thread_state import MAIN, Condition, Thread
+from core.debug.history.frozen_program import Program
+from core.debug.motion.stopped_state import Reason
 from core.errors import GradstepError
 from core.graph.model import TensorRef
 from core.host.derive import derive

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.debug.member import Member
-from core.debug.thread import Condition, ThreadState
+from core.debug.concurrency.scheduled_thread import Member
+from core.debug.concurrency.thread_state import Condition, ThreadState
 from core.engine.run.blocked_run import alone, way_out
 from core.errors import GradstepError
 

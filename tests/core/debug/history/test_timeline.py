@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.debug.changes import assign
-from core.debug.program import Program
-from core.debug.session import DebugSession, first_variables
-from core.debug.sharing import Shared
+from core.debug.concurrency.shared_variables import Shared
+from core.debug.history.frozen_program import Program
+from core.debug.history.variable_assignments import assign
+from core.debug.motion.debug_session import DebugSession, first_variables
 from core.engine.numpy_backend import NumpyBackend
 from core.errors import GradstepError
 from core.graph.dtypes import DType

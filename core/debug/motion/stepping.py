@@ -5,10 +5,10 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from core.debug.cursor import Cursor
-from core.debug.descent import Descent
-from core.debug.loop_points import LoopPoints
-from core.debug.stop import Reason
+from core.debug.breaks.loop_breakpoints import LoopPoints
+from core.debug.motion.cursor import Cursor
+from core.debug.motion.loop_stack import Descent
+from core.debug.motion.stopped_state import Reason
 from core.engine.plan.compile_plan import Plan
 from core.engine.plan.step_groups import Group
 from core.errors import GradstepError

@@ -11,8 +11,8 @@ import numpy as np
 
 from core.autodiff.reverse.differentiate import Differentiation, Slices
 from core.autodiff.reverse.gradient_request import GradientRequest
-from core.debug.frame import Losses
-from core.debug.thread import Thread
+from core.debug.concurrency.thread_state import Thread
+from core.debug.history.frame import Losses
 from core.graph.model import Edge, Graph, TensorRef
 from core.graph.problems import Problem
 

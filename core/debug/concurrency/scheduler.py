@@ -15,16 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from core.debug.breakpoints import Breakpoint
-from core.debug.changes import assign, fitting
-from core.debug.member import Member
-from core.debug.moves import Command
-from core.debug.program import Program
-from core.debug.session import DebugSession, first_variables
-from core.debug.sharing import Shared
-from core.debug.stop import Reason, Stop
-from core.debug.thread import MAIN, Thread, ThreadState
-from core.debug.waits import deadlock, involved, said, state
+from core.debug.breaks.breakpoints import Breakpoint
+from core.debug.concurrency.scheduled_thread import Member
+from core.debug.concurrency.shared_variables import Shared
+from core.debug.concurrency.thread_state import MAIN, Thread, ThreadState
+from core.debug.concurrency.wait_graph import deadlock, involved, said, state
+from core.debug.history.frozen_program import Program
+from core.debug.history.variable_assignments import assign, fitting
+from core.debug.motion.debug_session import DebugSession, first_variables
+from core.debug.motion.legal_commands import Command
+from core.debug.motion.stopped_state import Reason, Stop
 from core.engine.backend import Backend
 from core.engine.numpy_backend import NumpyBackend
 from core.engine.run.tf_session import Session
@@ -149,7 +149,8 @@ class Threads:
         return self.stop
 
     def assign(self, values: Mapping[str, np.ndarray]) -> None:
-        """Give variables other values here, between two steps; see `core.debug.changes`."""
+        """Give variables other values here, between two steps; see
+        `core.debug.history.variable_assignments`."""
         assign(self.sessions, values)
         self._remember(_ASSIGN, values)
 

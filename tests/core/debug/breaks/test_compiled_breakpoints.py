@@ -8,12 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.debug import loop_points
-from core.debug.breakpoints import Breakpoint, BreakpointKind
-from core.debug.hits import Hits
-from core.debug.loop_points import LoopPoints
-from core.debug.program import Program
-from core.debug.stops import StopPoints
+from core.debug.breaks import loop_breakpoints
+from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from core.debug.breaks.compiled_breakpoints import StopPoints
+from core.debug.breaks.hit_counts import Hits
+from core.debug.breaks.loop_breakpoints import LoopPoints
+from core.debug.history.frozen_program import Program
 from core.engine.plan.compile_plan import Plan, compile_plan
 from core.engine.plan.step_groups import owner
 from core.graph.model import Graph, Operation, Phase, TensorRef
@@ -139,7 +139,7 @@ def test_each_of_many_loops_looks_at_the_breakpoints_that_name_it(
         given.append(len(breakpoints))
         return StopPoints(plan, breakpoints, hits)
 
-    monkeypatch.setattr(loop_points, "StopPoints", points)
+    monkeypatch.setattr(loop_breakpoints, "StopPoints", points)
     found = LoopPoints([Breakpoint(op.name) for op in inside])
     assert found.loops(plan) == [*plan.loops]
     assert given == [1] * 20

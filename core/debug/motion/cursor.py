@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
-from core.debug.breakpoints import Breakpoint
-from core.debug.frame import Frame, Losses
-from core.debug.hits import Hits, Path
-from core.debug.stop import Reason
-from core.debug.stops import StopPoints
-from core.debug.timeline import Timeline
+from core.debug.breaks.breakpoints import Breakpoint
+from core.debug.breaks.compiled_breakpoints import StopPoints
+from core.debug.breaks.hit_counts import Hits, Path
+from core.debug.history.frame import Frame, Losses
+from core.debug.history.timeline import Timeline
+from core.debug.motion.stopped_state import Reason
 from core.engine.plan.compile_plan import Step
 from core.errors import GradstepError
 from core.graph.model import TensorRef

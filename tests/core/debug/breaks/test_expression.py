@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.debug.expression import Scope, parse
+from core.debug.breaks.expression import Scope, parse
 from core.errors import GradstepError
 from core.graph.model import TensorRef
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core.debug.cursor import Cursor
-from core.debug.frame import Frame
-from core.debug.inside import Inside, View, looked_at, trace_of
-from core.debug.loop_points import LoopPoints
-from core.debug.place import Place
-from core.debug.stop import Reason
+from core.debug.breaks.loop_breakpoints import LoopPoints
+from core.debug.history.frame import Frame
+from core.debug.motion.cursor import Cursor
+from core.debug.motion.loop_place import Place
+from core.debug.motion.loop_position import Inside, View, looked_at, trace_of
+from core.debug.motion.stopped_state import Reason
 from core.errors import GradstepError
 from core.graph.model import Operation
 

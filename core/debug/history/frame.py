@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from core.debug.inside import View, as_left, trace_of
-from core.debug.timeline import Timeline
+from core.debug.history.timeline import Timeline
+from core.debug.motion.loop_position import View, as_left, trace_of
 from core.engine.memory.device_transfer import get
 from core.engine.plan.liveness_conditions import holds
 from core.engine.plan.steps import storage_name

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.debug.breakpoints import Breakpoint, BreakpointKind
-from core.debug.changes import assign
-from core.debug.hits import Hits
-from core.debug.program import Program
-from core.debug.session import DebugSession
-from core.debug.stops import StopPoints
+from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from core.debug.breaks.compiled_breakpoints import StopPoints
+from core.debug.breaks.hit_counts import Hits
+from core.debug.history.frozen_program import Program
+from core.debug.history.variable_assignments import assign
+from core.debug.motion.debug_session import DebugSession
 from core.errors import GradstepError
 
 

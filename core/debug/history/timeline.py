@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from core.debug.sharing import Link, Shared
+from core.debug.concurrency.shared_variables import Link, Shared
 from core.engine.backend import Backend
 from core.engine.loops.loop_run import LoopRun
 from core.engine.loops.trace_budget import LoopMemory

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.debug.changes import assign, repeat
-from core.debug.program import Program
-from core.debug.session import DebugSession
-from core.debug.sessions import Sessions, held
-from core.debug.thread import Thread
-from core.debug.threads import Threads
+from core.debug.concurrency.scheduler import Threads
+from core.debug.concurrency.session_group import Sessions, held
+from core.debug.concurrency.thread_state import Thread
+from core.debug.history.frozen_program import Program
+from core.debug.history.variable_assignments import assign, repeat
+from core.debug.motion.debug_session import DebugSession
 from core.errors import GradstepError
 from core.ops.build.builder import GraphBuilder
 

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from core.debug.breakpoints import Breakpoint, BreakpointKind
-from core.debug.expression import Expression, Scope, Values, parse
-from core.debug.hits import Hits, Path
-from core.debug.step_index import StepIndex
+from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from core.debug.breaks.expression import Expression, Scope, Values, parse
+from core.debug.breaks.hit_counts import Hits, Path
+from core.debug.motion.step_index import StepIndex
 from core.engine.plan.compile_plan import Plan
 from core.engine.plan.step_groups import owner
 from core.graph.model import Operation, TensorRef

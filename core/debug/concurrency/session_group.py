@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from core.debug.breakpoints import Breakpoint
-from core.debug.changes import concerned
-from core.debug.threads import Threads
+from core.debug.breaks.breakpoints import Breakpoint
+from core.debug.concurrency.scheduler import Threads
+from core.debug.history.variable_assignments import concerned
 from core.engine.run.variable_copies import copied, variables
 from core.errors import GradstepError
 

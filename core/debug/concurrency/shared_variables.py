@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from core.debug.seen import Seen
+from core.debug.concurrency.observed_writes import Seen
 from core.engine.memory.device_transfer import kept
 from core.engine.plan.compile_plan import Plan
 from core.engine.run.recording import Recording

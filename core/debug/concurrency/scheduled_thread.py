@@ -5,10 +5,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from functools import cached_property
 
-from core.debug.session import DebugSession
-from core.debug.sharing import Shared
-from core.debug.stop import Reason, Stop
-from core.debug.thread import ENDS, MAIN, Thread
+from core.debug.concurrency.shared_variables import Shared
+from core.debug.concurrency.thread_state import ENDS, MAIN, Thread
+from core.debug.motion.debug_session import DebugSession
+from core.debug.motion.stopped_state import Reason, Stop
 from core.engine.run.blocked_run import who_helps
 from core.errors import GradstepError
 from core.ops.state.queue import WouldBlockError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
-from core.debug.breakpoints import Breakpoint, BreakpointKind
+from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from core.engine.plan.compile_plan import Plan
 from core.engine.plan.step_groups import Group, owner
 from core.graph.model import Operation, Phase

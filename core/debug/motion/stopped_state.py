@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from core.debug.place import Place
+from core.debug.motion.loop_place import Place
 from core.errors import GradstepError
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.debug.breakpoints import Breakpoint, BreakpointKind
-from core.debug.hits import Hits
-from core.debug.stops import StopPoints
+from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from core.debug.breaks.compiled_breakpoints import StopPoints
+from core.debug.breaks.hit_counts import Hits
 from core.engine.plan.compile_plan import Plan, Step
 
 

@@ -10,9 +10,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.debug.moves import LEGAL, Command
-from core.debug.program import Program
-from core.debug.session import DebugSession
+from core.debug.history.frozen_program import Program
+from core.debug.motion.debug_session import DebugSession
+from core.debug.motion.legal_commands import LEGAL, Command
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import TensorRef

@@ -1,0 +1,1 @@
+"""Where a run stops: breakpoints, their conditions, and how often each was hit."""
