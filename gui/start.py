@@ -30,7 +30,7 @@ BESIDE = (  # by a thread: nothing of Qt's is in it
     "core.io.store",
     "core.io.blocks",
     "core.ops.typing.flatten_loops",
-    "core.layout.nested",
+    "core.layout.nested_scopes",
     "core.engine.run.variable_copies",
 )
 HERE = (  # by the main thread, one in a turn of the event loop
@@ -139,6 +139,6 @@ def _import_beside(document: Path | None) -> FileReader | None:
 def _import_ahead() -> None:
     """What the first document needs, and the palette: every op type and every block."""
     import core.ops.catalogue  # noqa: F401
-    from core.layers.block import all_blocks
+    from core.layers.block_table import all_blocks
 
     list(all_blocks())

@@ -11,7 +11,7 @@ from PySide6.QtGui import QDesktopServices
 
 from core.autodiff.reverse.gradient_request import OverrideKind
 from core.graph.model import Operation, TensorRef
-from core.layers.block import Block
+from core.layers.block_table import Block
 from gui import windows
 from gui.action import selected_operation
 from gui.canvas.answers import ANSWERS

@@ -14,10 +14,10 @@ from core.graph.model import Constant, Graph, TensorRef
 from core.graph.scopes import parents
 from core.io.document import Document
 from core.io.value_edits import with_fresh_value
-from core.layers.block import find_block
-from core.layers.expansion import expand
-from core.layout.boxes import Box
-from core.layout.engines import layout
+from core.layers.block_expansion import expand
+from core.layers.block_table import find_block
+from core.layout.box_diagram import Box
+from core.layout.layout_engines import layout
 
 Point = tuple[float, float]
 _SIZE = (172.0, 64.0)  # of a node on the canvas, scene units

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from core.layers.block import Outputs, block
-from core.layers.settings import flag, whole
+from core.layers.block_settings import flag, whole
+from core.layers.block_table import Outputs, block
 from core.ops import api as tf
 from core.ops.api.tf_dense_layers import last_size
 from core.ops.build.builder import Tensor, call

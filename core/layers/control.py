@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.layers.block import Outputs, block
-from core.layers.settings import whole
+from core.layers.block_settings import whole
+from core.layers.block_table import Outputs, block
 from core.ops import api as tf
 from core.ops.build.builder import Tensor
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.layers.block import Outputs, block, here
-from core.layers.settings import choice, flag, number, whole
+from core.layers.block_settings import choice, flag, number, whole
+from core.layers.block_table import Outputs, block, here
 from core.ops import api as tf
 from core.ops.api.tf_dense_layers import ACTIVATIONS
 from core.ops.build.initializers import INITIALIZERS

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.layers.block import Outputs, block
-from core.layers.settings import number, sizes, whole
+from core.layers.block_settings import number, sizes, whole
+from core.layers.block_table import Outputs, block
 from core.ops import api as tf
 from core.ops.build.builder import Tensor
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from core.graph.dtypes import DType
-from core.layers.block import Outputs, block
+from core.layers.block_settings import choice, sizes, whole
+from core.layers.block_table import Outputs, block
 from core.layers.dense_layers import ACTIVATION, BIAS, INITIALIZER
-from core.layers.settings import choice, sizes, whole
 from core.ops import api as tf
 from core.ops.build.builder import Tensor, call
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.layers.block import Build, Outputs, block, here
-from core.layers.settings import choice, number, whole
+from core.layers.block_settings import choice, number, whole
+from core.layers.block_table import Build, Outputs, block, here
 from core.ops import api as tf
 from core.ops.api.tf_loss_weights import REDUCTIONS
 from core.ops.build.builder import Tensor

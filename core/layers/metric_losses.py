@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.layers.block import Outputs, block
-from core.layers.settings import choice, number, whole
+from core.layers.block_settings import choice, number, whole
+from core.layers.block_table import Outputs, block
 from core.ops import api as tf
 from core.ops.api.tf_dense_layers import last_size
 from core.ops.build.builder import Tensor, call

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.layers.block import Outputs, block
+from core.layers.block_settings import choice, number, whole
+from core.layers.block_table import Outputs, block
 from core.layers.dense_layers import INITIALIZER
-from core.layers.settings import choice, number, whole
 from core.ops import api as tf
 from core.ops.api.tf_dense_layers import last_size
 from core.ops.build.builder import Tensor

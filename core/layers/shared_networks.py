@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.layers.block import Outputs, block
-from core.layers.network import NETWORK, Network
-from core.layers.settings import Setting, choice, flag, whole
+from core.layers.block_settings import Setting, choice, flag, whole
+from core.layers.block_table import Outputs, block
+from core.layers.network_reuse import NETWORK, Network
 from core.ops import api as tf
 from core.ops.build.builder import Tensor, call
 

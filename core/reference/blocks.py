@@ -6,10 +6,10 @@ import inspect
 from collections.abc import Iterator
 
 from core.graph.model import Graph
-from core.layers.block import Block, BlockInput, all_blocks
-from core.layers.expansion import expand
-from core.layers.network import NETWORK
-from core.layers.settings import Setting
+from core.layers.block_expansion import expand
+from core.layers.block_settings import Setting
+from core.layers.block_table import Block, BlockInput, all_blocks
+from core.layers.network_reuse import NETWORK
 from core.ops.declare.op_subjects import family_title
 
 _INTRODUCTION = """\

@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from core.errors import GradstepError
 from core.ops.build.builder import GraphBuilder, Tensor
 from core.ops.build.indexed_slices import IndexedSlices
-from core.train.plain import PLAIN, apply_plain
-from core.train.sparse_steps import adam_rows, descend_rows
-from core.train.update import Pair, Update, Updates
+from core.train.dense_updates import PLAIN, apply_plain
+from core.train.sparse_updates import adam_rows, descend_rows
+from core.train.update_ops import Pair, Update, Updates
 
 
 def apply_updates(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from core.graph.loop import carried_by, surrounding, within
 from core.graph.model import Edge, Operation, TensorRef
 from core.io.adding import first_fit
-from core.layers.block import all_blocks
+from core.layers.block_table import all_blocks
 from core.ops.declare.op_subjects import catalogue, family_title, subject_title
 from core.ops.declare.op_successors import SUCCESSORS, names_of
 from core.ops.declare.table import OpDef, all_ops, lookup

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QPoint, QPointF, Qt
 
-from core.layout.boxes import GRID
+from core.layout.box_diagram import GRID
 from gui import commands
 from gui.canvas import looking
 from gui.canvas.arrays import Movement

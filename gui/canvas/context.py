@@ -12,7 +12,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu
 
 from core.graph.model import Edge
-from core.layout.boxes import LAYER_GAP
+from core.layout.box_diagram import LAYER_GAP
 from gui import commands, icons
 from gui.actions import BY_ID
 from gui.canvas import adding, carrying, keyboard, keys, scopes, tips

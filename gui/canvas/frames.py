@@ -11,7 +11,7 @@ import numpy as np
 from core.graph.loop import LOOP, Loop, loop_of
 from core.graph.model import Graph, Operation
 from core.graph.scopes import parents
-from core.layout.nested import SIDE, TITLE
+from core.layout.nested_scopes import SIDE, TITLE
 
 MOST = 200  # of more, the outermost are drawn
 _ITERATION = " iteration"  # after a While's name: no operation is called so

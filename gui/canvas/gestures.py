@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QPen
 from PySide6.QtWidgets import QGraphicsRectItem
 
-from core.layout.boxes import GRID
+from core.layout.box_diagram import GRID
 from gui.canvas.arrays import Movement
 from gui.theme import faded
 

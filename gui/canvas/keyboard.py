@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPoint
 
 from core.graph.model import Edge, TensorRef
-from core.layout.boxes import GRID
+from core.layout.box_diagram import GRID
 from gui.canvas import adding, walking
 
 if TYPE_CHECKING:

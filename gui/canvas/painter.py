@@ -10,7 +10,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPen
 
-from core.layout.nested import SIDE, TITLE
+from core.layout.nested_scopes import SIDE, TITLE
 from gui.canvas import batch
 from gui.canvas.arrays import SceneArrays
 from gui.canvas.boxes import KINDS

@@ -7,9 +7,9 @@ from types import MappingProxyType
 
 import numpy as np
 
-from core.layout import boxes as layout_boxes
-from core.layout.engines import SMALL, layout
-from core.layout.nested import SIDE, TITLE
+from core.layout import box_diagram as layout_boxes
+from core.layout.layout_engines import SMALL, layout
+from core.layout.nested_scopes import SIDE, TITLE
 from gui.canvas.arrays import WIDTH, Point, heights
 from gui.canvas.visible import VisibleGraph
 

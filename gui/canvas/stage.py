@@ -12,7 +12,7 @@ from core.errors import GradstepError
 from core.graph.model import Edge, Graph, TensorRef
 from core.io.document import Document
 from core.io.requests import whole_request
-from core.layout import worker
+from core.layout import layout_process
 from gui import commands
 from gui.background import Background
 from gui.canvas import placement, scopes
@@ -137,7 +137,7 @@ class Stage(QObject):
         visible = self.arrays.visible
         boxes, arrows = placement.diagram(visible)
         self._background.run(
-            lambda: worker.arrange(boxes, arrows),
+            lambda: layout_process.arrange(boxes, arrows),
             lambda places: self._take_arranged(visible, places),
             self.workspace.complain,
         )
@@ -214,7 +214,7 @@ class Stage(QObject):
                 self.rebuild()
                 self.placed.emit()
 
-        self._background.run(lambda: worker.arrange(boxes, arrows), placed, self._give_up)
+        self._background.run(lambda: layout_process.arrange(boxes, arrows), placed, self._give_up)
 
     def _give_up(self, error: GradstepError) -> None:
         self.laying_out = False

@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView
 
 from core.graph.model import Edge
-from core.layout.boxes import GRID
+from core.layout.box_diagram import GRID
 from gui import commands
 from gui.canvas import (
     adding,

@@ -10,8 +10,8 @@ from core.graph.loop import anywhere, carried_by, loops_around
 from core.graph.model import Edge, Graph, TensorRef
 from core.graph.scopes import is_inside, moved_to, parents
 from core.io import adding, blocks, edits, pieces
-from core.layers.block import find_block
-from core.layers.network import ends
+from core.layers.block_table import find_block
+from core.layers.network_reuse import ends
 from core.ops.declare.table import find
 from core.ops.typing.flatten_loops import closed
 from gui.commands.saying import says_why

@@ -12,8 +12,8 @@ from core.errors import GradstepError
 from core.graph.model import TensorRef
 from core.graph.scopes import children
 from core.io.blocks import shareable
-from core.layers.block import Block
-from core.layers.expansion import Expansion, expand
+from core.layers.block_expansion import Expansion, expand
+from core.layers.block_table import Block
 from gui import commands
 from gui.dialogs.dialog import Dialog, words
 from gui.dialogs.setting_fields import SettingField, field_of, title_of

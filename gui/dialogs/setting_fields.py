@@ -8,7 +8,7 @@ from typing import Any
 
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QWidget
 
-from core.layers.settings import Setting
+from core.layers.block_settings import Setting
 from gui.plain import plain
 
 

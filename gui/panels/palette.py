@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit
 
-from core.layers.block import Block, all_blocks
+from core.layers.block_table import Block, all_blocks
 from core.ops.declare.op_subjects import catalogue, family_title, subject_title
 from core.ops.declare.op_successors import SUCCESSORS, names_of
 from core.ops.declare.table import OpDef, all_ops

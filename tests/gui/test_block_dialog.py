@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox
 
 from core.io.document import Document
-from core.layers.block import find_block
+from core.layers.block_table import find_block
 from core.ops.build.variable import is_trainable
 from gui import commands
 from gui.canvas.adding import operations

@@ -16,7 +16,7 @@ from core.graph.loop import within
 from core.graph.model import Constant, Edge, Operation, TensorRef
 from core.graph.scopes import is_inside, parents
 from core.io.document import CodeItem, CodeKind, Document, Optimizer
-from core.layers.block import all_blocks
+from core.layers.block_table import all_blocks
 from core.ops.build.variable import VARIABLES
 from core.ops.declare.table import all_ops, find
 from core.train.optimizers import OPTIMIZERS

@@ -31,7 +31,7 @@ def ours(rate: float, **how: Any) -> Program:
     from core.ops import api as tf
     from core.ops.build.builder import GraphBuilder
     from core.ops.build.indexed_slices import IndexedSlices
-    from core.train.rows import summed
+    from core.train.unique_rows import summed
     from tests.bench.ours import program
 
     build = GraphBuilder()

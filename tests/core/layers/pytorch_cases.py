@@ -15,8 +15,8 @@ import numpy as np
 from core.autodiff.reverse.tf_gradients import gradients
 from core.engine.run.tf_session import Session
 from core.graph.model import Graph
-from core.layers.block import find_block
-from core.layers.expansion import Expansion, expand
+from core.layers.block_expansion import Expansion, expand
+from core.layers.block_table import find_block
 from core.ops.build.builder import GraphBuilder, call
 from core.ops.build.indexed_slices import IndexedSlices
 from core.ops.build.variable import found_variable

@@ -11,8 +11,8 @@ import numpy as np
 from core.graph.model import TensorRef
 from core.io.blocks import add_block
 from core.io.document import Document
-from core.layers.block import Block
-from core.layers.expansion import expand
+from core.layers.block_expansion import expand
+from core.layers.block_table import Block
 
 # Settings of blocks that need some; the network that they name is drawn first.
 NETWORKS = {"perceptual_loss": "conv2d", "towers": "dense"}

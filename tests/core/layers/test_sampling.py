@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from core.engine.run.tf_session import Session
-from core.layers.block import find_block
-from core.layers.expansion import expand
+from core.layers.block_expansion import expand
+from core.layers.block_table import find_block
 from core.ops.build.builder import GraphBuilder
 
 # tf.distributions.Bernoulli(probs=linspace(0, 1, 12)).sample(seed=7), TensorFlow 2.21.

@@ -21,7 +21,7 @@ from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, Tensor
 from core.ops.build.indexed_slices import IndexedSlices
 from core.train.optimizers import Updates, apply_updates
-from core.train.rows import summed
+from core.train.unique_rows import summed
 
 W = np.array([[1, -2], [0.5, 3], [-1, 0.25], [2, -0.5]], np.float32)
 WEIGHTS = np.array([[1, 2], [3, -1], [0.5, 1], [-2, 0.5], [1, 1]], np.float32)

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Edge, TensorRef
 from core.io.document import Document, View
-from core.layers.block import all_blocks
+from core.layers.block_table import all_blocks
 from core.ops.build.builder import GraphBuilder
 from core.ops.declare.table import all_ops
 from gui import commands

@@ -17,13 +17,13 @@ from PySide6.QtWidgets import QApplication
 from core.graph.loop import LOOP, loop_of
 from core.io.blocks import add_block
 from core.io.document import Document
-from core.layout.nested import SIDE, TITLE
+from core.layout.nested_scopes import SIDE, TITLE
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder
 from gui import commands
 from gui.canvas import scopes
 from gui.canvas.frames import Frame, frames, surroundings
-from tests.core.layout.test_nested import HOMES
+from tests.core.layout.test_nested_scopes import HOMES
 
 LEFT = Qt.MouseButton.LeftButton
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from core.autodiff.reverse.gradient_request import GradientRequest
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Graph, Operation, TensorRef
-from core.layout.nested import TITLE
+from core.layout.nested_scopes import TITLE
 from core.ops.typing.inference import infer
 from gui.canvas.arrays import SceneArrays
 from gui.canvas.frames import Frame

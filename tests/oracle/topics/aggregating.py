@@ -8,8 +8,8 @@ import numpy as np
 
 from core.autodiff.reverse.tf_gradients import gradients
 from core.graph.model import TensorRef
-from core.layers.block import find_block
-from core.layers.expansion import expand
+from core.layers.block_expansion import expand
+from core.layers.block_table import find_block
 from core.layers.metric_losses import center_loss
 from core.ops import api as tf
 from core.ops.build.builder import Tensor, call

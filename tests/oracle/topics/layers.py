@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from core.autodiff.reverse.tf_gradients import gradients
-from core.layers.block import find_block
-from core.layers.expansion import expand
+from core.layers.block_expansion import expand
+from core.layers.block_table import find_block
 from core.ops import api as tf
 from core.ops.build.builder import Tensor, call
 from core.ops.build.python_values import as_written

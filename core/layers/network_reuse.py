@@ -10,7 +10,7 @@ from core.graph.loop import LOOP, loop_of
 from core.graph.model import Graph, Operation, TensorRef
 from core.graph.relabel import relabel_loop
 from core.graph.scopes import is_inside
-from core.layers.around import Around
+from core.layers.outer_graph import Around
 from core.ops.build.builder import Tensor
 from core.ops.build.collections import GraphKeys, is_in
 from core.ops.build.variable import VARIABLES, variable_read_by

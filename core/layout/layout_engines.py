@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.layout import layered, nested, routed
-from core.layout.boxes import Arrow, Box, Diagram, Positions, by_id
+from core.layout import graphlay_engine, nested_scopes, sugiyama
+from core.layout.box_diagram import Arrow, Box, Diagram, Positions, by_id
 
 # Up to so many boxes our own engine answers at once, so that no process need be started.
 SMALL = 150
-ENGINES = {"graphlay": routed.arrange, "own": layered.arrange}
+ENGINES = {"graphlay": graphlay_engine.arrange, "own": sugiyama.arrange}
 
 
 def layout(boxes: Sequence[Box], arrows: Sequence[Arrow], engine: str = "") -> Positions:
@@ -28,10 +28,10 @@ def layout(boxes: Sequence[Box], arrows: Sequence[Arrow], engine: str = "") -> P
         return ENGINES[engine or choose(diagram)](diagram)
 
     if any(box.scopes for box in boxes):
-        return nested.arrange(boxes, arrows, centres)
+        return nested_scopes.arrange(boxes, arrows, centres)
     return by_id(boxes, centres(Diagram.of(boxes, arrows)))
 
 
 def choose(diagram: Diagram) -> str:
     """The engine to ask first."""
-    return "graphlay" if len(diagram) > SMALL and routed.suits(diagram) else "own"
+    return "graphlay" if len(diagram) > SMALL and graphlay_engine.suits(diagram) else "own"

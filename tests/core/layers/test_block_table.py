@@ -23,8 +23,8 @@ from core.io.document import Document
 from core.io.edits import remove_operations
 from core.io.graphdef import from_pb
 from core.io.graphdef_export import to_pb
-from core.layers.block import all_blocks, find_block
-from core.layers.expansion import expand
+from core.layers.block_expansion import expand
+from core.layers.block_table import all_blocks, find_block
 from core.ops.build.builder import GraphBuilder, call
 from core.ops.build.collections import GraphKeys, is_in
 from core.ops.build.variable import is_trainable

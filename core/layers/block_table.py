@@ -13,7 +13,7 @@ from typing import Any
 import core.layers
 from core.errors import GradstepError
 from core.graph.suggestions import did_you_mean, near
-from core.layers.settings import Setting
+from core.layers.block_settings import Setting
 from core.ops import api as tf
 
 Outputs = Any  # a tensor, or a nesting of them

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from core.ops.build.builder import Tensor
-from core.train.update import Pair, Update
+from core.train.update_ops import Pair, Update
 
 _GRADIENT = "gradient"
 _L1, _L2 = "l1_regularization_strength", "l2_regularization_strength"

@@ -15,7 +15,7 @@ from core.graph.model import Operation, Phase, TensorRef
 from core.ops.build.builder import GraphBuilder, Tensor
 from core.ops.build.indexed_slices import IndexedSlices
 from core.ops.declare.attribute_kinds import attribute
-from core.train.rows import summed
+from core.train.unique_rows import summed
 
 Gradient = Tensor | IndexedSlices
 Pair = tuple[str, Gradient]  # variable, gradient of the loss with respect to it

@@ -14,10 +14,10 @@ from core.errors import GradstepError
 from core.graph.dtypes import TensorType
 from core.graph.free_names import fresh_scope
 from core.graph.model import Graph, TensorRef
-from core.layers.around import Around
-from core.layers.block import Block, BlockInput
-from core.layers.network import NETWORK, Network
-from core.layers.settings import Setting
+from core.layers.block_settings import Setting
+from core.layers.block_table import Block, BlockInput
+from core.layers.network_reuse import NETWORK, Network
+from core.layers.outer_graph import Around
 from core.ops.build.builder import GraphBuilder, Tensor
 from core.ops.build.collections import GraphKeys, is_in
 from core.ops.build.variable_scopes import VariableScope

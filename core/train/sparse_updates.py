@@ -8,8 +8,8 @@ from core.graph.dtypes import DType
 from core.graph.model import TensorRef
 from core.ops.build.builder import Tensor
 from core.ops.build.indexed_slices import IndexedSlices
-from core.train.rows import summed
-from core.train.update import Update
+from core.train.unique_rows import summed
+from core.train.update_ops import Update
 
 
 def descend_rows(update: Update, variable: str, rate: Tensor, rows: IndexedSlices) -> None:
