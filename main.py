@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from core.cli.main import main
 
 if TYPE_CHECKING:
+    from core.document.document import Document
     from core.host.devices import DeviceServices
-    from core.io.document import Document
 
 
 class Gradstep:

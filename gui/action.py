@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from PySide6.QtGui import QKeySequence
 
 from core.autodiff.reverse.gradient_request import gradient_name, native_name
+from core.document.requested_functions import missing_code
+from core.document.requests import every_request
 from core.graph.model import Operation
-from core.io.asked_code import missing_code
-from core.io.requests import every_request
 from gui.selected import selected_unit
 from gui.workspace import Workspace
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from core.io.document import Optimizer
+from core.document.document import Optimizer
 from gui import action as when
 from gui import commands
 from gui.action import Action, Run, Test, controls, legal, window

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal
 
+from core.document.document import Document
 from core.errors import GradstepError
 from core.io import atomic, edit_journal, in_place
 from core.io.claims import Claim
-from core.io.document import Document
 from core.io.edit_journal import Note
 from core.io.keeper import Keeper, lock_of
 from gui.settings import settings, state_folder

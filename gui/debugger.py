@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from core.document.document import Document
 from core.graph.model import Edge, TensorRef
 from core.host.messages import (
     CheckGradients,
@@ -29,7 +30,6 @@ from core.host.messages import (
 )
 from core.host.permission import Permission
 from core.host.wire import Buffer
-from core.io.document import Document
 from gui.bridge import EngineBridge
 from gui.checks import should_check, with_nodes
 from gui.losses import foremost, shown_loss

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from core.document.document import Document
+from core.document.expectation import variations
 from core.host.messages import (
     CheckedExpectation,
     CheckExpectations,
@@ -16,8 +18,6 @@ from core.host.messages import (
     Message,
 )
 from core.host.trust import came_with_program
-from core.io.document import Document
-from core.io.expectation import variations
 from gui.run_by import same_but_breakpoints
 
 if TYPE_CHECKING:

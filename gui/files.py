@@ -9,9 +9,9 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
+from core.document.document import Document
 from core.errors import GradstepError
 from core.io.budget import DEFAULT, OverBudgetError, enough_for
-from core.io.document import Document
 from core.io.example_index import EXAMPLES
 from core.io.on_disk import FileChangedError, OnDisk, look
 from gui.autosave import Autosave, Recovered

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from core.document.document import Document, View
 from core.graph.loop import within
 from core.graph.scopes import parents
-from core.io.document import Document, View
 
 MANY = 60  # operations; up to so many can be taken in at once
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEventLoop, QTimer
 
+from core.document.document import Document
 from core.errors import GradstepError
-from core.io.document import Document
 from gui.app import application
 from gui.canvas import export
 from gui.canvas.stage import Stage

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from pathlib import Path
 
+from core.document.document import Document
 from core.errors import GradstepError
 from core.host import trust
 from core.host.permission import Permission
-from core.io.document import Document
 from core.io.fingerprint import fingerprint
 
 

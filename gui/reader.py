@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from core.document.document import Document
+from core.document.feed_placeholders import with_placeholders
 from core.errors import GradstepError
 from core.io.budget import DEFAULT
-from core.io.document import Document
 from core.io.example_index import is_bundled
-from core.io.fed import with_placeholders
 from core.io.fingerprint import fingerprint
 from core.ops.typing.inference import Inference, declared
 from gui.background import Background

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import fields, replace
 
 from core.debug.breaks.breakpoints import Breakpoint
+from core.document.document import Document
 from core.host.messages import BreakpointSpec, SetBreakpoints
-from core.io.document import Document
 
 
 def same_run(old: Document, new: Document) -> bool:

@@ -28,7 +28,7 @@ BESIDE = (  # by a thread: nothing of Qt's is in it
     READER,
     "core.host.client",
     "core.io.store",
-    "core.io.blocks",
+    "core.document.block_insertion",
     "core.ops.typing.flatten_loops",
     "core.layout.nested_scopes",
     "core.engine.run.variable_copies",

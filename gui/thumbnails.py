@@ -6,8 +6,8 @@ import numpy as np
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPixmap
 
-from core.io.document import Document
-from core.io.requests import whole_request
+from core.document.document import Document
+from core.document.requests import whole_request
 from core.ops.typing.inference import infer
 from gui.canvas.arrays import SceneArrays
 from gui.canvas.facts import Facts

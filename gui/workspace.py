@@ -10,6 +10,9 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
+from core.document.document import Document
+from core.document.feed_placeholders import with_placeholders
+from core.document.unsaved_changes import has_work
 from core.errors import GradstepError
 from core.graph.changes import Changes, diff
 from core.graph.model import Edge, TensorRef
@@ -25,10 +28,7 @@ from core.host.messages import (
 from core.host.permission import Permission
 from core.host.wire import Buffer
 from core.io.budget import DEFAULT
-from core.io.changed import has_work
-from core.io.document import Document
 from core.io.example_index import EXAMPLES
-from core.io.fed import with_placeholders
 from core.io.on_disk import OnDisk, look
 from core.ops.typing.flatten_loops import opened, opened_types
 from core.ops.typing.inference import Inference

@@ -11,14 +11,14 @@ from core.autodiff.recognition.recognised_gradients import answered
 from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
 from core.cli.candidates import to_differentiate, to_differentiate_by
 from core.cli.output import usage
+from core.document.document import Document
+from core.document.requests import every_request, main_request
 from core.engine.run.feed_values import instead_of, missing_tensor
 from core.errors import GradstepError
 from core.graph.loop import anywhere, within
 from core.graph.model import Edge, Graph, TensorRef
 from core.graph.suggestions import near
 from core.host.overrides import near_miss
-from core.io.document import Document
-from core.io.requests import every_request, main_request
 
 
 def as_asked(document: Document, args: argparse.Namespace) -> Document:

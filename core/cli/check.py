@@ -14,6 +14,9 @@ from core.cli.loading import Loaded, as_it_stands, load
 from core.cli.ports import Answer, Application
 from core.cli.problem_output import problem_object
 from core.cli.situation import situation, situations
+from core.document.document import CodeKind
+from core.document.requested_functions import Asked
+from core.document.requests import main_request
 from core.engine.backend import Backend
 from core.errors import GradstepError
 from core.graph.problems import Problem
@@ -25,9 +28,6 @@ from core.host.expectations import check_expectations
 from core.host.messages import CheckedExpectation, CheckedTensor, GradientTable
 from core.host.missing_code import needed_code
 from core.host.racing import races_of
-from core.io.asked_code import Asked
-from core.io.document import CodeKind
-from core.io.requests import main_request
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:

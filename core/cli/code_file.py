@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from core.cli.output import usage
+from core.document.document import CodeItem, Document
+from core.document.function_source import functions_in, serves
+from core.document.requested_functions import Asked, asked_code
 from core.errors import GradstepError
 from core.graph.suggestions import did_you_mean, listed, near
-from core.io.asked_code import Asked, asked_code
-from core.io.code_source import functions_in, serves
-from core.io.document import CodeItem, Document
 from core.io.open import read_file
 
 

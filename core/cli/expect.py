@@ -12,12 +12,12 @@ from core.cli.loading import as_it_stands
 from core.cli.output import tensor_object, usage
 from core.cli.ports import Answer, Application
 from core.cli.trust import pass_trust_on
+from core.document.document import Document
+from core.document.expectation import Expectation, ExpectationKind, Variation
 from core.graph.model import Constant, TensorRef
 from core.host.expectation_verdict import shown
 from core.host.expecting import expected, with_expected
 from core.io import store
-from core.io.document import Document
-from core.io.expectation import Expectation, ExpectationKind, Variation
 
 _SUFFIX = ".gradstep"
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from core.cli.values import parse_feed
+from core.document.document import Document
 from core.engine.run.feed_values import feed_arrays
 from core.errors import GradstepError
 from core.graph.model import Constant, Graph, TensorRef
-from core.io.document import Document
 
 
 def fed(graph: Graph, args: argparse.Namespace) -> Mapping[TensorRef, np.ndarray]:

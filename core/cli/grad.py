@@ -18,14 +18,14 @@ from core.cli.ports import Answer, Application
 from core.cli.problem_output import problem_object, problem_text
 from core.cli.situation import held, situation
 from core.debug.history.frozen_program import name_of
+from core.document.document import CodeKind
+from core.document.requests import every_request
 from core.engine.backend import Backend
 from core.engine.run.tf_session import Session
 from core.graph.model import Graph, TensorRef
 from core.graph.problems import Problem
 from core.host.evaluator import Evaluator
 from core.host.overrides import unmatched, unregistered
-from core.io.document import CodeKind
-from core.io.requests import every_request
 
 Gradients = Mapping[TensorRef, "np.ndarray | None"]
 Rows = Mapping[TensorRef, tuple[np.ndarray, np.ndarray]]  # values, indices of IndexedSlices

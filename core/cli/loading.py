@@ -14,6 +14,8 @@ from core.cli.asking import as_asked
 from core.cli.code_file import code_from
 from core.cli.feeding import fed, with_feeds
 from core.cli.output import warn
+from core.document.document import CodeKind, Document
+from core.document.feed_placeholders import with_placeholders
 from core.engine.backend import Backend
 from core.engine.run.feed_values import feed_arrays
 from core.engine.run.tf_session import Session
@@ -24,8 +26,6 @@ from core.host.roles import in_role
 from core.host.sandbox import is_confined
 from core.host.trust import permission, set_aside_damage
 from core.host.user_code import Function, functions_of
-from core.io.document import CodeKind, Document
-from core.io.fed import with_placeholders
 from core.io.open import read
 
 

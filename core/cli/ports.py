@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from core.document.document import Document
     from core.host.devices import DeviceServices
-    from core.io.document import Document
 
 
 class Application(Protocol):

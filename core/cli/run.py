@@ -13,10 +13,10 @@ from core.cli import arguments, waiting
 from core.cli.loading import Loaded, load, start
 from core.cli.output import kernel_lines, table, tensor_object, tensor_text, usage
 from core.cli.ports import Answer, Application
+from core.document.requests import whole_request
 from core.engine.backend import Backend
 from core.engine.run.tf_session import Session
 from core.graph.model import Graph, TensorRef
-from core.io.requests import whole_request
 from core.ops.declare.table import find
 
 Values = dict[str, "np.ndarray | None"]

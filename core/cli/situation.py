@@ -8,11 +8,11 @@ from core.autodiff.recognition.recognised_gradients import answered
 from core.autodiff.reverse.differentiate import Differentiation
 from core.autodiff.reverse.gradient_request import GradientRequest
 from core.cli.loading import Loaded, start
+from core.document.document import CodeKind, Document
+from core.document.requests import every_request, main_request, requests
 from core.engine.backend import Backend
 from core.engine.plan.steps import storage_name
 from core.host.situation import Situation
-from core.io.document import CodeKind, Document
-from core.io.requests import every_request, main_request, requests
 from core.ops.build.variable import VARIABLES
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from core.cli.arguments import budget
 from core.cli.output import usage
 from core.cli.trust import pass_trust_on
+from core.document.document import Document
 from core.errors import GradstepError
 from core.graph.model import Constant
 from core.io import store
-from core.io.document import Document
 from core.io.open import read
 
 _SUFFIX = ".gradstep"

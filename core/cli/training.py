@@ -12,15 +12,15 @@ from core.cli.loading import Loaded
 from core.cli.output import usage
 from core.cli.run import Values, runs_only
 from core.debug.history.frozen_program import Program
+from core.document.document import Document
+from core.document.requests import loss_of
 from core.engine.plan.steps import storage_name
 from core.engine.run.tf_session import Session
 from core.engine.run.variable_store import VariableStore
 from core.errors import GradstepError
 from core.graph.model import Constant, Graph, Operation, TensorRef
 from core.host.derive import derive
-from core.io.document import Document
 from core.io.failures import inside
-from core.io.requests import loss_of
 from core.ops.build.variable import VARIABLES
 from core.ops.declare.table import find
 from core.ops.state.opaque_state import State

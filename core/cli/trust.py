@@ -10,10 +10,10 @@ import msgspec
 
 from core.cli.output import table, usage, warn
 from core.cli.ports import Answer, Application
+from core.document.document import Document
 from core.errors import GradstepError
 from core.host import trust
 from core.host.trust_store import Decision
-from core.io.document import Document
 
 DIGITS = 12  # of a fingerprint, in a list
 _LEAST = 4  # digits that name a program

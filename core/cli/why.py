@@ -16,6 +16,8 @@ from core.cli.ports import Answer, Application
 from core.cli.situation import asking, situation
 from core.debug.motion.debug_session import DebugSession
 from core.debug.motion.stopped_state import Reason
+from core.document.document import CodeKind
+from core.document.requests import main_request
 from core.engine.backend import Backend
 from core.graph.model import TensorRef
 from core.host.derive import derive
@@ -24,8 +26,6 @@ from core.host.messages import Explanation
 from core.host.passing import found_bottlenecks
 from core.host.position import begin
 from core.host.situation import situation_of
-from core.io.document import CodeKind
-from core.io.requests import main_request
 
 Explanations = dict[str, Explanation]
 

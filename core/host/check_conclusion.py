@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from core.autodiff.check.check_result import Verdict
 from core.debug.breaks.expression_names import mentioned, names_a_tensor
+from core.document.expectation import Expectation, ExpectationKind, Variation
 from core.graph.problems import Problem
 from core.host.gradient_words import clauses, sentence
 from core.host.messages import CheckedExpectation, GradientTable
-from core.io.expectation import Expectation, ExpectationKind, Variation
 
 _SETTLED = (ExpectationKind.EQUALS, ExpectationKind.NONE)  # say what a gradient is
 _EXPECTED = ", as the document expects"

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from core.debug.history.frozen_program import Program
+from core.document.document import CodeKind, Document
+from core.document.feed_placeholders import with_placeholders
 from core.garbage_collection import collector_paused
 from core.graph.changes import sharing
 from core.graph.problems import Problem
@@ -23,8 +25,6 @@ from core.host.targets import missing_names, run_targets, sound_threads
 from core.host.training import with_training
 from core.host.unneeded import as_remarks
 from core.host.user_code import Function, functions_of
-from core.io.document import CodeKind, Document
-from core.io.fed import with_placeholders
 from core.ops.state.print_output import Print, to_stderr
 from core.ops.typing.inference import declared
 from core.ops.typing.invalid_operations import broken_operations

@@ -11,6 +11,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from core.document.document import Document
+from core.document.feed_placeholders import with_placeholders
 from core.errors import GradstepError
 from core.garbage_collection import collector_paused
 from core.graph.dtypes import DType, TensorType, array_bytes
@@ -21,8 +23,6 @@ from core.host.wire import Buffer
 from core.io import schema
 from core.io.attributes import TensorFiles
 from core.io.budget import Budget
-from core.io.document import Document
-from core.io.fed import with_placeholders
 from core.io.records import put_together, take_apart
 from core.ops.typing.inference import Inference, declare
 from core.ops.typing.tensor_types import TensorTypes

@@ -12,10 +12,10 @@ from core.debug.breaks.expression import Scope, parse
 from core.debug.breaks.expression_names import mentioned, names_a_tensor
 from core.debug.history.frame import Frame
 from core.debug.history.frozen_program import Program
+from core.document.expectation import Expectation, ExpectationKind, Variation
 from core.errors import GradstepError
 from core.graph.loop import anywhere
 from core.graph.model import Constant, TensorRef
-from core.io.expectation import Expectation, ExpectationKind, Variation
 
 NO_GRADIENT, NOT_COMPUTED, NO_FAILURE = "no gradient", "not computed", "no failure"
 _WHOLE = 12  # elements that are written out

@@ -12,6 +12,8 @@ from core.autodiff.reverse.gradient_request import GradientRequest
 from core.debug.concurrency.scheduler import Threads
 from core.debug.history.frozen_program import Program
 from core.debug.motion.legal_commands import Command
+from core.document.document import Document
+from core.document.expectation import Expectation, Variation, variations
 from core.engine.backend import Backend
 from core.errors import GradstepError
 from core.graph.problems import Problem
@@ -19,8 +21,6 @@ from core.host.derive import derive
 from core.host.expectation_verdict import Outcome, Verdict, verdict
 from core.host.messages import CheckedExpectation
 from core.host.user_code import Function
-from core.io.document import Document
-from core.io.expectation import Expectation, Variation, variations
 from core.ops.state.print_output import nowhere, printing_to
 
 

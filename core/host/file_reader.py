@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from core.document.document import Document
 from core.errors import GradstepError
 from core.host import wire
 from core.host.document_wire import DocumentSent, unpack
@@ -20,7 +21,6 @@ from core.host.ending import how_it_ended
 from core.host.failures import error_of
 from core.host.file_worker import Answer, ReadFile
 from core.io.budget import DEFAULT, Budget, OverBudgetError
-from core.io.document import Document
 from core.ops.typing.inference import Inference
 
 SECONDS = 300  # that a file may take; a graph of 100,000 nodes takes about ten

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import BinaryIO
 
+from core.document.feed_placeholders import with_placeholders
 from core.errors import GradstepError
 from core.host import sandbox, wire
 from core.host.document_wire import DocumentSent, pack
@@ -23,7 +24,6 @@ from core.host.message import Message
 from core.host.parts import ErrorInfo
 from core.host.stdio import take_over_stdio
 from core.io.budget import Budget, OverBudgetError
-from core.io.fed import with_placeholders
 from core.io.open import document_in, to_be_read
 from core.ops.typing.inference import declared
 

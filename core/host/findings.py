@@ -72,7 +72,7 @@ class UncheckedNode(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CheckedExpectation(msgspec.Struct, frozen=True, kw_only=True):
-    """What the document says of a run (see core.io.expectation), and what came, in words."""
+    """What the document says of a run (see core.document.expectation), and what came, in words."""
 
     text: str
     what: str

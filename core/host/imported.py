@@ -10,10 +10,10 @@ from core.autodiff.recognition.recognised_gradients import answered
 from core.autodiff.reverse.differentiate import Differentiation
 from core.autodiff.reverse.gradient_request import GradientRequest
 from core.debug.history.frozen_program import Program
+from core.document.document import Document
 from core.errors import GradstepError, only_errors_of_ours
 from core.graph.model import Graph, Operation, Phase, TensorRef
 from core.host.training import first_entries
-from core.io.document import Document
 
 
 def with_imported(program: Program, document: Document, previous: Program | None) -> Program:

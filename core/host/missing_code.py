@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from core.debug.history.frozen_program import Program
+from core.document.document import CodeKind, Document
+from core.document.requested_functions import Asked, missing_code
 from core.graph.problems import Problem
 from core.graph.suggestions import did_you_mean, near
-from core.io.asked_code import Asked, missing_code
-from core.io.document import CodeKind, Document
 
 
 def needed_code(document: Document) -> list[Asked]:

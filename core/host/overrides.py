@@ -7,14 +7,14 @@ from collections.abc import Collection, Iterable, Iterator
 
 from core.autodiff.reverse.gradient_request import Override, OverrideKind
 from core.autodiff.reverse.gradient_rules import near_gradients
+from core.document.document import CodeKind, Document
+from core.document.requested_functions import Asked
 from core.graph.loop import within
 from core.graph.model import Graph
 from core.graph.problems import Problem
 from core.graph.scopes import parents
 from core.graph.suggestions import did_you_mean, near
 from core.host.missing_code import needed_code, to_write
-from core.io.asked_code import Asked
-from core.io.document import CodeKind, Document
 from core.ops.typing.flatten_loops import opened
 
 NOTHING = "this override matches nothing"

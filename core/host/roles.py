@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from core.document.document import CodeItem, CodeKind
 from core.host.user_code import Function
-from core.io.document import CodeItem, CodeKind
 from core.ops.build.tensor import OpView, Tensor, call, call_many
 
 

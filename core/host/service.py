@@ -17,6 +17,7 @@ from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from core.debug.concurrency.scheduler import Threads
 from core.debug.concurrency.session_group import Sessions
 from core.debug.motion.debug_session import DebugSession
+from core.document.document import CodeKind, Document
 from core.errors import GradstepError
 from core.graph.loop import way_to
 from core.graph.model import TensorRef
@@ -46,7 +47,6 @@ from core.host.user_code import Function
 from core.host.wire import Buffer
 from core.io import store
 from core.io.budget import Budget
-from core.io.document import CodeKind, Document
 from core.ops.state.print_output import printing_to, say
 from core.ops.typing.flatten_loops import opened
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 
 from core.debug.concurrency.thread_state import MAIN, Thread
+from core.document.document import CodeKind, Document
+from core.document.requested_functions import missing_code
+from core.document.requests import whole_request
 from core.graph.model import Graph, Operation, TensorRef, predecessors
 from core.graph.problems import Problem
-from core.io.asked_code import missing_code
-from core.io.document import CodeKind, Document
-from core.io.requests import whole_request
 from core.ops.declare.table import find
 
 _NEAR = "name an operation of this graph"

@@ -12,13 +12,13 @@ from core.autodiff.reverse.gradient_request import GradientRequest
 from core.autodiff.reverse.gradient_rules import GradientFunction
 from core.autodiff.reverse.tf_gradients import gradient_of
 from core.debug.history.frozen_program import Program
+from core.document.document import Document, Optimizer
+from core.document.requests import loss_of, requests, trained
 from core.errors import GradstepError, only_errors_of_ours
 from core.graph.dtypes import DType
 from core.graph.model import Graph, Operation, Phase, TensorRef
 from core.graph.problems import UNFINISHED, Problem
 from core.host.soundness import refuse_broken, refuse_cyclic
-from core.io.document import Document, Optimizer
-from core.io.requests import loss_of, requests, trained
 from core.ops.build.builder import GraphBuilder, Tensor
 from core.ops.build.indexed_slices import IndexedSlices
 from core.ops.build.used_names import names_of

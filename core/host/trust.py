@@ -9,10 +9,10 @@ from pathlib import Path
 
 import msgspec
 
+from core.document.document import Document
 from core.errors import GradstepError
 from core.host.permission import Permission
 from core.host.trust_store import Decision, TrustStore, now
-from core.io.document import Document
 from core.io.example_index import EXAMPLES, Entry, load
 from core.io.fingerprint import fingerprint
 

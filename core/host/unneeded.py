@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from core.debug.history.frozen_program import Program
+from core.document.document import Document
+from core.document.requests import whole_request
 from core.graph.loop import loops_around
 from core.graph.model import Graph
 from core.graph.problems import Problem
-from core.io.document import Document
-from core.io.requests import whole_request
 from core.ops.typing.inference import declared
 
 _REMARK = "nothing that is run needs it"

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable
 from contextlib import redirect_stdout
 from typing import Any
 
+from core.document.document import CodeItem, CodeKind
+from core.document.function_source import meant
 from core.errors import GradstepError, Interrupted
 from core.host.sandbox import is_confined
-from core.io.code_source import meant
-from core.io.document import CodeItem, CodeKind
 from core.ops.state.print_output import Print, say
 
 Function = Callable[..., Any]

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from core.document.document import Document
 from core.graph.loop import Loop
 from core.graph.model import Constant, Operation
 from core.io.differences import differences
-from core.io.document import Document
 
 LONG = 60  # characters of a value that are shown
 _PARTS = {

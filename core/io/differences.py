@@ -12,13 +12,13 @@ import msgspec
 import numpy as np
 from msgspec import field
 
+from core.document.document import Document, View
 from core.errors import GradstepError
 from core.graph.changes import alike
 from core.graph.model import Graph, Operation
 from core.io import npy, schema
 from core.io.archive import Archive, pack
 from core.io.budget import Budget
-from core.io.document import Document, View
 from core.io.records import put_together, take_apart
 from core.json_text import UNREADABLE, why_unreadable
 

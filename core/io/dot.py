@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.autodiff.reverse.gradient_request import OverrideTable, native_name
+from core.document.document import Document
 from core.graph.loop import Loop, loop_of
 from core.graph.model import Edge, Graph, Operation, TensorRef
-from core.io.document import Document
 
 _HEAD = """\
   rankdir=LR;

@@ -18,12 +18,12 @@ from pathlib import Path
 
 import msgspec
 
+from core.document.document import Document
 from core.errors import GradstepError
 from core.io import store
 from core.io.atomic import replace_file
 from core.io.budget import Budget
 from core.io.differences import Difference, apply, differences
-from core.io.document import Document
 from core.json_text import UNREADABLE
 
 SMALL = 64 << 10  # bytes of differences that are never too many

@@ -14,7 +14,7 @@ from core.errors import GradstepError
 from core.json_text import UNREADABLE, pretty
 
 if TYPE_CHECKING:
-    from core.io.document import Document
+    from core.document.document import Document
 
 EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
 INDEX = "index.json"

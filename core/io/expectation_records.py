@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from core.document.expectation import Expectation, Variation
 from core.errors import GradstepError
 from core.graph.model import Constant, TensorRef
 from core.io import schema
 from core.io.attributes import TensorFiles, TensorSource, read_tensor
-from core.io.expectation import Expectation, Variation
 
 
 def write_expectation(e: Expectation, files: TensorFiles) -> schema.ExpectationRecord:

@@ -11,7 +11,7 @@ from core.errors import GradstepError
 from core.io.atomic import replace_file
 
 if TYPE_CHECKING:
-    from core.io.document import Document
+    from core.document.document import Document
 
 
 def write(path: str | os.PathLike[str], document: Document) -> None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from core.document.document import Document
 from core.io import file_signs as signs
 from core.io.budget import Budget
-from core.io.document import Document
 from core.io.file_sample import Sample
 from core.io.file_signs import Sign
 

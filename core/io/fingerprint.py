@@ -8,9 +8,9 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
+from core.document.document import Document
+from core.document.expectation import Expectation, ExpectationKind, Variation, variations
 from core.errors import GradstepError
-from core.io.document import Document
-from core.io.expectation import Expectation, ExpectationKind, Variation, variations
 
 # What its Python never gets to see: how a document is looked at, stepped through and told of.
 _BESIDE = Document()

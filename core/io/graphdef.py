@@ -6,11 +6,12 @@ from pathlib import PurePath
 from typing import Any
 
 from core.autodiff.recognition.gradient_names import gradient_scopes
+from core.document.document import Document
+from core.document.queue_threads import enqueuers
 from core.errors import GradstepError
 from core.garbage_collection import collector_paused
 from core.graph.model import Graph, Operation, TensorRef, predecessors
 from core.io.budget import Budget, OverBudgetError, in_words
-from core.io.document import Document
 from core.io.failures import inside
 from core.io.graphdef_attributes import read_attribute
 from core.io.graphdef_initializing import with_initializer
@@ -20,7 +21,6 @@ from core.io.graphdef_parts import GraphDefParts
 from core.io.graphdef_phases import with_phases
 from core.io.graphdef_roles import run_targets
 from core.io.graphdef_training import with_training
-from core.io.threads import enqueuers
 
 TEXT = 100  # bytes that reading a graph as text takes, for each of its own
 _HINT = "save it again with tf.io.write_graph"

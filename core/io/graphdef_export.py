@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from core.document.document import Document
 from core.errors import GradstepError
 from core.garbage_collection import collector_paused
 from core.graph.dtypes import DType
 from core.graph.loop import everywhere
 from core.graph.model import Constant, Graph, Operation
-from core.io.document import Document
 from core.io.graphdef_attributes import write_attribute
 from core.io.graphdef_loops_export import with_frames
 from core.io.graphdef_lowering import (

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from core.document.queue_threads import CLOSE, PUT
 from core.graph.model import Graph, predecessors
 from core.io.graphdef_initializing import is_initializing
-from core.io.threads import CLOSE, PUT
 from core.ops.typing.inference import declared
 from core.ops.typing.invalid_operations import broken_operations
 

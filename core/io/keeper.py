@@ -7,9 +7,9 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from core.document.document import Document
 from core.errors import GradstepError
 from core.io.claims import Claim
-from core.io.document import Document
 from core.io.edit_journal import Journal, Note
 
 DELAY = 0.2  # seconds in which edits are gathered

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from core.document.document import Document
 from core.errors import GradstepError
 from core.graph.suggestions import did_you_mean, near
 from core.io.budget import Budget
-from core.io.document import Document
 from core.io.file_kinds import FileKind, kind_of
 from core.io.file_sample import Sample
 from core.io.regular_file import RegularFile

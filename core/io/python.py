@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from core.document.document import CodeKind, Document
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.loop import everywhere
 from core.graph.model import PYTHON_OPS, Constant, Operation, TensorRef
 from core.graph.splat_array import element_of, is_splat
-from core.io.document import CodeKind, Document
 from core.io.graphdef_lowering import lowered, with_requests
 from core.io.python_branches import HELPER as BRANCHES
 from core.io.python_branches import has_branches_in_loops

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from core.document.document import Document
 from core.graph.loop import within
 from core.graph.model import Operation
 from core.graph.opaque_attributes import Unread
-from core.io.document import Document
 from core.io.graphdef_attributes import write_attribute
 from core.io.graphdef_messages import message
 from core.ops.typing.inference import is_unknown

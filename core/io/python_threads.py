@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.io.document import Document
+from core.document.document import Document
 
 HELPER = '''
 import threading

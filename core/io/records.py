@@ -12,6 +12,7 @@ from typing import Protocol
 from core.autodiff.recognition.imported_request import ImportedGradients
 from core.autodiff.reverse.gradient_request import GradientRequest, Override
 from core.debug.breaks.breakpoints import Breakpoint
+from core.document.document import CodeItem, Document, Optimizer, View
 from core.errors import GradstepError
 from core.graph.model import Constant, Edge, TensorRef
 from core.io import schema, tensor_json
@@ -21,10 +22,9 @@ from core.io.attributes import (
     read_base64,
     read_tensor,
 )
-from core.io.document import CodeItem, Document, Optimizer, View
 from core.io.expectation_records import read_expectation, write_expectation
 from core.io.operation_records import read_graph, write_graph
-from core.io.threads import read_thread, write_thread
+from core.io.thread_records import read_thread, write_thread
 
 
 class Members(TensorSource, Protocol):

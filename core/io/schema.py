@@ -9,10 +9,10 @@ from msgspec import UNSET, UnsetType
 
 from core.autodiff.reverse.gradient_request import OverrideKind
 from core.debug.breaks.breakpoints import BreakpointKind
+from core.document.document import CodeKind
+from core.document.expectation import ATOL, RTOL, ExpectationKind
 from core.graph.dtypes import DType
 from core.graph.model import Phase
-from core.io.document import CodeKind
-from core.io.expectation import ATOL, RTOL, ExpectationKind
 
 # 2: a tensor may be written as its one value (TensorRecord.splat). Else files are as they were, and
 # are written as 1, which older versions of the program read.
@@ -168,7 +168,7 @@ class ThreadRecord(Record):
 
 
 class VariationRecord(Record):
-    """See core.io.expectation.Variation."""
+    """See core.document.expectation.Variation."""
 
     feeds: dict[str, TensorRecord] = {}
     initial: dict[str, TensorRecord] = {}
@@ -182,7 +182,7 @@ class VariationRecord(Record):
 
 
 class ExpectationRecord(Record):
-    """See core.io.expectation.Expectation."""
+    """See core.document.expectation.Expectation."""
 
     text: str
     what: str
@@ -198,7 +198,7 @@ class ExpectationRecord(Record):
 
 
 class DocumentRecord(Record):
-    """document.json; see core.io.document.Document for the meaning."""
+    """document.json; see core.document.document.Document for the meaning."""
 
     version: int
     operations: list[OperationRecord]

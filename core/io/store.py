@@ -7,13 +7,13 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from core.document.document import Document
 from core.errors import GradstepError
 from core.garbage_collection import collector_paused
 from core.io import schema
 from core.io.archive import Archive, pack
 from core.io.atomic import replace_file
 from core.io.budget import Budget
-from core.io.document import Document
 from core.io.failures import inside
 from core.io.migrations import migrate
 from core.io.on_disk import OnDisk, of_bytes, unchanged

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from core.document.wire_completion import first_fit
 from core.graph.loop import carried_by, surrounding, within
 from core.graph.model import Edge, Operation, TensorRef
-from core.io.adding import first_fit
 from core.layers.block_table import all_blocks
 from core.ops.declare.op_subjects import catalogue, family_title, subject_title
 from core.ops.declare.op_successors import SUCCESSORS, names_of

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
+from core.document.document import Document
+from core.document.requests import whole_request
 from core.errors import GradstepError
 from core.graph.model import Edge, Graph, TensorRef
-from core.io.document import Document
-from core.io.requests import whole_request
 from core.layout import layout_process
 from gui import commands
 from gui.background import Background

@@ -5,7 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QGuiApplication
 
-from core.io import pieces, store
+from core.document import clipboard
+from core.io import store
 from core.io.budget import Budget
 from gui.commands.nodes import remove_nodes
 from gui.commands.saying import says_why
@@ -18,7 +19,7 @@ LIMIT = 256 << 20  # bytes of memory that a piece may take: programs put it ther
 @says_why
 def copy_selection(workspace: Workspace) -> bool:
     """Put the selected nodes, with the wires among them, on the clipboard; whether it went."""
-    part = pieces.piece(workspace.document, workspace.selection)
+    part = clipboard.piece(workspace.document, workspace.selection)
     data = QMimeData()
     data.setData(MIME, store.to_bytes(part))
     data.setText("\n".join(part.graph.operations))
@@ -40,7 +41,7 @@ def paste(workspace: Workspace) -> list[str]:
         workspace.message.emit("info", "There are no nodes on the clipboard")
         return []
     part = store.from_bytes(bytes(data), "the clipboard", Budget(LIMIT))
-    document, added = pieces.put(workspace.document, part)
+    document, added = clipboard.put(workspace.document, part)
     workspace.edit("Paste", document)
     workspace.select(added)
     return added

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from core.autodiff.reverse.gradient_request import Override, OverrideKind
+from core.document import document_edits
+from core.document.document import CodeItem, Document, Optimizer
 from core.graph.model import Edge
 from core.host.permission import Permission
 from core.host.trust import revoke
-from core.io import edits
-from core.io.document import CodeItem, Document, Optimizer
 from gui.commands.saying import says_why
 from gui.workspace import Workspace
 
@@ -20,7 +20,7 @@ def toggle_stop(workspace: Workspace, edge: Edge | None = None) -> None:
     on every wire into the selected node."""
     document = workspace.document
     for wire in [edge] if edge is not None else _selected_wires(workspace):
-        document = edits.toggle_stop(document, wire)
+        document = document_edits.toggle_stop(document, wire)
     if document is not workspace.document:
         workspace.edit("Toggle stop_gradient", document)
 
@@ -40,13 +40,13 @@ def _selected_wires(workspace: Workspace) -> list[Edge]:
 
 @says_why
 def set_override(workspace: Workspace, override: Override) -> None:
-    document = edits.set_override(workspace.document, override)
+    document = document_edits.set_override(workspace.document, override)
     workspace.edit(f"Override {override.target} by {override.gradient}", document)
 
 
 @says_why
 def clear_override(workspace: Workspace, kind: OverrideKind, target: str) -> None:
-    document = edits.clear_override(workspace.document, kind, target)
+    document = document_edits.clear_override(workspace.document, kind, target)
     workspace.edit(f"Native gradient for {target}", document)
 
 
@@ -55,7 +55,7 @@ def toggle_override(workspace: Workspace, index: int) -> None:
     """Switch override number `index` of the request off, or on again."""
     override = workspace.document.request.overrides[index]
     state = "off" if override.enabled else "on"
-    document = edits.toggle_override(workspace.document, index)
+    document = document_edits.toggle_override(workspace.document, index)
     workspace.edit(f"Override of {override.target} {state}", document)
 
 
@@ -66,7 +66,7 @@ def use_native_gradient(workspace: Workspace, name: str) -> None:
     document: Document = workspace.document
     for index, override in enumerate(document.request.overrides):
         if override.enabled and override.matches(op):
-            document = edits.toggle_override(document, index)
+            document = document_edits.toggle_override(document, index)
     workspace.edit(f"Native gradient for {name}", document)
 
 
@@ -79,16 +79,21 @@ def set_request(
     unconnected_zero: bool | None = None,
     gate: bool | None = None,
 ) -> None:
-    """Ask for the gradients of `of` with respect to `wrt`; see core.io.edits.set_request."""
-    document = edits.set_request(workspace.document, of, wrt, grad_ys, unconnected_zero, gate)
+    """Ask for the gradients of `of` with respect to `wrt`; see
+    core.document.document_edits.set_request."""
+    document = document_edits.set_request(
+        workspace.document, of, wrt, grad_ys, unconnected_zero, gate
+    )
     workspace.edit(f"Differentiate {', '.join(of) or 'nothing'}", document)
 
 
 @says_why
 def set_optimizers(workspace: Workspace, optimizers: Sequence[Optimizer]) -> None:
-    """Train by these and no others; see core.io.edits.set_optimizers."""
+    """Train by these and no others; see core.document.document_edits.set_optimizers."""
     label = f"Optimizer {', '.join(o.type for o in optimizers)}" if optimizers else "No optimizer"
-    workspace.edit(label, edits.set_optimizers(workspace.document, optimizers), "optimizers")
+    workspace.edit(
+        label, document_edits.set_optimizers(workspace.document, optimizers), "optimizers"
+    )
 
 
 def check_gradients(workspace: Workspace) -> None:
@@ -103,13 +108,15 @@ def check_node(workspace: Workspace, name: str) -> None:
 
 @says_why
 def set_code(workspace: Workspace, item: CodeItem) -> None:
-    workspace.edit(f"Edit {item.name}", edits.set_code(workspace.document, item))
+    workspace.edit(f"Edit {item.name}", document_edits.set_code(workspace.document, item))
 
 
 @says_why
 def override_by_code(workspace: Workspace, item: CodeItem, override: Override) -> None:
     """Add a gradient function and put it in force, as one step."""
-    document = edits.set_override(edits.set_code(workspace.document, item), override)
+    document = document_edits.set_override(
+        document_edits.set_code(workspace.document, item), override
+    )
     workspace.edit(f"Override {override.target} by {item.name}", document)
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from core.document import block_insertion, clipboard, document_edits, wire_completion
 from core.graph.loop import anywhere, carried_by, loops_around
 from core.graph.model import Edge, Graph, TensorRef
 from core.graph.scopes import is_inside, moved_to, parents
-from core.io import adding, blocks, edits, pieces
 from core.layers.block_table import find_block
 from core.layers.network_reuse import ends
 from core.ops.declare.table import find
@@ -35,9 +35,13 @@ def add_node(
     name."""
     if source is None:
         beside = _selected_loop(workspace)
-        document, chosen = edits.add_operation(workspace.document, type, at, name, attrs, beside)
+        document, chosen = document_edits.add_operation(
+            workspace.document, type, at, name, attrs, beside
+        )
     else:
-        document, chosen = adding.add_reader(workspace.document, type, at, source, name, attrs)
+        document, chosen = wire_completion.add_reader(
+            workspace.document, type, at, source, name, attrs
+        )
     workspace.edit(f"Add {type}", document)
     workspace.select([chosen])
     return chosen
@@ -61,11 +65,11 @@ def add_block(
     **how: Any,
 ) -> str:
     """Add a composite block around a point, reading `source` or else the selected nodes, as far
-    as it has inputs, and select it. how: settings, reuse and run_updates of core.io.blocks.
-    Returns its scope."""
+    as it has inputs, and select it. how: settings, reuse and run_updates of
+    core.document.block_insertion. Returns its scope."""
     read = block_sources(workspace, source) if sources is None else sources
     types = workspace.inference.types
-    document, scope = blocks.add_block(workspace.document, name, at, read, types, **how)
+    document, scope = block_insertion.add_block(workspace.document, name, at, read, types, **how)
     workspace.edit(f"Add {name}", document)
     workspace.select([op.name for op in document.graph if is_inside(op.name, scope)])
     return scope
@@ -119,7 +123,7 @@ def place(workspace: Workspace, name: str, at: Point, source: TensorRef | None =
 def add_source(workspace: Workspace, type: str, at: Point, edge: Edge) -> str:
     """Add a node at a point with its first output wired into `edge`, of a type and value that fit
     there, and select it; if it has a value, that is what is typed next. Returns its name."""
-    document, chosen = adding.add_source(workspace.document, type, at, edge)
+    document, chosen = wire_completion.add_source(workspace.document, type, at, edge)
     workspace.edit(f"Add {type}", document)
     workspace.select([chosen])
     workspace.view_requested.emit("edit_value", chosen)
@@ -133,10 +137,14 @@ def insert_node(workspace: Workspace, type: str, at: Point, edge: Edge) -> str:
     edge = closed(workspace.document.graph, edge)
     source = carried_by(workspace.document.graph, edge)
     if source is None:
-        document, chosen = edits.add_operation(workspace.document, type, at, beside=edge.op)
+        document, chosen = document_edits.add_operation(
+            workspace.document, type, at, beside=edge.op
+        )
     else:
-        document, chosen = adding.add_reader(workspace.document, type, at, source, beside=edge.op)
-    document = edits.connect(document, TensorRef(chosen), edge)
+        document, chosen = wire_completion.add_reader(
+            workspace.document, type, at, source, beside=edge.op
+        )
+    document = document_edits.connect(document, TensorRef(chosen), edge)
     workspace.edit(f"Insert {type}", document)
     workspace.select([chosen])
     return chosen
@@ -147,7 +155,7 @@ def remove_nodes(workspace: Workspace, names: Iterable[str]) -> None:
     gone = _own(workspace, names)
     if gone:
         label = f"Delete {gone[0]}" if len(gone) == 1 else f"Delete {len(gone)} nodes"
-        workspace.edit(label, edits.remove_operations(workspace.document, gone))
+        workspace.edit(label, document_edits.remove_operations(workspace.document, gone))
 
 
 def _own(workspace: Workspace, names: Iterable[str]) -> list[str]:
@@ -180,10 +188,12 @@ def duplicate_selection(
     chosen = _own(workspace, workspace.selection)
     if not chosen:
         return []
-    document = edits.move(workspace.document, places)
+    document = document_edits.move(workspace.document, places)
     taken = document.view.positions
-    offset = pieces.away([taken[n] for n in chosen if n in taken], [*taken.values()])
-    document, copies = edits.duplicate_operations(document, chosen, offset if apart else (0.0, 0.0))
+    offset = clipboard.away([taken[n] for n in chosen if n in taken], [*taken.values()])
+    document, copies = document_edits.duplicate_operations(
+        document, chosen, offset if apart else (0.0, 0.0)
+    )
     workspace.edit("Duplicate", document)
     names = [copies[name] for name in chosen if name in copies]
     workspace.select(names)
@@ -192,7 +202,7 @@ def duplicate_selection(
 
 @says_why
 def connect(workspace: Workspace, source: TensorRef, edge: Edge) -> None:
-    document = edits.connect(workspace.document, source, edge)
+    document = document_edits.connect(workspace.document, source, edge)
     workspace.edit(f"Connect {source.short} to {edge.op}", document)
 
 
@@ -204,8 +214,8 @@ def connect_through_cast(
     select that. taken: a wire to be taken off. Returns the Cast's name."""
     document = workspace.document
     if taken is not None:
-        document = edits.disconnect(document, taken)
-    document, cast = adding.add_cast(document, source, edge)
+        document = document_edits.disconnect(document, taken)
+    document, cast = wire_completion.add_cast(document, source, edge)
     workspace.edit(f"Connect {source.short} to {edge.op}", document)
     workspace.select([cast])
     return cast
@@ -216,7 +226,7 @@ def disconnect(workspace: Workspace, *wires: Edge) -> None:
     """Open the inputs that some wires lead to."""
     document = workspace.document
     for edge in wires:
-        document = edits.disconnect(document, edge)
+        document = document_edits.disconnect(document, edge)
     names = {edge.op for edge in wires}
     what = wires[0].op if len(names) == 1 else f"{len(wires)} wires"
     workspace.edit(f"Disconnect {what}", document)
@@ -225,13 +235,13 @@ def disconnect(workspace: Workspace, *wires: Edge) -> None:
 @says_why
 def add_control(workspace: Workspace, name: str, first: str) -> None:
     """Let a node run after another one that it takes nothing from."""
-    document = edits.add_control(workspace.document, name, first)
+    document = document_edits.add_control(workspace.document, name, first)
     workspace.edit(f"Run {name} after {first}", document)
 
 
 @says_why
 def remove_control(workspace: Workspace, name: str, first: str) -> None:
-    document = edits.remove_control(workspace.document, name, first)
+    document = document_edits.remove_control(workspace.document, name, first)
     workspace.edit(f"Do not run {name} after {first}", document)
 
 
@@ -241,15 +251,17 @@ def rewire(workspace: Workspace, old: Edge, new: Edge) -> None:
     old = closed(workspace.document.graph, old)
     source = carried_by(workspace.document.graph, old)
     if source is not None:
-        document = edits.connect(workspace.document, source, new)
-        workspace.edit(f"Connect {source.short} to {new.op}", edits.disconnect(document, old))
+        document = document_edits.connect(workspace.document, source, new)
+        workspace.edit(
+            f"Connect {source.short} to {new.op}", document_edits.disconnect(document, old)
+        )
 
 
 def set_note(workspace: Workspace, title: str, note: str, claim: str, truth: str) -> None:
     """Write the document's title and note, and a claim with the truth beside it."""
     old = workspace.document
     if (title, note, claim, truth) != (old.title, old.note, old.claim, old.truth):
-        workspace.edit("Note", edits.set_note(old, title, note, claim, truth))
+        workspace.edit("Note", document_edits.set_note(old, title, note, claim, truth))
 
 
 def change_name(workspace: Workspace, old: str, new: str) -> None:
@@ -259,10 +271,10 @@ def change_name(workspace: Workspace, old: str, new: str) -> None:
         return
     if old.endswith("/"):
         scope = old.rstrip("/")
-        document = edits.rename_scope(workspace.document, scope, new)
+        document = document_edits.rename_scope(workspace.document, scope, new)
         chosen = [moved_to(name, scope, new) for name in workspace.selection]
     else:
-        document = edits.rename_operation(workspace.document, old, new)
+        document = document_edits.rename_operation(workspace.document, old, new)
         chosen = [new if name == old else name for name in (workspace.selection or (new,))]
     workspace.edit(f"Rename {old} to {new}", document)
     workspace.select(chosen)
@@ -274,24 +286,24 @@ rename = says_why(change_name)
 @says_why
 def set_attr(workspace: Workspace, name: str, key: str, value: Any) -> None:
     """Set an attribute; None puts its default back."""
-    document = edits.set_attr(workspace.document, name, key, value)
+    document = document_edits.set_attr(workspace.document, name, key, value)
     workspace.edit(f"Set {name}.{key}", document, f"attr:{name}:{key}")
 
 
 @says_why
 def move_nodes(workspace: Workspace, positions: Mapping[str, Point]) -> None:
-    workspace.edit("Move", edits.move(workspace.document, positions))
+    workspace.edit("Move", document_edits.move(workspace.document, positions))
 
 
 def put_down(workspace: Workspace, positions: Mapping[str, Point]) -> None:
     """Put nodes where they were carried to, as a part of the edit that added them."""
-    workspace.amend(edits.move(workspace.document, positions))
+    workspace.amend(document_edits.move(workspace.document, positions))
 
 
 @says_why
 def to_pyfunc(workspace: Workspace, name: str, extra: Sequence[TensorRef] = ()) -> None:
     """Replace a node by a Python function that computes the same."""
-    document = edits.to_pyfunc(workspace.document, name, extra)
+    document = document_edits.to_pyfunc(workspace.document, name, extra)
     workspace.edit(f"Make {name} a Python function", document)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from core.debug.breaks.breakpoints import Breakpoint
 from core.debug.concurrency.thread_state import Thread
-from core.io import edits
+from core.document import document_edits
 from gui import theme
 from gui.commands.saying import says_why
 from gui.selected import selected_unit
@@ -21,14 +21,14 @@ from gui.workspace import Workspace
 @says_why
 def set_feed(workspace: Workspace, tensor: str, array: np.ndarray[Any, Any]) -> None:
     """Set what is fed to a tensor in every run."""
-    document = edits.set_feed(workspace.document, tensor, array)
+    document = document_edits.set_feed(workspace.document, tensor, array)
     workspace.edit(f"Feed {tensor}", document, f"feed:{tensor}")
 
 
 @says_why
 def set_initial(workspace: Workspace, variable: str, array: np.ndarray[Any, Any]) -> None:
     """Set the value that a variable starts with."""
-    document = edits.set_initial(workspace.document, variable, array)
+    document = document_edits.set_initial(workspace.document, variable, array)
     workspace.edit(f"Initial value of {variable}", document, f"initial:{variable}")
 
 
@@ -39,12 +39,12 @@ def toggle_breakpoint(workspace: Workspace, name: str = "") -> None:
     document, unit = workspace.document, selected_unit(workspace)
     closed = unit.endswith("/") and unit.rstrip("/") in document.view.collapsed
     for target in [name] if name else [unit] if closed else workspace.selection:
-        document = edits.toggle_breakpoint(document, target)
+        document = document_edits.toggle_breakpoint(document, target)
     workspace.edit("Toggle breakpoint", document)
 
 
 def set_breakpoints(workspace: Workspace, breakpoints: Iterable[Breakpoint]) -> None:
-    workspace.edit("Breakpoints", edits.set_breakpoints(workspace.document, breakpoints))
+    workspace.edit("Breakpoints", document_edits.set_breakpoints(workspace.document, breakpoints))
 
 
 def set_threads(workspace: Workspace, threads: tuple[Thread, ...]) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from core.document import document_edits
 from core.engine.run.variable_copies import copied
 from core.errors import GradstepError
 from core.host.messages import Failed, ManageSessions, Message, Read, Values
 from core.host.wire import Buffer
-from core.io import edits
 from gui.commands.saying import says_why
 from gui.values import TensorValue
 from gui.workspace import Workspace
@@ -71,7 +71,7 @@ def _start_with(
                 kind="FailedPreconditionError",
                 hint=f"it has no value where {where} stands: step there until it has",
             )
-        document = edits.set_initial(document, name, value.array)
+        document = document_edits.set_initial(document, name, value.array)
     workspace.edit(f"Copy values from {where}", document)
     workspace.message.emit("info", f"From {where}: {', '.join(pairs)} start with its values")
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QWidget
 
+from core.document.block_insertion import shareable
 from core.errors import GradstepError
 from core.graph.model import TensorRef
 from core.graph.scopes import children
-from core.io.blocks import shareable
 from core.layers.block_expansion import Expansion, expand
 from core.layers.block_table import Block
 from gui import commands

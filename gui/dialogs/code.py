@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
 
-from core.io.document import CodeItem, CodeKind
+from core.document.document import CodeItem, CodeKind
 from gui.dialogs.code_view import CodeView
 from gui.dialogs.dialog import Dialog
 from gui.workspace import Workspace

@@ -7,8 +7,8 @@ from functools import partial
 
 from PySide6.QtWidgets import QWidget
 
-from core.io.asked_code import Asked, missing_code
-from core.io.document import CodeItem, CodeKind
+from core.document.document import CodeItem, CodeKind
+from core.document.requested_functions import Asked, missing_code
 from gui import commands
 from gui.action import selected_operation
 from gui.dialogs.code import NO_CHOICE, CodeDialog

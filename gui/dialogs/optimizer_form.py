@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QLineEdit, QWidget
 
+from core.document.document import Optimizer
 from core.errors import GradstepError
 from core.graph.model import TensorRef
-from core.io.document import Optimizer
 from core.train.optimizers import OPTIMIZERS, complete, is_flag
 from gui.dialogs.dialog import words
 from gui.dialogs.request import names_in

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QHBoxLayout, QListWidget, QPushButton, QVBoxLayout, QWidget
 
+from core.document import document_edits
+from core.document.document import Document, Optimizer
+from core.document.requests import loss_of, trained
 from core.errors import GradstepError
-from core.io import edits
-from core.io.document import Document, Optimizer
-from core.io.requests import loss_of, trained
 from gui import commands
 from gui.dialogs.dialog import Dialog
 from gui.dialogs.optimizer_form import OptimizerForm
@@ -41,7 +41,7 @@ class OptimizersDialog(Dialog):
         if self._unread:
             return self._unread
         try:
-            edits.set_optimizers(self.workspace.document, self.optimizers)
+            document_edits.set_optimizers(self.workspace.document, self.optimizers)
         except GradstepError as error:
             return f"{error.message}. {error.hint}" if error.hint else error.message
         if tuple(self.optimizers) != self.workspace.document.optimizers:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtWidgets import QComboBox, QFormLayout, QWidget
 
 from core.autodiff.reverse.gradient_request import Override, OverrideKind
+from core.document.document import CodeItem, CodeKind
 from core.graph.model import Graph, Operation
-from core.io.document import CodeItem, CodeKind
 from gui import commands
 from gui.dialogs.code import CodeDialog
 from gui.dialogs.dialog import Dialog

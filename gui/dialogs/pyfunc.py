@@ -5,10 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QWidget
 
+from core.document import document_edits
 from core.errors import GradstepError
 from core.graph.loop import surrounding
 from core.graph.model import Operation, TensorRef
-from core.io import edits
 from gui import commands
 from gui.dialogs.dialog import Dialog
 from gui.dialogs.override import upstream_candidates
@@ -41,7 +41,7 @@ class PyFuncDialog(Dialog):
         rows = (self.inputs.item(row) for row in range(self.inputs.count()))
         extra = [TensorRef(i.text()) for i in rows if i.checkState() is Qt.CheckState.Checked]
         try:
-            edits.to_pyfunc(self.workspace.document, self._op.name, extra)
+            document_edits.to_pyfunc(self.workspace.document, self._op.name, extra)
         except GradstepError as error:
             return error.message
         commands.to_pyfunc(self.workspace, self._op.name, extra)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QLineEdit, QWidget
 
+from core.document import document_edits
 from core.errors import GradstepError
 from core.graph.model import Operation
-from core.io import edits
 from core.ops.build.variable import is_trainable
 from gui import commands
 from gui.dialogs.dialog import Dialog
@@ -46,7 +46,7 @@ class RequestDialog(Dialog):
         starts = [None if n == ONES else n for n in names_in(self.grad_ys.text())]
         flags = (self.zero.isChecked(), self.gate.isChecked())
         try:
-            edits.set_request(self.workspace.document, of, wrt, starts, *flags)
+            document_edits.set_request(self.workspace.document, of, wrt, starts, *flags)
         except GradstepError as error:
             return f"{error.message}. {error.hint}" if error.hint else error.message
         commands.set_request(self.workspace, of, wrt, starts, *flags)

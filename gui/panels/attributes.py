@@ -7,11 +7,11 @@ from typing import Any
 
 from PySide6.QtWidgets import QWidget
 
+from core.document.feed_placeholders import fed_outputs
 from core.graph.dtypes import DType, TensorType
 from core.graph.loop import Loop
 from core.graph.model import Constant, Operation
 from core.graph.opaque_attributes import Unread
-from core.io.fed import fed_outputs
 from core.ops.declare.table import OpDef, find
 from core.ops.typing.inference import is_unknown
 from gui import commands

@@ -6,9 +6,9 @@ from functools import partial
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from core.document.requested_functions import missing_code
 from core.graph.problems import UNFINISHED
 from core.host.messages import ErrorInfo
-from core.io.asked_code import missing_code
 from core.ops.typing.missing_inputs import Waiting
 from gui import commands
 from gui.panels.card import Card, LinkSpec

@@ -9,8 +9,8 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QAction, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from core.document.expectation import Expectation, ExpectationKind, Variation
 from core.host.messages import CheckedExpectation
-from core.io.expectation import Expectation, ExpectationKind, Variation
 from gui import commands
 from gui.panels.claim import MARK, paint_mark
 from gui.panels.labels import Link, SectionHeader, ThemeSource, Wrapped

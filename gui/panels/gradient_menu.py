@@ -12,10 +12,10 @@ from core.autodiff.reverse.gradient_request import (
     gradient_name,
     native_name,
 )
+from core.document.document import CodeKind, Document
+from core.document.requested_functions import missing_code
 from core.graph.model import PYTHON_OPS, Operation
 from core.graph.scopes import parents
-from core.io.asked_code import missing_code
-from core.io.document import CodeKind, Document
 from core.ops.declare.table import all_ops
 from gui import commands
 from gui.plain import add_row, plain, unmarked

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from core.document.requests import whole_request
 from core.graph.model import TensorRef
-from core.io.requests import whole_request
 from gui import numbers
 from gui.panels.cells import Cell, CellModel
 from gui.panels.tables import FlatTable

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from core.document.document import Document
+from core.document.requests import whole_request
 from core.graph.model import Operation, TensorRef
 from core.host.messages import ProgramInfo, StepInfo
-from core.io.document import Document
-from core.io.requests import whole_request
 from core.ops.typing.flatten_loops import opened
 from core.ops.typing.inference import Inference
 from gui.panels.problem_rows import faults

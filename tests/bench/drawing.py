@@ -20,9 +20,9 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication
 
+from core.document.document import Document, View
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.io.document import Document, View
 from gui import theme
 from gui.canvas.arrays import SceneArrays
 from gui.canvas.camera import NOTCH

@@ -22,12 +22,12 @@ from typing import Generic, TypeVar
 from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from core.debug.history.frozen_program import Program
 from core.debug.motion.debug_session import DebugSession
+from core.document.document import Document
 from core.engine.run.tf_session import Session
 from core.graph.model import Graph, TensorRef
 from core.host.derive import derive
 from core.host.reports import program_info
 from core.io import store
-from core.io.document import Document
 from core.io.graphdef import from_pb
 from core.io.graphdef_export import to_pb
 from core.ops.typing.inference import infer

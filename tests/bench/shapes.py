@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from core.autodiff.reverse.gradient_request import GradientRequest
+from core.document.document import Document, Optimizer
 from core.graph.model import Constant
-from core.io.document import Document, Optimizer
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, Tensor, call
 from tests.bench.compiling import network

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from core.document.document import Document
 from core.graph.model import Constant, Edge
-from core.io.document import Document
 from core.io.export import write
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from core.document.document import Document
+from core.document.expectation import Variation
 from core.graph.model import TensorRef
-from core.io.document import Document
-from core.io.expectation import Variation
 from core.ops.build.builder import Tensor
 from tests.examples import stops
 from tests.examples.drawing import Drawing

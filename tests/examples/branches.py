@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from core.document.document import Document
+from core.document.expectation import Expectation, Variation
 from core.graph.model import Constant
-from core.io.document import Document
-from core.io.expectation import Expectation, Variation
 from core.ops import api as tf
 from tests.examples import state
 from tests.examples.drawing import Drawing

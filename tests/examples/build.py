@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
 
+from core.document.document import Document
 from core.io import store
-from core.io.document import Document
 from core.io.example_index import INDEX, entry_of, to_bytes
 from tests.examples import (
     adversaries,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.autodiff.reverse.tf_gradients import gradients
-from core.io.document import Document
+from core.document.document import Document
 from core.ops.build.builder import Tensor
 from tests.examples import optimizing
 from tests.examples.drawing import Drawing

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from core.document.document import Document
+from core.document.expectation import Variation
 from core.graph.model import Constant
-from core.io.document import Document
-from core.io.expectation import Variation
 from core.ops import api as tf
 from core.ops.build.builder import Tensor
 from tests.examples.drawing import Drawing

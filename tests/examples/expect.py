@@ -6,8 +6,8 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
+from core.document.expectation import Expectation, ExpectationKind, Variation
 from core.graph.model import Constant
-from core.io.expectation import Expectation, ExpectationKind, Variation
 
 AS_IT_IS = Variation()
 

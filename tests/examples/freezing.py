@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from core.autodiff.reverse.tf_gradients import gradients
+from core.document.document import Document
+from core.document.expectation import Expectation
+from core.document.node_renaming import relabelled
 from core.graph.model import Constant
 from core.graph.relabel import relabel
-from core.io.document import Document
-from core.io.expectation import Expectation
-from core.io.relabel import relabelled
 from core.ops.build.builder import Tensor
 from core.train.optimizers import apply_updates
 from tests.examples import optimizing

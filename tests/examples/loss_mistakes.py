@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.io.document import Document, Optimizer
+from core.document.document import Document, Optimizer
 from core.ops.build.builder import Tensor
 from tests.examples import losses
 from tests.examples.drawing import Drawing

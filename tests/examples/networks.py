@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from core.io.document import Document, Optimizer
+from core.document.document import Document, Optimizer
 from core.ops import api as tf
 from core.ops.build.builder import Tensor
 from tests.examples.drawing import Drawing

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from core.document.document import Document, Optimizer
 from core.graph.dtypes import DType
-from core.io.document import Document, Optimizer
 from core.ops.build.builder import Tensor
 from tests.examples.drawing import Drawing
 from tests.examples.expect import gradient, holds, value

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from core.document.document import Document, Optimizer
+from core.document.expectation import Expectation
 from core.graph.model import TensorRef
-from core.io.document import Document, Optimizer
-from core.io.expectation import Expectation
 from core.ops.build.builder import Tensor
 from tests.examples.drawing import Drawing
 from tests.examples.expect import equal, holds, value

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby
 from pathlib import Path
 
-from core.io.document import Document
+from core.document.document import Document
 from core.io.example_index import first_sentence
 
 PAGE = Path(__file__).parents[2] / "docs" / "examples.md"

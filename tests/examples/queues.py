@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from core.debug.concurrency.thread_state import Thread
+from core.document.document import Document
 from core.graph.dtypes import DType
-from core.io.document import Document
 from core.ops import api as tf
 from tests.examples import sessions
 from tests.examples.drawing import Drawing, constant

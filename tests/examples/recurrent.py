@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from core.document.document import Document
+from core.document.expectation import Variation
 from core.graph.model import Constant
 from core.graph.scopes import parents
-from core.io.document import Document
-from core.io.expectation import Variation
 from core.ops import api as tf
 from tests.examples import networks
 from tests.examples.drawing import Drawing

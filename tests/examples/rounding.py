@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.io.document import Document, Optimizer
-from core.io.expectation import Variation
+from core.document.document import Document, Optimizer
+from core.document.expectation import Variation
 from tests.examples import overrides
 from tests.examples.drawing import Drawing, override_op, override_type
 from tests.examples.expect import equal, fails, gradient, holds, value

@@ -15,9 +15,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 
+from core.document.document import Document
 from core.errors import GradstepError
 from core.host.messages import Stopped
-from core.io.document import Document
 from gui import theme
 from gui.app import application, new_window
 from gui.driver import Driver

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.io.document import Document, Optimizer
+from core.document.document import Document, Optimizer
 from core.ops.build.builder import Tensor
 from tests.examples.drawing import Drawing
 from tests.examples.expect import equal, gradient, value

@@ -10,10 +10,10 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QImageReader
 
 from core.cli.main import main
+from core.document.document import Document
 from core.host.expectations import check_expectations
 from core.host.user_code import functions_of
 from core.io import example_index
-from core.io.document import Document
 from core.io.store import load
 from gpu.devices import Devices
 from gui.panels.example_card import PICTURE, PICTURES

@@ -17,17 +17,18 @@ from core.debug.breaks.expression import Scope, parse
 from core.debug.breaks.expression_names import mentioned
 from core.debug.concurrency.scheduler import Threads
 from core.debug.motion.debug_session import DebugSession
+from core.document import document_edits
+from core.document.document import CodeItem, CodeKind, Document
+from core.document.function_source import functions_in, meant
+from core.document.request_edits import set_request
+from core.document.requested_functions import missing_code
 from core.engine.run.feed_values import feed_arrays
 from core.errors import GradstepError
 from core.graph.edits import rename, rename_scope
 from core.graph.model import Edge, TensorRef
 from core.host.derive import derive
 from core.host.unfinished import without_unfinished
-from core.io import edits, export, store
-from core.io.asked_code import missing_code
-from core.io.code_source import functions_in, meant
-from core.io.document import CodeItem, CodeKind, Document
-from core.io.request_edits import set_request
+from core.io import export, store
 from tests.fuzz import odd
 from tests.fuzz.case import MARK, Case
 from tests.fuzz.examples import EXAMPLES
@@ -177,16 +178,16 @@ def _try_name(text: str) -> None:
     tutorial = _document("tutorial")
     ref = _asked(TensorRef.parse, text)
     _asked(Edge.parse, text)
-    _asked(edits.rename_operation, tutorial, "a", text)
-    _asked(edits.rename_operation, tutorial, text, "a")
+    _asked(document_edits.rename_operation, tutorial, "a", text)
+    _asked(document_edits.rename_operation, tutorial, text, "a")
     _asked(rename, tutorial.graph, "a", text)
     _asked(rename_scope, _document("while_loop").graph, "while", text)
     _asked(set_request, tutorial, [text], ["c"])
-    _asked(edits.toggle_breakpoint, tutorial, text)
+    _asked(document_edits.toggle_breakpoint, tutorial, text)
     for edge in (Edge(text, 0), Edge("a", len(text))):
-        _asked(edits.disconnect, tutorial, edge)
+        _asked(document_edits.disconnect, tutorial, edge)
         if ref is not None:
-            _asked(edits.connect, tutorial, ref, edge)
+            _asked(document_edits.connect, tutorial, ref, edge)
     session = DebugSession(derive(_document("while_loop")))
     _asked(session.run_to, text)
     _asked(session.set_breakpoints, [Breakpoint(text)])
@@ -213,7 +214,7 @@ def _try_code(text: str) -> None:
     document = _document("tutorial")
     for kind in CodeKind:
         item = CodeItem("odd", kind, text)
-        changed = edits.set_code(document, item)
+        changed = document_edits.set_code(document, item)
         _asked(export.to_bytes, changed, ".py")
         _asked(export.to_bytes, changed, ".gradstep")
         _asked(missing_code, changed)
@@ -231,7 +232,7 @@ def _words(dice: Random, names: list[str]) -> str:
 
 
 def _try_words(text: str) -> None:
-    changed = edits.set_note(_document("tutorial"), text, text, text, text)
+    changed = document_edits.set_note(_document("tutorial"), text, text, text, text)
     for suffix in export.WRITERS:
         data = _asked(export.to_bytes, changed, suffix)
         if suffix == ".gradstep" and data is not None:

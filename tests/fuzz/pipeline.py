@@ -17,14 +17,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from core import errors
+from core.document.document import Document
+from core.document.requested_functions import missing_code
 from core.errors import GradstepError
 from core.host import messages as m
 from core.host.devices import CpuOnly
 from core.host.service import EngineService
 from core.io import export, open, store
-from core.io.asked_code import missing_code
 from core.io.budget import Budget
-from core.io.document import Document
 from core.io.file_kinds import kind_of
 from core.io.file_sample import Sample
 from core.ops.typing.inference import declared

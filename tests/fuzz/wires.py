@@ -7,11 +7,11 @@ from dataclasses import replace
 from functools import cache
 from math import gcd
 
+from core.document.document import Document
 from core.errors import GradstepError
 from core.graph.edits import connect, disconnect
 from core.graph.model import Edge, Graph, TensorRef
 from core.io import store
-from core.io.document import Document
 from core.ops.typing.inference import declared
 from core.ops.typing.tensor_types import outputs_of
 from tests.fuzz.case import Case

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 
+from core.document.document import Document
 from core.host import connection, file_reader, file_worker
 from core.host.client import local_engine
 from core.host.messages import Message
 from core.io.budget import DEFAULT
-from core.io.document import Document
 from core.ops.typing.inference import Inference
 from gui import theme
 from gui.bridge import EngineBridge

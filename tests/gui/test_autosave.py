@@ -12,9 +12,10 @@ from types import SimpleNamespace
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from core.io import edit_journal, edits, store
+from core.document import document_edits
+from core.document.document import Document
+from core.io import edit_journal, store
 from core.io.claims import Claim
-from core.io.document import Document
 from core.io.edit_journal import Journal, Note
 from core.io.keeper import lock_of
 from gui import autosave, commands, windows
@@ -42,7 +43,7 @@ def leave(name: str, document: Document, note: Note) -> Path:
 @pytest.fixture
 def left(tmp_path: Path, examples: Path) -> Path:
     document = store.load(examples / "tutorial.gradstep")
-    kept = edits.add_operation(document, "Tanh", (0.0, 0.0), "kept")[0]
+    kept = document_edits.add_operation(document, "Tanh", (0.0, 0.0), "kept")[0]
     return leave("left", kept, Note(str(tmp_path / "mine.gradstep")))
 
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox
 
-from core.io.document import Document
+from core.document.document import Document
 from core.layers.block_table import find_block
 from core.ops.build.variable import is_trainable
 from gui import commands

@@ -21,8 +21,9 @@ from hypothesis.stateful import (
 )
 from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 
-from core.io import edit_journal, edits, store
-from core.io.document import Document
+from core.document import document_edits
+from core.document.document import Document
+from core.io import edit_journal, store
 from core.io.edit_journal import Journal, Note
 from core.io.on_disk import look
 from gui import action, commands
@@ -44,7 +45,7 @@ def work_in(document: Document) -> bytes:
 def document_with(*names: str) -> Document:
     document = Document()
     for name in names:
-        document, _ = edits.add_operation(document, "VariableV2", (0.0, 0.0), name)
+        document, _ = document_edits.add_operation(document, "VariableV2", (0.0, 0.0), name)
     return document
 
 

@@ -13,9 +13,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
+from core.document.document import CodeKind
 from core.graph.dtypes import DType, Shape, TensorType
 from core.graph.model import TensorRef
-from core.io.document import CodeKind
 from gui.dialogs.code import CodeDialog, syntax_problem
 from gui.dialogs.override import NEW, OverrideDialog, template
 from gui.dialogs.pyfunc import PyFuncDialog

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from core.io import edits, store
-from core.io.document import CodeItem, CodeKind
+from core.document import document_edits
+from core.document.document import CodeItem, CodeKind
+from core.io import store
 from gui import commands
 from gui.driver import Driver
 
@@ -85,7 +86,7 @@ def test_the_window_lives_while_a_function_sleeps(driver: Driver, examples: Path
     sleeps = "import time\ndef forward(c, k, d):\n    time.sleep(20)\n    return c + k\n"
     name = str(document.graph["e"].attrs["token"])
     driver.workspace.open_document(
-        edits.set_code(document, CodeItem(name, CodeKind.PYFUNC, sleeps))
+        document_edits.set_code(document, CodeItem(name, CodeKind.PYFUNC, sleeps))
     )
     driver.workspace.trust()
     driver.settle()

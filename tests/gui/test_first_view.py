@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from core.document.document import Document, View
 from core.graph.model import Graph, Operation, TensorRef
-from core.io.document import Document, View
 from core.io.open import read
 from gui.driver import Driver
 from gui.first_view import MANY, folded

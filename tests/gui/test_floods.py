@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from core.document import document_edits
+from core.document.document import CodeItem, CodeKind
 from core.host.messages import Output
-from core.io import edits
-from core.io.document import CodeItem, CodeKind
 from core.io.open import read
 from gui.driver import Driver
 from gui.panels.output import OutputPanel
@@ -38,7 +38,7 @@ def printing(driver: Driver, body: str, examples: Path) -> None:
     document = read(examples / "override_add.gradstep")
     source = f"def forward(c, k, d):\n    {body}\n    return c + k\n"
     item = CodeItem("custom_add", CodeKind.PYFUNC, source)
-    driver.workspace.open_document(edits.set_code(document, item))
+    driver.workspace.open_document(document_edits.set_code(document, item))
     driver.workspace.trust()
     driver.settle()
     driver.workspace.control("run_to", "e")

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QMenu
 
+from core.document.document import CodeKind
 from core.graph.edits import set_attr
-from core.io.document import CodeKind
 from gui import commands
 from gui.dialogs.code import CodeDialog
 from gui.dialogs.finder import Finder

@@ -27,11 +27,11 @@ from shiboken6 import isValid
 
 from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
 from core.debug.breaks.breakpoints import Breakpoint
+from core.document.document import CodeItem, CodeKind, Document, View
+from core.document.expectation import Expectation
 from core.graph.dtypes import DType
 from core.graph.model import Constant, Graph, Operation, TensorRef
 from core.io import store
-from core.io.document import CodeItem, CodeKind, Document, View
-from core.io.expectation import Expectation
 from gui.canvas import tips
 from gui.canvas.hit import Hit, Port
 from gui.dialogs.code_view import CodeView

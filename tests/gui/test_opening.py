@@ -11,9 +11,9 @@ import pytest
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 
+from core.document.document import CodeItem, CodeKind, Document
 from core.errors import GradstepError
 from core.io import open as reading
-from core.io.document import CodeItem, CodeKind, Document
 from gui import banners, commands
 from gui.banners import Banners
 from gui.driver import Driver

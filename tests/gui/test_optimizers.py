@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtTest import QTest
 
+from core.document.document import Optimizer
 from core.graph.model import TensorRef
-from core.io.document import Optimizer
 from gui.dialogs.optimizers import OptimizersDialog
 from gui.driver import Driver
 

@@ -10,10 +10,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton
 
+from core.document import document_edits
+from core.document.document import CodeKind
 from core.host import sandbox
 from core.host.permission import Permission
-from core.io import edits, store
-from core.io.document import CodeKind
+from core.io import store
 from gui.dialogs.trust import TrustDialog
 from gui.driver import Driver
 
@@ -25,7 +26,9 @@ def foreign(tmp_path: Path, examples: Path) -> Path:
     """A document with Python that nobody has trusted yet."""
     document = store.load(examples / "override_add.gradstep")
     for item in document.code.values():
-        document = edits.set_code(document, replace(item, source=item.source + "# from afar\n"))
+        document = document_edits.set_code(
+            document, replace(item, source=item.source + "# from afar\n")
+        )
     path = tmp_path / "foreign.gradstep"
     store.save(path, document)
     return path
@@ -102,7 +105,7 @@ def test_refused_then_allowed_at_the_same_step(driver: Driver, examples: Path) -
     """The node says who refused it; the other answer runs it, in another process, from there."""
     document = store.load(examples / "override_add.gradstep")
     item = next(i for i in document.code.values() if i.kind is CodeKind.PYFUNC)
-    driver.workspace.open_document(edits.set_code(document, replace(item, source=READS)))
+    driver.workspace.open_document(document_edits.set_code(document, replace(item, source=READS)))
     driver.workspace.trust(Permission.CONFINED)
     driver.settle()
     driver.key("F5")
@@ -148,7 +151,7 @@ def test_one_changed_character_is_asked_about_again(driver: Driver, foreign: Pat
     driver.settle()
     document = store.load(foreign)
     item = next(iter(document.code.values()))
-    store.save(foreign, edits.set_code(document, replace(item, source=item.source + "\n")))
+    store.save(foreign, document_edits.set_code(document, replace(item, source=item.source + "\n")))
     driver.open(foreign)
     assert not driver.workspace.trusted
 

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from core.document import document_edits
+from core.document.document import Document
 from core.host import trust
 from core.host.permission import Permission
-from core.io import edits, store
-from core.io.document import Document
+from core.io import store
 from gui import commands
 from gui.dialogs.trusted_code import NONE, TrustedCodeDialog
 from gui.workspace import Workspace
@@ -19,7 +20,7 @@ from gui.workspace import Workspace
 def foreign(examples: Path, remark: str = "# from afar\n") -> Document:
     document = store.load(examples / "override_add.gradstep")
     for item in document.code.values():
-        document = edits.set_code(document, replace(item, source=item.source + remark))
+        document = document_edits.set_code(document, replace(item, source=item.source + remark))
     return document
 
 
@@ -76,7 +77,7 @@ def test_no_edit_takes_a_fingerprint(space: Workspace, monkeypatch: pytest.Monke
 
 def test_undo_leads_back_to_what_nobody_decided_about(space: Workspace) -> None:
     for name in list(space.document.code):
-        space.edit("Remove", edits.remove_code(space.document, name))
+        space.edit("Remove", document_edits.remove_code(space.document, name))
     assert space.trusted  # there is none
     space.undo_stack.undo()
     assert not space.trusted

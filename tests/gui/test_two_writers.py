@@ -11,8 +11,8 @@ import pytest
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox, QPushButton, QWidget
 
+from core.document.document import CodeItem, CodeKind, Document
 from core.io import store
-from core.io.document import CodeItem, CodeKind, Document
 from core.io.on_disk import look
 from gui import commands
 from gui.dialogs import conflict, unsaved

@@ -9,8 +9,8 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from core.document.document import Document
 from core.graph.dtypes import Shape
-from core.io.document import Document
 from gui import commands
 from gui.workspace import Workspace
 

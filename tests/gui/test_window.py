@@ -9,10 +9,10 @@ import pytest
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QMenu, QTabBar
 
+from core.document.document import Document
 from core.graph.dtypes import Shape
 from core.graph.model import Edge
 from core.host.messages import Stopped
-from core.io.document import Document
 from gui import commands, errors, theme
 from gui.counting import counted
 from gui.docks import PANELS

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from core.document import document_edits
 from core.errors import GradstepError
 from core.graph.changes import Changes
 from core.graph.dtypes import Shape
 from core.graph.model import Edge, TensorRef
 from core.host.messages import Failed, Read, Values
-from core.io import edits
 from core.io.open import read
 from gui import commands
 from gui.background import Background
@@ -192,7 +192,9 @@ def test_trust_is_asked_for_code_that_nobody_knows(
     document = read(examples / "override_add.gradstep")
     name = next(iter(document.code))
     item = document.code[name]
-    foreign = edits.set_code(document, type(item)(name, item.kind, item.source + "# other\n"))
+    foreign = document_edits.set_code(
+        document, type(item)(name, item.kind, item.source + "# other\n")
+    )
     workspace.open_document(foreign)
     assert not workspace.trusted
     workspace.control("continue_")

@@ -20,14 +20,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from core.document import document_edits
+from core.document.document import Document
 from core.graph.model import Edge
 from core.host import messages as m
 from core.host.client import EngineClient
 from core.host.devices import CpuOnly
 from core.host.service import EngineService
 from core.host.supervisor import children_of
-from core.io import edits, store
-from core.io.document import Document
+from core.io import store
 from tests.kill.tally import Tally
 
 EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
@@ -120,8 +121,10 @@ class Walk:
             Edge(o.name, i) for o in graph for i, ref in enumerate(o.inputs) if ref is not None
         ]
         if wires and self._chance.random() < 0.7:
-            return edits.toggle_stop(self._document, self._chance.choice(wires))
-        return edits.toggle_breakpoint(self._document, self._chance.choice([*graph.operations]))
+            return document_edits.toggle_stop(self._document, self._chance.choice(wires))
+        return document_edits.toggle_breakpoint(
+            self._document, self._chance.choice([*graph.operations])
+        )
 
     def _session_request(self) -> m.Message:
         command = self._chance.choice(("new", "duplicate", "switch", "switch", "delete", "list"))

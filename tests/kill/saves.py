@@ -15,10 +15,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from core.document import document_edits
+from core.document.document import Document
 from core.errors import GradstepError
-from core.io import edit_journal, edits, in_place, store
+from core.io import edit_journal, in_place, store
 from core.io.atomic import remove_parts, replace_file
-from core.io.document import Document
 from core.io.edit_journal import Journal, Note
 from tests.kill.disk import Disk, PowerCutError, at_call
 from tests.kill.tally import Tally
@@ -213,7 +214,7 @@ def _shorter(root: Path) -> Scene:
 def _documents() -> list[Document]:
     found = [Document()]
     for number in range(4):
-        found.append(edits.add_operation(found[-1], "Tanh", (0.0, 0.0), f"t{number}")[0])
+        found.append(document_edits.add_operation(found[-1], "Tanh", (0.0, 0.0), f"t{number}")[0])
     return found
 
 

@@ -20,9 +20,9 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication, QPushButton
 
+from core.document.document import Document
 from core.errors import GradstepError
 from core.io import store
-from core.io.document import Document
 from gui import app, autosave, commands
 from gui.autosave import Autosave
 from gui.main_window import MainWindow

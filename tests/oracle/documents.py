@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.autodiff.reverse.gradient_request import GradientRequest
+from core.document.document import Document, Optimizer
 from core.errors import GradstepError
 from core.host.derive import derive
-from core.io.document import Document, Optimizer
 from core.ops.build.builder import Tensor
 from tests.oracle.program import Program, Variable
 

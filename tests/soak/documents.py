@@ -6,8 +6,8 @@ import zipfile
 from functools import cache
 from pathlib import Path
 
+from core.document.document import Document
 from core.io import graphdef, store
-from core.io.document import Document
 from core.io.example_index import EXAMPLES
 
 _DATA = Path(__file__).parents[1] / "data"

@@ -11,11 +11,11 @@ import numpy as np
 from core.autodiff.reverse.gradient_request import Override, OverrideKind
 from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from core.debug.concurrency.thread_state import Thread
+from core.document.document import CodeItem, CodeKind, Document, Optimizer
 from core.graph.dtypes import DType, Shape
 from core.graph.loop import within
 from core.graph.model import Constant, Edge, Operation, TensorRef
 from core.graph.scopes import is_inside, parents
-from core.io.document import CodeItem, CodeKind, Document, Optimizer
 from core.layers.block_table import all_blocks
 from core.ops.build.variable import VARIABLES
 from core.ops.declare.table import all_ops, find

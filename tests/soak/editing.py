@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from core.autodiff.reverse.gradient_request import Override
+from core.document import block_insertion, clipboard, document_edits, wire_completion
+from core.document.document import CodeItem, Document
 from core.graph.loop import anywhere, carried_by
 from core.graph.model import Edge, TensorRef
-from core.io import adding, blocks, edits, pieces, store
-from core.io.document import CodeItem, Document
+from core.io import store
 from core.ops.typing.flatten_loops import closed
 
 Point = tuple[float, float]
@@ -25,7 +26,7 @@ def _rewire(document: Document, old: Edge, new: Edge) -> Document:
     source = carried_by(document.graph, old)
     if source is None:
         return document
-    return edits.disconnect(edits.connect(document, source, new), old)
+    return document_edits.disconnect(document_edits.connect(document, source, new), old)
 
 
 def _add_node(
@@ -37,81 +38,81 @@ def _add_node(
     source: TensorRef | None = None,
 ) -> Document:
     if source is None:
-        return edits.add_operation(document, type, at, name, attrs)[0]
-    return adding.add_reader(document, type, at, source, name, attrs)[0]
+        return document_edits.add_operation(document, type, at, name, attrs)[0]
+    return wire_completion.add_reader(document, type, at, source, name, attrs)[0]
 
 
 def _add_block(
     document: Document, name: str, at: Point, source: TensorRef | None = None
 ) -> Document:
-    return blocks.add_block(document, name, at, [] if source is None else [source])[0]
+    return block_insertion.add_block(document, name, at, [] if source is None else [source])[0]
 
 
 def _insert(document: Document, type: str, at: Point, edge: Edge) -> Document:
     edge = closed(document.graph, edge)
     source = carried_by(document.graph, edge)
     if source is None:
-        made, chosen = edits.add_operation(document, type, at, beside=edge.op)
+        made, chosen = document_edits.add_operation(document, type, at, beside=edge.op)
     else:
-        made, chosen = adding.add_reader(document, type, at, source, beside=edge.op)
-    return edits.connect(made, TensorRef(chosen), edge)
+        made, chosen = wire_completion.add_reader(document, type, at, source, beside=edge.op)
+    return document_edits.connect(made, TensorRef(chosen), edge)
 
 
 def _paste(document: Document, names: Iterable[str]) -> Document:
-    part = store.from_bytes(store.to_bytes(pieces.piece(document, [*names])))
-    return pieces.put(document, part)[0]
+    part = store.from_bytes(store.to_bytes(clipboard.piece(document, [*names])))
+    return clipboard.put(document, part)[0]
 
 
 def _rename(document: Document, old: str, new: str) -> Document:
     if old.endswith("/"):
-        return edits.rename_scope(document, old.rstrip("/"), new)
-    return edits.rename_operation(document, old, new)
+        return document_edits.rename_scope(document, old.rstrip("/"), new)
+    return document_edits.rename_operation(document, old, new)
 
 
 def _override_by_code(document: Document, item: CodeItem, override: Override) -> Document:
-    return edits.set_override(edits.set_code(document, item), override)
+    return document_edits.set_override(document_edits.set_code(document, item), override)
 
 
 def _native(document: Document, name: str) -> Document:
     op = anywhere(document.graph, name)
     for index, override in enumerate(document.request.overrides):
         if override.enabled and override.matches(op):
-            document = edits.toggle_override(document, index)
+            document = document_edits.toggle_override(document, index)
     return document
 
 
 # Command of gui.commands -> the edit that it makes.
 EDITS: Mapping[str, Callable[..., Document]] = {
-    "connect": edits.connect,
-    "disconnect": edits.disconnect,
+    "connect": document_edits.connect,
+    "disconnect": document_edits.disconnect,
     "rewire": _rewire,
-    "connect_through_cast": lambda document, *args: adding.add_cast(document, *args)[0],
-    "add_control": edits.add_control,
-    "remove_control": edits.remove_control,
+    "connect_through_cast": lambda document, *args: wire_completion.add_cast(document, *args)[0],
+    "add_control": document_edits.add_control,
+    "remove_control": document_edits.remove_control,
     "add_node": _add_node,
     "add_block": _add_block,
-    "add_source": lambda document, *args: adding.add_source(document, *args)[0],
+    "add_source": lambda document, *args: wire_completion.add_source(document, *args)[0],
     "insert_node": _insert,
-    "remove_nodes": edits.remove_operations,
-    "duplicate": lambda document, names: edits.duplicate_operations(document, names)[0],
+    "remove_nodes": document_edits.remove_operations,
+    "duplicate": lambda document, names: document_edits.duplicate_operations(document, names)[0],
     "paste": _paste,
     "rename": _rename,
-    "move_nodes": edits.move,
-    "set_attr": edits.set_attr,
-    "set_feed": edits.set_feed,
-    "set_initial": edits.set_initial,
-    "toggle_stop": edits.toggle_stop,
-    "set_override": edits.set_override,
+    "move_nodes": document_edits.move,
+    "set_attr": document_edits.set_attr,
+    "set_feed": document_edits.set_feed,
+    "set_initial": document_edits.set_initial,
+    "toggle_stop": document_edits.toggle_stop,
+    "set_override": document_edits.set_override,
     "override_by_code": _override_by_code,
-    "clear_override": edits.clear_override,
-    "toggle_override": edits.toggle_override,
+    "clear_override": document_edits.clear_override,
+    "toggle_override": document_edits.toggle_override,
     "use_native_gradient": _native,
-    "set_request": edits.set_request,
-    "set_optimizers": edits.set_optimizers,
-    "set_code": edits.set_code,
-    "to_pyfunc": edits.to_pyfunc,
-    "toggle_breakpoint": edits.toggle_breakpoint,
-    "set_breakpoints": edits.set_breakpoints,
+    "set_request": document_edits.set_request,
+    "set_optimizers": document_edits.set_optimizers,
+    "set_code": document_edits.set_code,
+    "to_pyfunc": document_edits.to_pyfunc,
+    "toggle_breakpoint": document_edits.toggle_breakpoint,
+    "set_breakpoints": document_edits.set_breakpoints,
     "set_threads": lambda document, threads: document.with_(threads=threads),
-    "set_note": edits.set_note,
+    "set_note": document_edits.set_note,
 }

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
+from core.document.document import Document
 from core.graph.dtypes import DType
 from core.host import messages as m
 from core.host.client import Answer
 from core.host.wire import Buffer
-from core.io.document import Document
 from core.ops.build.variable import VARIABLES
 
 ALL = 2**40  # elements: all that there are

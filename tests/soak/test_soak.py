@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from core.document.document import Document
 from core.graph.problems import Problem
 from core.host import service
 from core.host.derive import compiled, derive
 from core.host.journal import Journal
 from core.io import store
-from core.io.document import Document
 from core.ops.declare import table
 from gui.settings import settings
 from tests.soak import campaign as campaigns

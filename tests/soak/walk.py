@@ -12,10 +12,10 @@ from random import Random
 from msgspec.structs import replace as replace_runs
 
 from core.debug.concurrency.session_group import FIRST
+from core.document.document import CodeItem, Document
 from core.errors import GradstepError
 from core.host import messages as m
 from core.io import store
-from core.io.document import CodeItem, Document
 from tests.soak import documents
 from tests.soak.drawing import NothingError, draw_edit, pick
 from tests.soak.faults import BrokenError, Counts

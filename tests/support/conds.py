@@ -6,9 +6,9 @@ import numpy as np
 
 from core.autodiff.reverse.gradient_request import GradientRequest
 from core.autodiff.reverse.tf_gradients import gradients
+from core.document.document import Document
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant
-from core.io.document import Document
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, Tensor, call
 from core.train.optimizers import apply_updates

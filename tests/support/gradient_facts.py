@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from core.autodiff.reverse.contributions import Slices
+from core.document.document import Document
 from core.graph.model import Constant, Edge, TensorRef
-from core.io.document import Document
 from core.io.graphdef import from_pb
 from core.ops.typing.inference import declared
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from core.debug.concurrency.thread_state import Thread
+from core.document.document import Document
 from core.graph.model import Constant, TensorRef
-from core.io.document import Document
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder
 

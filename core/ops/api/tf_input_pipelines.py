@@ -1,7 +1,8 @@
 """`tf.train`'s producers and batches: pipelines of queues.
 
 What TensorFlow's queue runners would run are operations that nothing else needs: the document's
-threads are made of them (core/io/threads.py), and so are they where a graph is imported.
+threads are made of them (core/document/queue_threads.py), and so are they where a graph is
+imported.
 """
 
 from __future__ import annotations

@@ -15,13 +15,13 @@ from core.checks.explain import GradientQuestion
 from core.checks.recollection import Recollection
 from core.debug.history.frozen_program import Program
 from core.debug.motion.debug_session import DebugSession
+from core.document.document import Document
 from core.graph.dtypes import DType
 from core.graph.model import Constant, TensorRef
 from core.host.devices import CpuOnly
 from core.host.messages import Control, Explained, Explanation, Open, Why
 from core.host.service import EngineService
 from core.io import store
-from core.io.document import Document
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder
 from tests.core.checks.test_planted_causes import (

@@ -15,6 +15,7 @@ from core.checks.makers import Search
 from core.checks.recorded import Recorded, Value
 from core.debug.history.frozen_program import Program
 from core.debug.motion.debug_session import DebugSession
+from core.document.document import Document, Optimizer
 from core.engine.loops import iteration_trace
 from core.engine.numpy_backend import NumpyBackend
 from core.graph.dtypes import DType
@@ -23,7 +24,6 @@ from core.host.derive import derive
 from core.host.explaining import Explainer
 from core.host.messages import Explanation
 from core.host.situation import Situation, situation_of
-from core.io.document import Document, Optimizer
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, OpView, Tensor
 from core.ops.declare.system_rules import OutOfRange, Rules

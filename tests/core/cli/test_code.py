@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core.document.document import CodeKind
 from core.io import store
-from core.io.document import CodeKind
 from tests.core.cli.conftest import Cli
 from tests.support import article
 from tests.support import gradient_facts as facts

@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core.document import document_edits
+from core.document.document import Document, Optimizer
 from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.io import edits, store
-from core.io.document import Document, Optimizer
+from core.io import store
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder
 from tests.core.cli.conftest import Cli
@@ -169,7 +170,7 @@ def test_gradients_of_several_losses(cli: Cli, tmp_path: Path) -> None:
         ('grad["w"]', 3.0),
         ('grad["w", "b"]', 10.0),
     ]
-    renamed = edits.rename_operation(store.load(path), "b", "loss").expectations
+    renamed = document_edits.rename_operation(store.load(path), "b", "loss").expectations
     assert [e.what for e in renamed] == ['grad["w"]', 'grad["w", "loss"]']
     missing = cli("expect", path, "--that", 'grad["w", "c"]')
     assert "there is no operation named 'c'" in missing.err

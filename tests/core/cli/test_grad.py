@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from core.autodiff.reverse.gradient_request import GradientRequest, Override
+from core.document.document import CodeItem, CodeKind, Document
 from core.io import store
-from core.io.document import CodeItem, CodeKind, Document
 from core.io.open import read
 from core.ops.build.builder import GraphBuilder
 from tests.core.cli.conftest import Cli

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from core.document.document import Document
 from core.engine.passes.pass_pipeline import PASSES
 from core.graph.model import Constant
-from core.io.document import Document
 from core.io.store import load, save
 from core.ops.build.builder import GraphBuilder
 from tests.core.cli.conftest import Cli

@@ -145,8 +145,8 @@ def test_mistakes(cli: Cli, tmp_path: Path, arguments: list[Any], status: int, s
 
 
 def test_a_graph_without_anything_to_run(cli: Cli, tmp_path: Path) -> None:
+    from core.document.document import Document
     from core.io import store
-    from core.io.document import Document
 
     store.save(tmp_path / "empty.gradstep", Document())
     result = cli("run", tmp_path / "empty.gradstep")

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from core.document import document_edits
+from core.document.document import CodeKind
 from core.host import sandbox
 from core.host.sandbox import landlock
-from core.io import edits, store
-from core.io.document import CodeKind
+from core.io import store
 
 ROOT = Path(__file__).parents[3]
 SOURCE = """
@@ -42,7 +43,9 @@ def file(tmp_path: Path) -> Path:
     document = store.load(ROOT / "assets" / "examples" / "override_add.gradstep")
     item = next(i for i in document.code.values() if i.kind is CodeKind.PYFUNC)
     source = SOURCE.format(file=paths["d.gradstep"], feed=paths["fed.npy"], other=paths["other"])
-    store.save(tmp_path / "d.gradstep", edits.set_code(document, replace(item, source=source)))
+    store.save(
+        tmp_path / "d.gradstep", document_edits.set_code(document, replace(item, source=source))
+    )
     return tmp_path / "d.gradstep"
 
 

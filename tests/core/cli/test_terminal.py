@@ -8,10 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from core.document.document import CodeItem, CodeKind, Document
 from core.graph.dtypes import DType
 from core.graph.model import Constant, Graph, Operation, TensorRef
 from core.io import store
-from core.io.document import CodeItem, CodeKind, Document
 from tests.core.cli.conftest import Cli
 
 ROOT = Path(__file__).resolve().parents[3]

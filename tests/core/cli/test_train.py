@@ -15,9 +15,9 @@ import pytest
 
 from core.autodiff.reverse.gradient_request import GradientRequest
 from core.cli import train
+from core.document.document import Document, Optimizer
 from core.graph.model import Constant, TensorRef
 from core.io import store
-from core.io.document import Document, Optimizer
 from core.io.event_files import EventFile, crc32c
 from core.io.open import read
 from core.ops.build.builder import GraphBuilder

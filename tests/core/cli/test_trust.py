@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from core.document.document import CodeItem, CodeKind, Document
 from core.host import trust
 from core.host.permission import Permission
 from core.io import store
-from core.io.document import CodeItem, CodeKind, Document
 from core.io.example_index import EXAMPLES
 from core.io.fingerprint import fingerprint
 from core.io.open import read

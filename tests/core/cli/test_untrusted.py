@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
+from core.document.document import CodeItem, CodeKind, Document, Optimizer
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Graph, Operation, TensorRef
 from core.io import store
-from core.io.document import CodeItem, CodeKind, Document, Optimizer
 from core.io.export import to_bytes
 from tests.core.cli.conftest import Cli
 from tests.fuzz.case import CANARY, MARK

@@ -13,9 +13,9 @@ import pytest
 
 from core.autodiff.reverse.gradient_request import GradientRequest
 from core.cli import main as cli_main
+from core.document.document import Document
 from core.graph.model import Constant, Graph, Operation, TensorRef
 from core.io import store
-from core.io.document import Document
 from core.io.open import read
 from main import Gradstep
 from tests.core.cli.conftest import Cli

@@ -17,6 +17,7 @@ from core.debug.history.frozen_program import Program
 from core.debug.motion.debug_session import DebugSession
 from core.debug.motion.loop_position import Inside, looked_at, trace_of
 from core.debug.motion.stopped_state import Reason
+from core.document.document import CodeItem, CodeKind, Document
 from core.engine.loops import iteration_checkpoints, iteration_trace, trace_budget
 from core.engine.loops.iteration_trace import LoopTrace
 from core.engine.loops.trace_budget import Spare
@@ -24,7 +25,6 @@ from core.engine.plan.compile_plan import Step
 from core.graph.dtypes import DType
 from core.graph.model import Constant, TensorRef
 from core.host.derive import derive
-from core.io.document import CodeItem, CodeKind, Document
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, Tensor
 from tests.support.random_loops import RandomLoops

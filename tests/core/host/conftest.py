@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.autodiff.reverse.gradient_request import GradientRequest
+from core.document.document import CodeItem, CodeKind, Document, Optimizer
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import Constant
@@ -17,7 +18,6 @@ from core.host.devices import CpuOnly
 from core.host.messages import Message
 from core.host.service import EngineService
 from core.io import store
-from core.io.document import CodeItem, CodeKind, Document, Optimizer
 from core.ops.build.builder import GraphBuilder
 
 EXAMPLES = Path(__file__).parents[3] / "assets" / "examples"

@@ -10,14 +10,15 @@ import sys
 
 import msgspec
 
+from core.document import document_edits
+from core.document.document import Document
 from core.errors import GradstepError
 from core.graph.loop import within
 from core.graph.model import Edge
 from core.host import messages as m
 from core.host.devices import CpuOnly
 from core.host.service import EngineService
-from core.io import edits, store
-from core.io.document import Document
+from core.io import store
 from tests.soak import documents
 
 _EACH = 4  # edited versions of a document
@@ -38,7 +39,7 @@ def _edited(document: Document, draw: random.Random) -> Document:
     wires = [Edge(op.name, i) for op in within(document.graph) for i in range(len(op.inputs))]
     for edge in draw.sample(wires, min(3, len(wires))):
         try:
-            document = edits.disconnect(document, edge)
+            document = document_edits.disconnect(document, edge)
         except GradstepError:
             continue  # nothing is there any more
     return document

@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.document.expectation import Expectation, ExpectationKind, Variation
 from core.graph.problems import Problem
 from core.host.check_conclusion import Known, conclusion
 from core.host.gradient_words import said
@@ -18,7 +19,6 @@ from core.host.messages import (
     GradientTable,
     NodeCheck,
 )
-from core.io.expectation import Expectation, ExpectationKind, Variation
 
 VERDICTS = ("ok", "ok", "ok", "kink", "float32 limit", "TensorFlow's", "wrong")
 RANK = {verdict: rank for rank, verdict in enumerate(VERDICTS)}

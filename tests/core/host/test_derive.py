@@ -16,13 +16,13 @@ import pytest
 from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
 from core.debug.history.frozen_program import Program
 from core.debug.motion.debug_session import DebugSession
+from core.document.document import CodeItem, CodeKind, Document, Optimizer
 from core.engine.run.tf_session import Session
 from core.graph.changes import Changes, diff
 from core.graph.edits import add, disconnect, set_attr
 from core.graph.model import Constant, Edge, Graph, Operation, TensorRef
 from core.host.derive import derive
 from core.io import store
-from core.io.document import CodeItem, CodeKind, Document, Optimizer
 from core.ops.build.builder import GraphBuilder
 from tests.support import article
 from tests.support import gradient_facts as facts

@@ -301,9 +301,9 @@ def test_garbage_ends_it_with_a_word() -> None:
 
 
 def test_large_tensors_pass(client: EngineClient) -> None:
+    from core.document.document import Document
     from core.graph.model import Constant
     from core.io import store
-    from core.io.document import Document
     from core.ops.build.builder import GraphBuilder
 
     array = np.random.default_rng(0).random((1000, 1000), np.float32)

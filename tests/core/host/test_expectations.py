@@ -9,6 +9,9 @@ import pytest
 
 from core.autodiff.reverse.gradient_request import GradientRequest
 from core.cli.check_text import text as check_text
+from core.document import document_edits
+from core.document.document import Document, Optimizer
+from core.document.expectation import Expectation, ExpectationKind, Variation
 from core.errors import GradstepError
 from core.graph.model import Constant, TensorRef
 from core.host.check_conclusion import conclusion
@@ -16,9 +19,7 @@ from core.host.devices import CpuOnly
 from core.host.expectations import check_expectations
 from core.host.messages import CheckedExpectation, CheckExpectations, Expectations, Failed
 from core.host.service import EngineService
-from core.io import edits, store
-from core.io.document import Document, Optimizer
-from core.io.expectation import Expectation, ExpectationKind, Variation
+from core.io import store
 from core.ops.build.builder import GraphBuilder
 from tests.core.host.conftest import EXAMPLES
 from tests.examples.expect import different, equal, fails, gradient, holds, none, value
@@ -132,7 +133,7 @@ def test_the_tolerances_are_the_expectations_own(document: Document) -> None:
 def test_renaming_an_operation_renames_it_in_expectations(document: Document) -> None:
     mine = document.with_(expectations=(RIGHT[1], RIGHT[7], RIGHT[15], RIGHT[9], RIGHT[8]))
     for old, new in (("w", "a/w"), ("y", "x"), ("at", "index"), ("t", "table"), ("loss", "grad")):
-        mine = edits.rename_operation(mine, old, new)
+        mine = document_edits.rename_operation(mine, old, new)
     found = check_expectations(mine, {}, CpuOnly().open_backend)
     assert [(e.what, e.came) for e in found if not e.ok] == []
 

@@ -16,6 +16,8 @@ import msgspec
 import numpy as np
 import pytest
 
+from core.document.document import Document
+from core.document.feed_placeholders import with_placeholders
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import Constant
@@ -25,8 +27,6 @@ from core.host.file_reader import ROOT, FileReader
 from core.host.file_worker import ReadFile
 from core.io import store
 from core.io.budget import Budget, OverBudgetError
-from core.io.document import Document
-from core.io.fed import with_placeholders
 from core.io.open import read
 from core.ops.typing.inference import declared, infer
 

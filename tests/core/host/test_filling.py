@@ -6,11 +6,11 @@ import numpy as np
 
 from core.debug.concurrency.thread_state import Thread
 from core.debug.motion.debug_session import first_variables
+from core.document.document import Document
 from core.engine.numpy_backend import NumpyBackend
 from core.graph.model import Constant
 from core.host.derive import derive
 from core.host.filling import filled
-from core.io.document import Document
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder
 

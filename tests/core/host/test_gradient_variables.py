@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from core.autodiff.reverse.gradient_request import Override, OverrideKind
+from core.document import document_edits
+from core.document.block_insertion import add_block
+from core.document.document import CodeItem, CodeKind, Document
 from core.engine.run.tf_session import Session
 from core.graph.model import TensorRef
 from core.host.derive import derive
-from core.io import edits
-from core.io.blocks import add_block
-from core.io.document import CodeItem, CodeKind, Document
 
 CODE = """
 def own(op, grad):
@@ -24,11 +24,11 @@ def own(op, grad):
 
 def test_a_gradient_shares_the_networks_variables_and_makes_its_own() -> None:
     document, _ = add_block(Document(), "dense", (0, 0))
-    document = edits.set_initial(document, "dense/bias", np.array([1, 2, 3], np.float32))
-    document = edits.set_request(document, ["dense/BiasAdd"], ["dense/MatMul"])
-    document = edits.set_code(document, CodeItem("own", CodeKind.GRADIENT, CODE))
+    document = document_edits.set_initial(document, "dense/bias", np.array([1, 2, 3], np.float32))
+    document = document_edits.set_request(document, ["dense/BiasAdd"], ["dense/MatMul"])
+    document = document_edits.set_code(document, CodeItem("own", CodeKind.GRADIENT, CODE))
     override = Override("own", "dense/BiasAdd", OverrideKind.OP)
-    program = derive(edits.set_override(document, override), trusted=True)
+    program = derive(document_edits.set_override(document, override), trusted=True)
     assert program.problems == ()
     assert [op.name for op in program.forward if op.type == "VariableV2"] == [
         "dense/kernel",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from core import errors
+from core.document import document_edits
 from core.graph.model import Edge, TensorRef
 from core.host.derive import derive
-from core.io import edits
 from tests.soak import documents
 
 
@@ -21,10 +21,10 @@ def test_gradients_outlive_the_operations_that_they_were_of(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     document = documents.load("cond_updates.pb")
-    document = edits.disconnect(document, Edge("loss", 0))
-    document = edits.connect(document, TensorRef("n"), Edge("loss", 0))
+    document = document_edits.disconnect(document, Edge("loss", 0))
+    document = document_edits.connect(document, TensorRef("n"), Edge("loss", 0))
     gone = [op.name for op in document.graph if op.name.startswith("cond/")]
-    document = edits.remove_operations(document, gone)
+    document = document_edits.remove_operations(document, gone)
     assert document.imported  # 'loss' is there, and all that it is differentiated by
     assert "cond/Merge" in {op.origin for op in document.graph}
     derive(document)
@@ -35,5 +35,5 @@ def test_gradients_outlive_the_operations_that_they_were_of(
 def test_any_operation_may_go(name: str, caplog: pytest.LogCaptureFixture) -> None:
     document = documents.load(f"{name}.pb")
     for op in document.graph:
-        derive(edits.remove_operations(document, [op.name]))
+        derive(document_edits.remove_operations(document, [op.name]))
         assert not caplog.records, op.name

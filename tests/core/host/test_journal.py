@@ -9,14 +9,15 @@ import numpy as np
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
+from core.document import document_edits
+from core.document.document import Document
 from core.graph.loop import within
 from core.graph.model import Constant
 from core.host import messages as m
 from core.host.devices import CpuOnly
 from core.host.journal import Journal
 from core.host.service import EngineService
-from core.io import edits, store
-from core.io.document import Document
+from core.io import store
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, Tensor
 from tests.support.queueing import queue_document
@@ -78,8 +79,8 @@ class Sessions(RuleBasedStateMachine):
         feed, array = next(iter(self.document.feeds.items()))
         others = [
             self.document,
-            edits.add_operation(self.document, "Const", (0, 0))[0],
-            edits.set_feed(self.document, feed, array.array[::-1]),
+            document_edits.add_operation(self.document, "Const", (0, 0))[0],
+            document_edits.set_feed(self.document, feed, array.array[::-1]),
         ]
         request = m.Open(trusted=True, keep_position=True)
         reply = self.ask(request, store.to_bytes(data.draw(st.sampled_from(others))))

@@ -7,13 +7,13 @@ from collections.abc import Callable
 
 import pytest
 
+from core.document.document import Document
 from core.graph.dtypes import DType
 from core.host import messages as m
 from core.host.client import EngineClient
 from core.host.service import EngineService
 from core.host.tensor_bytes import unpack
 from core.io import store
-from core.io.document import Document
 from core.ops.build.builder import GraphBuilder
 from main import Gradstep
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from core.debug.motion.debug_session import DebugSession
+from core.document.document import Document, Optimizer
 from core.graph.dtypes import DType
 from core.graph.model import Constant, TensorRef
 from core.graph.problems import Problem
 from core.host.derive import derive
 from core.host.racing import problems_of, races_of
 from core.host.unfinished import without_unfinished
-from core.io.document import Document, Optimizer
 from core.io.graphdef import from_pb
 from core.io.open import read
 from core.ops.build.builder import GraphBuilder, Tensor

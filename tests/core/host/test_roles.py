@@ -10,12 +10,12 @@ import pytest
 
 from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
 from core.debug.motion.debug_session import DebugSession
+from core.document.document import CodeItem, CodeKind, Document
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, TensorRef
 from core.host.derive import derive
 from core.host.roles import in_role
 from core.io import store
-from core.io.document import CodeItem, CodeKind, Document
 from core.io.python import to_python
 from core.ops.build.builder import GraphBuilder
 

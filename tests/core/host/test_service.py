@@ -12,12 +12,13 @@ import pytest
 
 from core.autodiff.reverse.gradient_request import GradientRequest
 from core.debug.breaks.breakpoints import Breakpoint
+from core.document import document_edits
+from core.document.document import CodeItem, CodeKind, Document, Optimizer
 from core.graph.model import Constant, Edge, TensorRef
 from core.host import messages as m
 from core.host.service import EngineService
 from core.host.tensor_bytes import unpack
-from core.io import edits, store
-from core.io.document import CodeItem, CodeKind, Document, Optimizer
+from core.io import store
 from core.io.graphdef import from_pb
 from core.ops.build.builder import GraphBuilder
 from tests.support import gradient_facts as facts
@@ -187,7 +188,7 @@ def test_the_right_override_is_supported(ask: Ask, example: Callable[[str], byte
     right = CodeItem(
         "CustomAdd", CodeKind.GRADIENT, "def f(op, grad):\n    return grad, grad, None"
     )
-    ask(m.Open(trusted=True), store.to_bytes(edits.set_code(document, right)))
+    ask(m.Open(trusted=True), store.to_bytes(document_edits.set_code(document, right)))
     found = table(ask)
     assert found.supports == "both"
     assert all(row.agrees for row in found.rows)
@@ -375,10 +376,10 @@ def test_an_edit_keeps_the_place(
     control(ask, "continue_")
     before = control(ask, "run_to", "a")
     assert (before.run, before.op) == (1, "a")
-    renamed = edits.rename_operation(tutorial, "labels", "targets")
+    renamed = document_edits.rename_operation(tutorial, "labels", "targets")
     after = reopen(ask, renamed).stopped
     assert (after.run, after.op) == (1, "a")
-    stopped = edits.toggle_stop(
+    stopped = document_edits.toggle_stop(
         tutorial, store.from_bytes(example("tutorial")).graph.consumers["k"][0]
     )
     assert reopen(ask, stopped).stopped.op == "a"
@@ -388,7 +389,7 @@ def test_an_edit_at_the_end_stays_at_the_end(ask: Ask, example: Callable[[str], 
     tutorial = store.from_bytes(example("tutorial"))
     ask(m.Open(), store.to_bytes(tutorial))
     end = control(ask, "continue_")
-    opened = reopen(ask, edits.toggle_stop(tutorial, Edge("e", 1)))
+    opened = reopen(ask, document_edits.toggle_stop(tutorial, Edge("e", 1)))
     assert opened.stopped.reason == "end"
     assert opened.stopped.step == len(opened.program.steps) < end.step
 
@@ -399,7 +400,7 @@ def test_an_edit_that_removes_the_place_goes_as_far_as_it_can(
     tutorial = store.from_bytes(example("tutorial"))
     ask(m.Open(), store.to_bytes(tutorial))
     control(ask, "run_to", "loss")
-    smaller = edits.remove_operations(tutorial, ["loss", "labels", "a"])
+    smaller = document_edits.remove_operations(tutorial, ["loss", "labels", "a"])
     here = reopen(ask, smaller)
     assert here.stopped.step <= len(here.program.steps)
 

@@ -10,14 +10,15 @@ from typing import Any
 import pytest
 
 from core.debug.breaks.breakpoints import Breakpoint
+from core.document import document_edits
+from core.document.document import Document
+from core.document.wire_completion import add_source
 from core.graph.model import Edge
 from core.host import messages as m
 from core.host.devices import CpuOnly
 from core.host.journal import Journal
 from core.host.service import EngineService
-from core.io import edits, store
-from core.io.adding import add_source
-from core.io.document import Document
+from core.io import store
 from tests.support.queueing import queue_document
 
 
@@ -80,7 +81,7 @@ def test_each_stands_and_holds_for_itself(engine: Engine) -> None:
 
 def test_an_edit_keeps_all_of_them(engine: Engine, tutorial: Document) -> None:
     before = engine.held()
-    edited = edits.rename_operation(tutorial, "e", "sum")
+    edited = document_edits.rename_operation(tutorial, "e", "sum")
     engine.open(edited, keep=True)
     assert engine.held() == before
     assert engine.sessions().current == "other"
@@ -92,7 +93,7 @@ def test_a_new_engine_comes_back_to_all_of_them(engine: Engine, tutorial: Docume
     engine.sessions("switch", "main")
     engine.ask(m.Control(command="step_back"))
     assert Engine(engine.journal).held() == engine.held()
-    engine.open(edits.rename_operation(tutorial, "e", "sum"), keep=True)
+    engine.open(document_edits.rename_operation(tutorial, "e", "sum"), keep=True)
     assert Engine(engine.journal).held() == engine.held()
 
 
@@ -102,7 +103,9 @@ def test_values_that_a_session_was_given_outlast_an_edit_and_then_the_engine(
     """They are those of the program as it was then, which the edited one does not give again."""
     engine.sessions("switch", "main")
     engine.sessions("duplicate", "twin")
-    engine.open(edits.set_feed(tutorial, "data:0", -tutorial.feeds["data:0"].array), keep=True)
+    engine.open(
+        document_edits.set_feed(tutorial, "data:0", -tutorial.feeds["data:0"].array), keep=True
+    )
     engine.ask(m.Control(command="step"))
     assert Engine(engine.journal).held() == engine.held()
 
@@ -124,7 +127,7 @@ def test_a_session_that_went_back_before_what_it_was_given_stands_there_after_an
     engine.ask(m.Control(command="run_to", target="0:0"))
     before = engine.held()
     assert before["other"][:2] == (0, 0)
-    engine.open(edits.rename_operation(tutorial, "e", "sum"), keep=True)
+    engine.open(document_edits.rename_operation(tutorial, "e", "sum"), keep=True)
     assert engine.held() == before
     assert Engine(engine.journal).held() == before
 
@@ -135,8 +138,8 @@ def test_a_session_left_where_an_edit_then_put_operations_before_comes_back_ther
     engine.sessions("switch", "main")
     engine.ask(m.Control(command="run_to", target="1:3"))
     engine.sessions("new", "third")
-    engine.open(edits.remove_operations(tutorial, ["k"]), keep=True)
-    engine.open(edits.add_operation(tutorial, "Const", (0, 0))[0], keep=True)
+    engine.open(document_edits.remove_operations(tutorial, ["k"]), keep=True)
+    engine.open(document_edits.add_operation(tutorial, "Const", (0, 0))[0], keep=True)
     assert Engine(engine.journal).held() == engine.held()
 
 
@@ -147,8 +150,8 @@ def test_threads_come_back_after_an_edit_to_where_breakpoints_had_stopped_them()
     engine.ask(m.SetBreakpoints(breakpoints=[m.BreakpointSpec(target="one_rows")]))
     stood = engine.ask(m.Control(command="continue_"))
     assert stood.reason == "breakpoint"
-    stopping = edits.set_breakpoints(document, [Breakpoint("one_rows")])
-    after = engine.open(edits.set_note(stopping, "t", "n", "", ""), keep=True).stopped
+    stopping = document_edits.set_breakpoints(document, [Breakpoint("one_rows")])
+    after = engine.open(document_edits.set_note(stopping, "t", "n", "", ""), keep=True).stopped
     assert (after.run, after.step, after.op) == (stood.run, stood.step, stood.op)
     engine.ask(m.Control(command="step"))
     other = Engine(engine.journal)
@@ -167,7 +170,7 @@ def test_a_pause_ends_the_way_back_to_where_sessions_stood(example: Callable[[st
     engine.ask(m.Control(command="continue_"))
     engine.sessions("copy", source="main", target="other")  # in the middle of its way
     engine.sessions("switch", "main")
-    endless = edits.disconnect(document, Edge("while/Less", 0))
+    endless = document_edits.disconnect(document, Edge("while/Less", 0))
     endless, _ = add_source(endless, "Placeholder", (0, 0), Edge("while/Less", 0))
     pausing = threading.Timer(0.2, engine.service.pause)
     pausing.start()

@@ -11,6 +11,8 @@ import pytest
 from core.autodiff.reverse.gradient_request import GradientRequest
 from core.debug.history.frozen_program import Program
 from core.debug.motion.debug_session import DebugSession
+from core.document import document_edits
+from core.document.document import Document, Optimizer
 from core.graph.dtypes import DType
 from core.graph.model import Constant, TensorRef
 from core.host import messages as m
@@ -18,9 +20,8 @@ from core.host.derive import derive
 from core.host.devices import CpuOnly
 from core.host.reports import program_info
 from core.host.service import EngineService
-from core.io import edits, store
+from core.io import store
 from core.io.archive import pack
-from core.io.document import Document, Optimizer
 from core.io.python import to_python
 from core.ops.build.builder import GraphBuilder
 from core.train.optimizers import OPTIMIZERS
@@ -92,7 +93,9 @@ def test_each_has_its_loss_its_variables_and_its_slots(networks: Document) -> No
 
 def test_a_switched_off_one_is_there_and_does_nothing(networks: Document) -> None:
     first, second = networks.optimizers
-    program = derive(edits.set_optimizers(networks, (first, replace(second, enabled=False))))
+    program = derive(
+        document_edits.set_optimizers(networks, (first, replace(second, enabled=False)))
+    )
     found = after_a_run(program)
     np.testing.assert_array_equal(found["G/w"], networks.initial["G/w"].array)
     np.testing.assert_array_equal(found["D/w"], np.array(AFTER["D/w"], np.float32))
@@ -156,8 +159,8 @@ def test_nothing_to_train_and_nothing_to_minimize() -> None:
 
 def test_after_an_edit_what_is_not_touched_is_the_same(networks: Document) -> None:
     before = derive(networks)
-    document = edits.set_attr(networks, "x", "shape", networks.graph["z"].attrs["shape"])
-    document = edits.rename_operation(document, "d_real", "judged")
+    document = document_edits.set_attr(networks, "x", "shape", networks.graph["z"].attrs["shape"])
+    document = document_edits.rename_operation(document, "d_real", "judged")
     program = derive(document, previous=before)
     again = derive(document)
     assert list(program.graph.operations) == list(again.graph.operations)
@@ -168,10 +171,10 @@ def test_after_an_edit_what_is_not_touched_is_the_same(networks: Document) -> No
 
 
 def test_edits_carry_them_along(networks: Document) -> None:
-    renamed = edits.rename_operation(networks, "G/w", "G/weights")
+    renamed = document_edits.rename_operation(networks, "G/w", "G/weights")
     assert renamed.optimizers[1].wrt == (TensorRef("G/weights"),)
     assert dict(renamed.optimizers[1].scales) == {"G/weights": 0.5}
-    removed = edits.remove_operations(networks, ["G/w", "g_loss"])
+    removed = document_edits.remove_operations(networks, ["G/w", "g_loss"])
     assert (removed.optimizers[1].of, removed.optimizers[1].wrt) == ((), ())
     assert not removed.optimizers[1].scales
 

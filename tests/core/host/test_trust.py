@@ -11,13 +11,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from core.document import document_edits
+from core.document.document import CodeItem, CodeKind, Document
 from core.errors import GradstepError
 from core.graph.model import Constant, Graph, Operation, TensorRef
 from core.host import trust, trust_store
 from core.host.permission import Permission
 from core.host.trust import allow, came_with_program, permission
-from core.io import edits, store
-from core.io.document import CodeItem, CodeKind, Document
+from core.io import store
 from core.io.example_index import EXAMPLES
 
 FULL, CONFINED, REFUSED = Permission.FULL, Permission.CONFINED, Permission.REFUSED
@@ -58,7 +59,7 @@ def test_an_answer_holds_from_the_moment_it_is_given(answer: Permission) -> None
 
 def test_words_places_and_breakpoints_are_no_other_program() -> None:
     allow(document(), FULL)
-    moved = edits.move(document(), {"y": (3.0, 4.0)})
+    moved = document_edits.move(document(), {"y": (3.0, 4.0)})
     assert permission(moved.with_(title="renamed", note="**new**", truth="so")) is FULL
     assert permission(store.from_bytes(store.to_bytes(moved))) is FULL
 

@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.autodiff.reverse.gradient_request import GradientRequest
+from core.document import document_edits, value_edits
+from core.document.document import Document
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import Edge, TensorRef
@@ -19,8 +21,7 @@ from core.host.derive import derive
 from core.host.devices import CpuOnly
 from core.host.service import EngineService
 from core.host.tensor_bytes import unpack
-from core.io import edits, store, value_edits
-from core.io.document import Document
+from core.io import store
 from core.ops.typing.missing_inputs import waiting
 from tests.fuzz.wires import moves
 
@@ -54,9 +55,9 @@ def service() -> EngineService:
 
 
 def add_and_wire(document: Document, type: str, *sources: str) -> tuple[Document, str]:
-    document, name = edits.add_operation(document, type, (0, 0))
+    document, name = document_edits.add_operation(document, type, (0, 0))
     for index, source in enumerate(sources):
-        document = edits.connect(document, TensorRef(source), Edge(name, index))
+        document = document_edits.connect(document, TensorRef(source), Edge(name, index))
     return document, name
 
 
@@ -90,7 +91,9 @@ def test_a_placeholder_that_is_not_fed_holds_up_only_what_needs_it() -> None:
 
 def test_what_is_asked_for_and_unfinished_runs_as_far_as_it_can() -> None:
     tutorial = store.load(TUTORIAL)
-    document = edits.disconnect(tutorial, Edge("a", 1))  # a = d * ?, and the loss behind it
+    document = document_edits.disconnect(
+        tutorial, Edge("a", 1)
+    )  # a = d * ?, and the loss behind it
     engine = service()
     reply = opened(engine, document)
     steps = {step.op for step in reply.program.steps}
@@ -175,21 +178,21 @@ def _edited(draw: st.DrawFn, document: Document) -> Document:
     names = sorted(document.graph.operations)
     kind = draw(st.sampled_from(("add", "add", "wire", "wire", "wire", "unplug", "unfeed", "ask")))
     if kind == "add" or len(names) < 2:
-        return edits.add_operation(document, draw(st.sampled_from(TYPES)), (0, 0))[0]
+        return document_edits.add_operation(document, draw(st.sampled_from(TYPES)), (0, 0))[0]
     name = draw(st.sampled_from(names))
     count = len(document.graph[name].inputs)
     if kind == "unfeed":
         return document.with_(feeds={k: v for k, v in document.feeds.items() if k != f"{name}:0"})
     if kind == "ask":
         wrt = [n for n in names if document.graph[n].type == "VariableV2"]
-        return edits.set_request(document, [name], wrt)
+        return document_edits.set_request(document, [name], wrt)
     if not count:
         return document
     edge = Edge(name, draw(st.integers(0, count - 1)))
     if kind == "unplug":
-        return edits.disconnect(document, edge)
+        return document_edits.disconnect(document, edge)
     try:
-        return edits.connect(document, TensorRef(draw(st.sampled_from(names))), edge)
+        return document_edits.connect(document, TensorRef(draw(st.sampled_from(names))), edge)
     except GradstepError:
         return document
 
@@ -276,7 +279,9 @@ def test_a_part_that_cannot_be_told_costs_no_step(
 def test_a_constant_that_a_wire_was_drawn_to_breaks_nothing_else(service: EngineService) -> None:
     """In a branch, where numbers say which side was taken: what it gives has no type."""
     document = store.load(EXAMPLES / "cond_gradients.gradstep")
-    document = edits.connect(document, TensorRef("choose/switch_t"), Edge("choose/Const", 0))
+    document = document_edits.connect(
+        document, TensorRef("choose/switch_t"), Edge("choose/Const", 0)
+    )
     document = value_edits.set_attr(document, "choose/Const", "dtype", DType.INT32)
     reply = opened(service, document)
     assert any(problem.node == "choose/Const" for problem in reply.program.problems)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from core.document.document import CodeItem, CodeKind
 from core.errors import GradstepError, Interrupted
 from core.host.user_code import compile_item, functions_of
-from core.io.document import CodeItem, CodeKind
 
 
 def pyfunc(source: str) -> CodeItem:

@@ -12,10 +12,10 @@ from hypothesis.extra import numpy as hnp
 
 from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
 from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from core.document.document import CodeItem, CodeKind, Document, Optimizer, View
+from core.document.expectation import Expectation, ExpectationKind, Variation
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Edge, Graph, Operation, Phase, TensorRef
-from core.io.document import CodeItem, CodeKind, Document, Optimizer, View
-from core.io.expectation import Expectation, ExpectationKind, Variation
 from core.io.tensor_json import objects
 
 text = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)

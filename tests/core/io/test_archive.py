@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.document.document import Document
 from core.errors import GradstepError
 from core.graph.model import Constant
 from core.io import archive, npy, store
 from core.io.archive import Archive
 from core.io.budget import Budget, OverBudgetError
-from core.io.document import Document
 
 GOOD = store.to_bytes(Document(initial={"v": Constant(np.arange(100.0))}, title="good"))
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from core.document.document import Document, View
 from core.graph.dtypes import DType
 from core.graph.model import Constant, Graph, Operation, TensorRef
 from core.io import graphdef, store
 from core.io.archive import Archive
 from core.io.budget import DEFAULT, Budget
-from core.io.document import Document, View
 from core.io.graphdef_export import to_pb
 
 COUNT = 1000

@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 from hypothesis import given, settings
 
+from core.document import document_edits
+from core.document.document import CodeItem, CodeKind, Document
 from core.graph.model import Constant, Edge, TensorRef
-from core.io import edits, store
+from core.io import store
 from core.io.difference_words import Change, Kind, changes
 from core.io.differences import differences
-from core.io.document import CodeItem, CodeKind, Document
 from tests.core.io.documents import documents
 
 EXAMPLES = Path(__file__).parents[3] / "assets" / "examples"
@@ -20,11 +21,13 @@ EXAMPLES = Path(__file__).parents[3] / "assets" / "examples"
 
 def test_each_kind_of_change_is_named() -> None:
     before = store.load(EXAMPLES / "tutorial.gradstep")
-    after, _ = edits.add_operation(before, "Tanh", (0.0, 0.0), "new")
-    after = edits.remove_operations(after, ["e"])
-    after = edits.connect(after, TensorRef("c"), Edge("a", 0))
-    after = edits.set_attr(after, "data", "shape", replace(before.graph["data"].attrs["shape"]))
-    after = edits.move(after, {"d": (7.0, 7.0)})
+    after, _ = document_edits.add_operation(before, "Tanh", (0.0, 0.0), "new")
+    after = document_edits.remove_operations(after, ["e"])
+    after = document_edits.connect(after, TensorRef("c"), Edge("a", 0))
+    after = document_edits.set_attr(
+        after, "data", "shape", replace(before.graph["data"].attrs["shape"])
+    )
+    after = document_edits.move(after, {"d": (7.0, 7.0)})
     after = after.with_(
         note="other",
         feeds={"labels:0": Constant(np.float32(2.5)), "x:0": Constant(np.arange(9))},

@@ -13,11 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.autodiff.reverse.gradient_request import GradientRequest
+from core.document import document_edits
+from core.document.document import CodeItem, CodeKind, Document, View
 from core.errors import GradstepError
 from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.io import edits, store
+from core.io import store
 from core.io.differences import Difference, apply, differences
-from core.io.document import CodeItem, CodeKind, Document, View
 from tests.core.io.documents import documents
 from tests.support.edited_graphs import edited
 
@@ -51,15 +52,17 @@ def _edit(document: Document, draw: Any) -> Document:
     if kind == "graph":
         return document.with_(graph=edited(document.graph, set(), draw))
     if kind == "add" or not some:
-        return edits.add_operation(document, "VariableV2", (1.0, -0.0), "new")[0]
+        return document_edits.add_operation(document, "VariableV2", (1.0, -0.0), "new")[0]
     if kind == "remove":
-        return edits.remove_operations(document, [some])
+        return document_edits.remove_operations(document, [some])
     if kind == "rename":
-        return edits.rename_operation(document, some, f"{some}_2")
+        return document_edits.rename_operation(document, some, f"{some}_2")
     if kind == "copy":
-        return edits.duplicate_operations(document, draw(st.lists(st.sampled_from(names))))[0]
+        return document_edits.duplicate_operations(
+            document, draw(st.lists(st.sampled_from(names)))
+        )[0]
     if kind == "move":
-        return edits.move(document, {some: (draw(st.sampled_from((0.0, -0.0, 7.5))), 2.0)})
+        return document_edits.move(document, {some: (draw(st.sampled_from((0.0, -0.0, 7.5))), 2.0)})
     array = draw(st.sampled_from((np.float32(-0.0), np.float32(0.0), np.arange(99))))
     return draw(
         st.sampled_from(
@@ -94,7 +97,7 @@ def test_after_edits_of_examples(name: str, data: Any) -> None:
 
 def test_only_what_changed_is_in_it() -> None:
     before = example("tutorial")
-    after = edits.move(before, {"e": (1.0, 2.0)})
+    after = document_edits.move(before, {"e": (1.0, 2.0)})
     record = differences(before, after).record
     assert record.view.positions == {"e": (1.0, 2.0)}
     assert record.document.operations == []
@@ -106,7 +109,7 @@ def test_only_what_changed_is_in_it() -> None:
 
 def test_what_did_not_change_is_shared() -> None:
     before = example("tutorial")
-    after = edits.add_operation(before, "Tanh", (0.0, 0.0), "t")[0]
+    after = document_edits.add_operation(before, "Tanh", (0.0, 0.0), "t")[0]
     again = apply(before, differences(before, after))
     assert all(again.graph[op.name] is op for op in before.graph)
     assert again.feeds is before.feeds
@@ -124,7 +127,7 @@ def test_equal_attributes_that_are_not_the_same(old: object, new: object) -> Non
 
 def test_a_difference_from_another_document_is_refused() -> None:
     one = example("tutorial")
-    less = edits.remove_operations(one, ["e"])
+    less = document_edits.remove_operations(one, ["e"])
     with pytest.raises(GradstepError, match="does not fit"):
         apply(less, differences(one, less))
     far = one.with_(view=View({}))

@@ -9,17 +9,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from core.document import document_edits
+from core.document.document import Document
 from core.errors import GradstepError
 from core.graph.model import Constant
-from core.io import edit_journal, edits, store
-from core.io.document import Document
+from core.io import edit_journal, store
 from core.io.edit_journal import Journal, Note
 
 
 def grown(count: int) -> list[Document]:
     found = [Document()]
     for number in range(count):
-        found.append(edits.add_operation(found[-1], "Tanh", (0.0, 0.0), f"t{number}")[0])
+        found.append(document_edits.add_operation(found[-1], "Tanh", (0.0, 0.0), f"t{number}")[0])
     return found
 
 

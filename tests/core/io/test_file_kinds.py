@@ -17,10 +17,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.document.document import Document
 from core.errors import GradstepError
 from core.host.derive import derive
 from core.io import store
-from core.io.document import Document
 from core.io.event_files import record
 from core.io.file_kinds import KINDS, kind_of
 from core.io.file_sample import HEAD, Sample

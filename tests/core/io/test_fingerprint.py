@@ -6,10 +6,10 @@ from dataclasses import fields
 
 from hypothesis import given, settings
 
+from core.document.document import CodeItem, CodeKind, Document, View
+from core.document.expectation import Expectation, Variation
 from core.graph.model import Constant
 from core.io import store
-from core.io.document import CodeItem, CodeKind, Document, View
-from core.io.expectation import Expectation, Variation
 from core.io.fingerprint import fingerprint
 from tests.core.io.documents import documents
 

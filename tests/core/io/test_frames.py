@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from core.debug.motion.debug_session import DebugSession
+from core.document.document import Document
 from core.engine.numpy_backend import NumpyBackend
 from core.engine.run.tf_session import Session
 from core.errors import GradstepError
@@ -17,7 +18,6 @@ from core.graph.loop import loop_of, within
 from core.graph.model import Constant, Graph, Operation, TensorRef
 from core.host.derive import derive
 from core.io import store
-from core.io.document import Document
 from core.io.graphdef import from_pb, from_pbtxt
 from core.io.graphdef_export import to_graphdef, to_pb
 from core.io.graphdef_messages import message

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
+from core.document.document import CodeKind, Document
 from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
@@ -16,7 +17,6 @@ from core.host.derive import derive
 from core.host.roles import in_role
 from core.host.user_code import functions_of
 from core.io import graphdef, graphdef_export
-from core.io.document import CodeKind, Document
 from core.io.open import read
 from core.ops.build.builder import GraphBuilder
 from core.ops.typing.inference import infer

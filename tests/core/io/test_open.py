@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from core.document.document import Document
 from core.errors import GradstepError
 from core.io import store
-from core.io.document import Document
 from core.io.open import read
 
 

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.document.document import CodeItem, CodeKind, Document, View
 from core.errors import GradstepError
 from core.graph.model import Constant, Graph, Operation, TensorRef
 from core.io import attributes, store
-from core.io.document import CodeItem, CodeKind, Document, View
 from core.io.on_disk import FileChangedError, look
 from tests.core.io.documents import documents, parts
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from core.document.document import CodeItem, CodeKind, Document
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.loop import within
 from core.graph.model import Constant, Graph, Operation
-from core.io.document import CodeItem, CodeKind, Document
 from core.io.dot import to_dot
 from core.io.graphdef import from_pb
 from core.io.open import read

@@ -12,6 +12,9 @@ import pytest
 from core.autodiff.reverse.gradient_request import Override, OverrideKind
 from core.debug.history.frozen_program import Program, named
 from core.debug.motion.debug_session import DebugSession
+from core.document import document_edits
+from core.document.document import Document
+from core.document.requests import every_request, main_request, requests, whole_request
 from core.engine.plan.compile_plan import compile_plan
 from core.graph.model import Edge, Graph, Operation, Phase, TensorRef
 from core.host.checking import gradient_tables
@@ -20,11 +23,9 @@ from core.host.evaluator import Evaluator
 from core.host.findings import NodeCheck
 from core.host.messages import GradientTable
 from core.host.situation import Situation
-from core.io import edits, store
-from core.io.document import Document
+from core.io import store
 from core.io.graphdef import from_pb
 from core.io.graphdef_export import to_pb
-from core.io.requests import every_request, main_request, requests, whole_request
 from core.ops.build.variable import VARIABLES
 from tests.support import gradient_facts as facts
 
@@ -113,25 +114,25 @@ def test_they_are_saved_and_written(name: str) -> None:
 def test_they_outlast_edits_of_something_else() -> None:
     """Renaming what they are of, and deleting beside them; not deleting a part of them."""
     document = facts.document("adam_ref")
-    renamed = edits.rename_operation(document, "MatMul", "product")
-    renamed = edits.rename_operation(renamed, "loss", "error")
+    renamed = document_edits.rename_operation(document, "MatMul", "product")
+    renamed = document_edits.rename_operation(renamed, "loss", "error")
     (one,) = renamed.imported
     assert one.of == (TensorRef("error"),)
     before, after = derive(document), derive(renamed)
     assert len(after.gradients) == len(before.gradients)
     assert after.gradients[TensorRef("product")] == before.gradients[TensorRef("MatMul")]
-    assert edits.remove_operations(document, ["global_step"]).imported == document.imported
-    cut = edits.remove_operations(document, ["gradients/h_grad/ReluGrad"])
+    assert document_edits.remove_operations(document, ["global_step"]).imported == document.imported
+    cut = document_edits.remove_operations(document, ["gradients/h_grad/ReluGrad"])
     assert cut.imported == ()
     assert derive(cut).gradients == {}
-    assert edits.remove_operations(document, ["loss"]).imported == ()
+    assert document_edits.remove_operations(document, ["loss"]).imported == ()
 
 
 @pytest.mark.parametrize("scope", ["head", "stem_bn", "gradients", "gradients_1"])
 def test_they_outlast_a_renamed_scope(scope: str) -> None:
     """Of what they are of, and their own, which the document knows by its name."""
     document = facts.document("residual_network")
-    renamed = edits.rename_scope(document, scope, "elsewhere")
+    renamed = document_edits.rename_scope(document, scope, "elsewhere")
     scopes = [one.scope for one in document.imported]
     assert [one.scope for one in renamed.imported] == [
         "elsewhere" if name == scope else name for name in scopes
@@ -151,7 +152,7 @@ def test_requests() -> None:
     ]
     assert main_request(document).wrt == document.imported[0].wrt
     assert len(whole_request(document).wrt) == 8
-    own = edits.set_request(document, ["g_loss"], ["G/dense/kernel"])
+    own = document_edits.set_request(document, ["g_loss"], ["G/dense/kernel"])
     assert [request.of for request in every_request(own)] == [
         (TensorRef("g_loss"),),
         (TensorRef("d_loss"),),
@@ -161,9 +162,9 @@ def test_requests() -> None:
 def test_what_bends_gradients_has_them_derived() -> None:
     """In the graph they are as they are; so a stop, or an override, asks for them anew."""
     document = facts.document("adam_ref")
-    stopped = edits.toggle_stop(document, Edge("h", 0))
+    stopped = document_edits.toggle_stop(document, Edge("h", 0))
     override = Override("Identity", "h", OverrideKind.OP)
-    for bent in (stopped, edits.set_override(document, override)):
+    for bent in (stopped, document_edits.set_override(document, override)):
         assert bent.request.of == document.imported[0].of
         assert bent.request.wrt == document.imported[0].wrt
         program = derive(bent)
@@ -199,7 +200,7 @@ def test_an_edit_of_something_else_finds_them_again() -> None:
     fed = document.with_(feeds={})
     after = derive(fed, previous=before)
     assert after.derived[0] is before.derived[0]
-    renamed = derive(edits.rename_operation(document, "h", "hidden"), previous=before)
+    renamed = derive(document_edits.rename_operation(document, "h", "hidden"), previous=before)
     assert renamed.gradients[TensorRef("hidden")] == before.gradients[TensorRef("h")]
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from core.document.block_insertion import add_block
+from core.document.document import Document
 from core.graph.model import TensorRef
-from core.io.blocks import add_block
-from core.io.document import Document
 from core.layers.block_expansion import expand
 from core.layers.block_table import Block
 

@@ -11,6 +11,9 @@ import pytest
 from core.autodiff.check.check_result import Verdict
 from core.autodiff.check.gradcheck import check_gradients
 from core.autodiff.reverse.gradient_request import GradientRequest
+from core.document.block_insertion import add_block, shareable
+from core.document.document import Document
+from core.document.document_edits import remove_operations
 from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape, TensorType
@@ -18,9 +21,6 @@ from core.graph.model import Graph, Operation, TensorRef
 from core.graph.scopes import is_inside
 from core.host.evaluator import Evaluator
 from core.io import store
-from core.io.blocks import add_block, shareable
-from core.io.document import Document
-from core.io.edits import remove_operations
 from core.io.graphdef import from_pb
 from core.io.graphdef_export import to_pb
 from core.layers.block_expansion import expand

@@ -11,12 +11,12 @@ import pytest
 
 from core.autodiff.reverse.differentiate import Differentiation, differentiate
 from core.autodiff.reverse.gradient_request import GradientRequest
+from core.document.document import Document, Optimizer
 from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Phase, TensorRef
 from core.host.derive import derive
-from core.io.document import Document, Optimizer
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, Tensor
 from core.ops.build.indexed_slices import IndexedSlices

@@ -12,8 +12,8 @@ from PySide6.QtGui import QAction, QContextMenuEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
 
+from core.document.document import Document, View
 from core.graph.model import Constant, Edge, TensorRef
-from core.io.document import Document, View
 from core.ops.build.builder import GraphBuilder
 from gui import commands
 from gui.actions import BY_ID

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from core.document.document import View
 from core.graph.edits import rename
 from core.graph.model import Edge
-from core.io.document import View
 from gui.canvas import hit, tips
 from tests.support import conds
 

@@ -7,9 +7,9 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
+from core.document.document import Document, View
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Edge, TensorRef
-from core.io.document import Document, View
 from core.layers.block_table import all_blocks
 from core.ops.build.builder import GraphBuilder
 from core.ops.declare.table import all_ops

@@ -14,9 +14,9 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from core.document.block_insertion import add_block
+from core.document.document import Document
 from core.graph.loop import LOOP, loop_of
-from core.io.blocks import add_block
-from core.io.document import Document
 from core.layout.nested_scopes import SIDE, TITLE
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder

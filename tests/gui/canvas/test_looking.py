@@ -6,9 +6,9 @@ import numpy as np
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtTest import QTest
 
+from core.document.document import Document
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Edge, Graph, Operation, TensorRef
-from core.io.document import Document
 from gui import commands
 from gui.canvas import speech, tips
 

@@ -17,7 +17,7 @@ from gui.palette import node_finder
 from gui.panels.inspector import InspectorPanel
 from gui.panels.outline_rows import outline_rows
 from gui.workspace import Workspace
-from tests.core.io.test_loop_edits import power
+from tests.core.document.test_loop_edits import power
 
 INNER = "while/times"
 

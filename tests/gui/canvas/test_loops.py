@@ -9,8 +9,8 @@ import pytest
 from PySide6.QtCore import QCoreApplication
 
 from core.autodiff.reverse.gradient_request import GradientRequest
+from core.document.document import Document
 from core.graph.model import Constant
-from core.io.document import Document
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder
 

@@ -7,10 +7,10 @@ import pytest
 from PySide6.QtCore import QPoint, QRectF
 from PySide6.QtGui import QColor, QImage, QPainter
 
+from core.document.document import Document, View
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Edge, Graph, Operation, TensorRef
-from core.io.document import Document, View
 from gui import commands, theme
 from gui.canvas import export, tips
 from gui.canvas.detail import Detail

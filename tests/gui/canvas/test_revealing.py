@@ -11,9 +11,9 @@ import pytest
 from PySide6.QtCore import QPointF, QRectF
 
 from core.autodiff.reverse.gradient_request import GradientRequest
+from core.document.document import Document
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Edge, Graph, Operation, TensorRef
-from core.io.document import Document
 from gui import commands
 from gui.canvas.camera import LEGIBLE
 from gui.settings import settings

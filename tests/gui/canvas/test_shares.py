@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint
 
+from core.document.document import View
+from core.document.document_edits import rename_operation
 from core.host.messages import Progress
-from core.io.document import View
-from core.io.edits import rename_operation
 from gui import actions, theme
 from gui.canvas import speech, tips
 from gui.canvas.hit import Hit

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from core.document.document import Document, View
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Edge, Graph, Operation, TensorRef
-from core.io.document import Document, View
 from core.io.open import read
 from core.ops.typing.flatten_loops import closed, opened, shown_as
 from gui import commands

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from core.autodiff.reverse.gradient_request import GradientRequest
-from core.io.document import Document
+from core.document.document import Document
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder
 from gui import actions

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from core.document.document import Document
 from core.graph.model import Edge, Graph, Operation, TensorRef
-from core.io.document import Document
 from gui import commands
 from gui.canvas import hit, speech
 from gui.panels.outline_rows import outline_rows

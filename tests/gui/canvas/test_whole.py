@@ -11,9 +11,9 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtTest import QTest
 
+from core.document.document import Document, View
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Graph, Operation, TensorRef
-from core.io.document import Document, View
 from gui import commands, theme
 from gui.canvas import export
 from gui.canvas.export import LEAST, MARGIN

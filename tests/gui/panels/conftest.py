@@ -9,9 +9,9 @@ import pytest
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
+from core.document.document import Document
 from core.host import messages
 from core.host.service import EngineService
-from core.io.document import Document
 from core.io.open import read
 from gui import theme, workspace
 from gui.theme import ASSETS

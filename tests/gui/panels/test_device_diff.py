@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import Qt
 
+from core.document.document import Document
 from core.graph.model import Constant, TensorRef
 from core.host.messages import ComparedNode, Comparison, DeviceInfo, SideResult
-from core.io.document import Document
 from core.io.open import read
 from core.ops.build.builder import GraphBuilder
 from gui.panels.device_diff import DeviceDiffPanel

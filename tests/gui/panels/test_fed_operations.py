@@ -9,9 +9,9 @@ import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit
 
+from core.document.document import Document
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Graph, Operation, TensorRef
-from core.io.document import Document
 from gui.panels.inspector import InspectorPanel
 
 KINDS = {"output_types": (DType.FLOAT32, DType.INT32), "output_shapes": (Shape.of(2), Shape.of())}

@@ -9,8 +9,8 @@ import numpy as np
 from PySide6.QtCore import Qt
 
 from core.autodiff.reverse.gradient_request import GradientRequest
+from core.document.document import Document
 from core.graph.model import Constant, Edge
-from core.io.document import Document
 from core.ops.build.builder import GraphBuilder
 from gui import commands
 from gui.panels.gradient_model import NAME, NATIVE, NUMERIC, OVERRIDE, VERDICT

@@ -12,10 +12,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QMenu
 
 from core.autodiff.reverse.gradient_request import Override, OverrideKind
+from core.document.document import Document, Optimizer
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Edge, TensorRef
 from core.host.messages import Why
-from core.io.document import Document, Optimizer
 from core.ops.build.builder import GraphBuilder
 from core.ops.declare import table
 from core.ops.declare.table import all_ops, lookup

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.io import edits
+from core.document import document_edits
 from gui import commands, theme
 from gui.dialogs.note import NoteDialog
 from gui.panels.note import NotePanel
@@ -106,7 +106,7 @@ def test_a_note_is_written_and_taken_back(bench: Any, show: Callable[..., Any], 
 
 
 def test_renaming_a_node_moves_its_link(panel: Any, bench: Any) -> None:
-    bench.space.edit("Rename", edits.rename_operation(bench.space.document, "e", "x"))
+    bench.space.edit("Rename", document_edits.rename_operation(bench.space.document, "e", "x"))
     assert 'href="x"' in panel.note.text()
     assert 'href="e"' not in panel.note.text()
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QPoint, Qt
 
+from core.document.document import Document
 from core.graph.model import Edge, Graph, Operation, TensorRef
-from core.io.document import Document
 from core.ops.typing.inference import infer
 from gui import commands
 from gui.panels import outline

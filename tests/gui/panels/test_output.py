@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.io import edits
-from core.io.document import CodeItem, CodeKind
+from core.document import document_edits
+from core.document.document import CodeItem, CodeKind
 from core.io.open import read
 from gui.driver import Driver
 from gui.panels.output import OutputPanel
@@ -17,7 +17,7 @@ PRINTS = 'def forward(c, k, d):\n    print("d is", d)\n    return c + k\n'
 def test_printed_text_appears_and_goes_with_its_document(driver: Driver) -> None:
     document = read(EXAMPLES / "override_add.gradstep")
     item = CodeItem("custom_add", CodeKind.PYFUNC, PRINTS)
-    driver.workspace.open_document(edits.set_code(document, item))
+    driver.workspace.open_document(document_edits.set_code(document, item))
     driver.workspace.trust()
     driver.settle()
     driver.key("F5")

@@ -9,11 +9,11 @@ import numpy as np
 from PySide6.QtCore import QPoint, Qt
 
 from core.autodiff.reverse.gradient_request import GradientRequest, Override
+from core.document.document import Document, Optimizer
 from core.graph.dtypes import Shape
 from core.graph.model import Constant, TensorRef
 from core.graph.problems import Problem
 from core.host.messages import ErrorInfo, Why
-from core.io.document import Document, Optimizer
 from core.io.graphdef import from_pb
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder

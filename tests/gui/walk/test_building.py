@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint
 
+from core.document.document import Document
 from core.graph.model import TensorRef
-from core.io.document import Document
 
 pytestmark = pytest.mark.xvfb
 X = np.float32([[1, 2], [3, 4]])

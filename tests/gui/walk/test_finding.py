@@ -7,10 +7,10 @@ from PySide6.QtTest import QTest
 
 from core.autodiff.reverse.gradient_request import GradientRequest
 from core.debug.breaks.breakpoints import Breakpoint
+from core.document.document import Document, View
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Graph, Operation, TensorRef
 from core.io import store
-from core.io.document import Document, View
 
 pytestmark = pytest.mark.xvfb
 CLOSED = frozenset({"head", "head/inner", "tail"})

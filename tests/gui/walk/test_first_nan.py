@@ -7,9 +7,9 @@ import pytest
 from PySide6.QtTest import QTest
 
 from core.autodiff.reverse.gradient_request import GradientRequest
+from core.document.document import Document, Optimizer, View
 from core.graph.model import Constant
 from core.io import store
-from core.io.document import Document, Optimizer, View
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder
 from tests.support.controls import LEFT

@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core.document import document_edits
+from core.document.document import CodeItem, CodeKind
 from core.graph.model import TensorRef
-from core.io import edits, store
-from core.io.document import CodeItem, CodeKind
+from core.io import store
 
 pytestmark = pytest.mark.xvfb
 
@@ -24,12 +25,12 @@ def trace(tmp_path, monkeypatch) -> Path:
 def make_document(path: Path, tutorial: Path) -> None:
     """The tutorial with `e` as a Python function that leaves a trace: on import, and when it is
     called."""
-    document = edits.to_pyfunc(store.load(tutorial), "e", [TensorRef("d")])
+    document = document_edits.to_pyfunc(store.load(tutorial), "e", [TensorRef("d")])
     token = document.graph["e"].attrs["token"]
     touch = "open(os.environ['GRADSTEP_TRACE'], 'a').close()"
     source = f"import os\n\n{touch}\n\ndef forward(c, k, d):\n    {touch}\n    return c + k\n"
     item = CodeItem(token, CodeKind.PYFUNC, source)
-    store.save(path, edits.set_code(document, item))
+    store.save(path, document_edits.set_code(document, item))
 
 
 def test_nothing_runs_until_it_is_trusted(trace, user, examples, tmp_path) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from core.autodiff.reverse.tf_gradients import gradients
+from core.document.document import Document
 from core.engine.run.tf_session import Session
 from core.graph.model import Graph
-from core.io.document import Document
 from core.io.export import to_bytes
 from core.io.graphdef import from_pb, from_pbtxt
 from core.io.graphdef_export import to_graphdef

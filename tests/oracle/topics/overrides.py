@@ -9,7 +9,7 @@ import numpy as np
 
 from core.autodiff.reverse.gradient_request import Override, OverrideKind
 from core.autodiff.reverse.tf_gradients import gradients
-from core.io.document import Document
+from core.document.document import Document
 from core.io.export import to_bytes
 from core.io.graphdef import from_pb
 from core.ops import api as tf

@@ -11,9 +11,9 @@ import numpy as np
 from core.debug.concurrency.scheduler import Threads
 from core.debug.history.frozen_program import Program as Debugged
 from core.debug.motion.stopped_state import Reason
+from core.document.queue_threads import enqueuers
 from core.errors import GradstepError
 from core.graph.model import TensorRef
-from core.io.threads import enqueuers
 from core.ops import api as tf
 from core.ops.build.tensor import OpView
 from tests.oracle.program import Program

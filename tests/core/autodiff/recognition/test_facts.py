@@ -15,9 +15,9 @@ from core.autodiff.recognition.gradient_scope import GradientScope
 from core.autodiff.recognition.recognised_gradients import answered
 from core.autodiff.reverse.differentiate import Differentiation, differentiate
 from core.autodiff.reverse.gradient_request import GradientRequest
+from core.document.document import Document
 from core.engine.run.tf_session import Session
 from core.graph.model import Graph, TensorRef
-from core.io.document import Document
 from core.io.graphdef import from_pb
 from core.io.open import read
 from core.ops.build.variable import VARIABLES, is_trainable

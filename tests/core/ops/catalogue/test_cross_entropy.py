@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from core.document.document import Document
 from core.errors import GradstepError
 from core.graph.model import Operation
-from core.io.document import Document
 from core.io.graphdef_export import to_graphdef
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from core.debug.motion.debug_session import DebugSession
+from core.document.document import Document
 from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import SCALAR, DType, Shape
 from core.graph.model import Constant, Edge, Graph, Operation, TensorRef
 from core.host.derive import derive
-from core.io.document import Document
 from core.ops.declare.resource_handles import HANDLES
 from core.ops.declare.table import OpDef, all_ops, lookup
 from core.ops.typing.inference import infer

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from core.autodiff.reverse.tf_gradients import gradients
+from core.document.document import Document
 from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType
-from core.io.document import Document
 from core.io.export import to_bytes
 from core.ops.build.builder import GraphBuilder
 from core.ops.formats.protobuf import bytes_field, float_field, length_fields

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.document import document_edits
+from core.document.document import Document
 from core.errors import GradstepError
 from core.graph import edits as graph_edits
 from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from core.graph.model import Edge, Graph, Operation, TensorRef
-from core.io import edits
-from core.io.document import Document
 from core.ops.build.builder import GraphBuilder
 from core.ops.declare.table import OpDef, all_ops
 from core.ops.typing.inference import declared
@@ -118,8 +118,8 @@ def test_the_sentence_names_tensor_type_input_and_what_to_do() -> None:
 def test_a_wire_that_cannot_fit_is_not_drawn_and_nothing_changes() -> None:
     graph, refs = small()
     with pytest.raises(GradstepError, match="does not fit input 'reduction_indices'"):
-        edits.connect(Document(graph=graph), refs["half"], Edge("mean", 1))
-    assert edits.connect(Document(graph=graph), refs["half"], Edge("mean", 0))
+        document_edits.connect(Document(graph=graph), refs["half"], Edge("mean", 1))
+    assert document_edits.connect(Document(graph=graph), refs["half"], Edge("mean", 0))
 
 
 def test_a_file_with_such_a_wire_opens_with_a_problem() -> None:

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
+from core.document.document import Document, Optimizer
+from core.document.requests import requests
 from core.errors import GradstepError
 from core.graph.loop import carried_by
 from core.graph.model import Edge, TensorRef
-from core.io.document import Document, Optimizer
-from core.io.requests import requests
 from core.ops.typing.flatten_loops import closed
 
 

@@ -10,14 +10,15 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from core.autodiff.reverse.gradient_request import NATIVE_OP_TYPE, Override, OverrideKind
+from core.document import document_edits
+from core.document.document import CodeItem, CodeKind, Document
 from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph import edits as graph_edits
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Edge, TensorRef
 from core.host.derive import derive
-from core.io import edits, store
-from core.io.document import CodeItem, CodeKind, Document
+from core.io import store
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder
 from core.ops.typing.inference import infer
@@ -31,7 +32,7 @@ def tutorial() -> Document:
 
 
 def test_renaming_a_variable_keeps_its_value_request_and_place(tutorial: Document) -> None:
-    renamed = edits.rename_operation(tutorial, "c", "bias/c")
+    renamed = document_edits.rename_operation(tutorial, "c", "bias/c")
     assert renamed.initial["bias/c"] == tutorial.initial["c"]
     assert TensorRef("bias/c") in renamed.request.wrt
     assert renamed.view.positions["bias/c"] == tutorial.view.positions["c"]
@@ -39,10 +40,10 @@ def test_renaming_a_variable_keeps_its_value_request_and_place(tutorial: Documen
 
 
 def test_removing_a_node_removes_what_spoke_of_it(tutorial: Document) -> None:
-    stopped = edits.toggle_stop(tutorial, Edge("a", 1))
-    marked = edits.toggle_breakpoint(stopped, "e")
-    over = edits.set_override(marked, Override("Identity", "e", OverrideKind.OP))
-    gone = edits.remove_operations(over, ["e"])
+    stopped = document_edits.toggle_stop(tutorial, Edge("a", 1))
+    marked = document_edits.toggle_breakpoint(stopped, "e")
+    over = document_edits.set_override(marked, Override("Identity", "e", OverrideKind.OP))
+    gone = document_edits.remove_operations(over, ["e"])
     assert "e" not in gone.graph
     assert not gone.request.stopped_edges
     assert not gone.request.overrides
@@ -51,54 +52,60 @@ def test_removing_a_node_removes_what_spoke_of_it(tutorial: Document) -> None:
 
 def test_toggles_are_their_own_inverse(tutorial: Document) -> None:
     edge = Edge("a", 0)
-    assert edits.toggle_stop(edits.toggle_stop(tutorial, edge), edge).request == tutorial.request
-    twice = edits.toggle_breakpoint(edits.toggle_breakpoint(tutorial, "a"), "a")
+    assert (
+        document_edits.toggle_stop(document_edits.toggle_stop(tutorial, edge), edge).request
+        == tutorial.request
+    )
+    twice = document_edits.toggle_breakpoint(document_edits.toggle_breakpoint(tutorial, "a"), "a")
     assert twice.breakpoints == tutorial.breakpoints
 
 
 def test_an_open_input_cannot_be_stopped(tutorial: Document) -> None:
-    opened = edits.disconnect(tutorial, Edge("a", 0))
+    opened = document_edits.disconnect(tutorial, Edge("a", 0))
     with pytest.raises(GradstepError, match="no wire"):
-        edits.toggle_stop(opened, Edge("a", 0))
+        document_edits.toggle_stop(opened, Edge("a", 0))
 
 
 def test_one_override_per_target(tutorial: Document) -> None:
-    first = edits.set_override(tutorial, Override("Identity", "e", OverrideKind.OP))
-    second = edits.set_override(first, Override("Mine", "e", OverrideKind.OP))
+    first = document_edits.set_override(tutorial, Override("Identity", "e", OverrideKind.OP))
+    second = document_edits.set_override(first, Override("Mine", "e", OverrideKind.OP))
     assert [o.gradient for o in second.request.overrides] == ["Mine"]
-    off = edits.toggle_override(second, 0)
+    off = document_edits.toggle_override(second, 0)
     assert not off.request.overrides[0].enabled
-    assert not edits.clear_override(off, OverrideKind.OP, "e").request.overrides
+    assert not document_edits.clear_override(off, OverrideKind.OP, "e").request.overrides
 
 
 def test_a_value_follows_its_shape_where_it_fits(tutorial: Document) -> None:
-    double = edits.set_attr(tutorial, "c", "dtype", DType.FLOAT64)
+    double = document_edits.set_attr(tutorial, "c", "dtype", DType.FLOAT64)
     np.testing.assert_allclose(double.initial["c"].array, [0.06, -0.04], rtol=1e-6)
     assert double.initial["c"].array.dtype == np.float64
-    wider = edits.set_attr(tutorial, "data", "shape", Shape.of(3))
+    wider = document_edits.set_attr(tutorial, "data", "shape", Shape.of(3))
     np.testing.assert_array_equal(wider.feeds["data:0"].array, np.ones(3, np.float32))
 
 
 @pytest.mark.parametrize("value", [np.zeros(3, np.float32), np.zeros(2, np.float64)])
 def test_values_that_do_not_fit_are_refused(tutorial: Document, value: np.ndarray) -> None:
     with pytest.raises(GradstepError, match=r"data|c"):
-        edits.set_feed(tutorial, "data", value)
+        document_edits.set_feed(tutorial, "data", value)
     with pytest.raises(GradstepError):
-        edits.set_initial(tutorial, "c", value)
+        document_edits.set_initial(tutorial, "c", value)
 
 
 def test_an_array_of_objects_holds_texts_only(tutorial: Document) -> None:
-    texts = edits.set_attr(tutorial, "data", "dtype", DType.STRING)
-    edits.set_feed(texts, "data:0", np.array([b"a", "b"], object))
-    for document in (texts, edits.remove_operations(texts, ["data"])):  # its type known, and not
+    texts = document_edits.set_attr(tutorial, "data", "dtype", DType.STRING)
+    document_edits.set_feed(texts, "data:0", np.array([b"a", "b"], object))
+    for document in (
+        texts,
+        document_edits.remove_operations(texts, ["data"]),
+    ):  # its type known, and not
         with pytest.raises(GradstepError, match="0 is a Python int, and no value of a tensor"):
-            edits.set_feed(document, "data:0", np.zeros(2, object))
+            document_edits.set_feed(document, "data:0", np.zeros(2, object))
     with pytest.raises(GradstepError, match="0 is a Python int, and no value of a tensor"):
-        edits.set_attr(tutorial, "k", "value", Constant(np.zeros(2, object)))
+        document_edits.set_attr(tutorial, "k", "value", Constant(np.zeros(2, object)))
 
 
 def test_an_op_becomes_a_python_function_that_computes_the_same(tutorial: Document) -> None:
-    changed = edits.to_pyfunc(tutorial, "e", [TensorRef("d")])
+    changed = document_edits.to_pyfunc(tutorial, "e", [TensorRef("d")])
     op = changed.graph["e"]
     assert op.type == "PyFunc"
     assert op.inputs == (TensorRef("c"), TensorRef("k"), TensorRef("d"))
@@ -112,22 +119,24 @@ def test_an_op_becomes_a_python_function_that_computes_the_same(tutorial: Docume
 
 
 def test_an_op_whose_output_nobody_knows_becomes_no_python_function(tutorial: Document) -> None:
-    broken = edits.set_attr(tutorial, "c", "dtype", DType.FLOAT64)  # 'e' adds float32 to it
+    broken = document_edits.set_attr(
+        tutorial, "c", "dtype", DType.FLOAT64
+    )  # 'e' adds float32 to it
     with pytest.raises(GradstepError, match="what 'e' gives is not known"):
-        edits.to_pyfunc(broken, "e")
+        document_edits.to_pyfunc(broken, "e")
 
 
 def test_its_native_gradient_is_that_of_the_op_it_stands_for(tutorial: Document) -> None:
-    plain, changed = derive(tutorial), derive(edits.to_pyfunc(tutorial, "e"), trusted=True)
+    plain, changed = derive(tutorial), derive(document_edits.to_pyfunc(tutorial, "e"), trusted=True)
     assert not changed.problems
     assert changed.gradients.keys() == plain.gradients.keys()
 
 
 def test_code_is_added_replaced_and_removed(tutorial: Document) -> None:
     item = CodeItem("f", CodeKind.GRADIENT, "def f(op, g):\n    return g\n")
-    coded = edits.set_code(tutorial, item)
+    coded = document_edits.set_code(tutorial, item)
     assert coded.code_hash != tutorial.code_hash
-    assert edits.remove_code(coded, "f").code_hash == tutorial.code_hash
+    assert document_edits.remove_code(coded, "f").code_hash == tutorial.code_hash
 
 
 class Drawing(RuleBasedStateMachine):
@@ -144,7 +153,7 @@ class Drawing(RuleBasedStateMachine):
         type=st.sampled_from(["Placeholder", "VariableV2", "Mul", "AddN", "Const", "Cast", "Sum"])
     )
     def add(self, type: str) -> None:
-        self.document, _ = edits.add_operation(self.document, type, (8.0, 16.0))
+        self.document, _ = document_edits.add_operation(self.document, type, (8.0, 16.0))
 
     @precondition(lambda self: len(self.document.graph) > 1)
     @rule(data=st.data())
@@ -155,7 +164,7 @@ class Drawing(RuleBasedStateMachine):
             return
         edge = Edge(target, data.draw(st.integers(0, count - 1)))
         try:
-            self.document = edits.connect(self.document, TensorRef(source), edge)
+            self.document = document_edits.connect(self.document, TensorRef(source), edge)
         except GradstepError:  # as a file may have it nevertheless
             graph = graph_edits.connect(self.document.graph, TensorRef(source), edge)
             self.document = self.document.with_(graph=graph)
@@ -165,14 +174,14 @@ class Drawing(RuleBasedStateMachine):
     def ask_or_remove(self, data: st.DataObject, request: bool) -> None:
         name = self.pick(data)
         if request:
-            self.document = edits.set_request(self.document, [name], [self.pick(data)])
+            self.document = document_edits.set_request(self.document, [name], [self.pick(data)])
         else:
-            self.document = edits.remove_operations(self.document, [name])
+            self.document = document_edits.remove_operations(self.document, [name])
 
     @precondition(lambda self: len(self.document.graph) > 0)
     @rule(data=st.data())
     def duplicate(self, data: st.DataObject) -> None:
-        self.document, _ = edits.duplicate_operations(self.document, [self.pick(data)])
+        self.document, _ = document_edits.duplicate_operations(self.document, [self.pick(data)])
 
     @invariant()
     def it_derives(self) -> None:
@@ -207,14 +216,16 @@ def test_a_node_waits_for_another_and_no_longer() -> None:
         session = Session(document.graph, initial={"v": np.float32(1)})
         return float(session.run([TensorRef("read")])[0])
 
-    waiting = edits.add_control(document, "read", "set")
+    waiting = document_edits.add_control(document, "read", "set")
     assert read(document) == 1
     assert read(waiting) == 5
-    assert edits.add_control(waiting, "read", "set").graph["read"].control_inputs == ("set",)
-    assert read(edits.remove_control(waiting, "read", "set")) == 1
+    assert document_edits.add_control(waiting, "read", "set").graph["read"].control_inputs == (
+        "set",
+    )
+    assert read(document_edits.remove_control(waiting, "read", "set")) == 1
     for name, first, words in (
         ("set", "read", "close a cycle"),
         ("read", "nowhere", "no operation named"),
     ):
         with pytest.raises(GradstepError, match=words):
-            edits.add_control(waiting, name, first)
+            document_edits.add_control(waiting, name, first)

@@ -9,13 +9,13 @@ from dataclasses import replace
 import numpy as np
 
 from core.autodiff.reverse.gradient_request import NATIVE_OP_TYPE
+from core.document.document import CodeItem, CodeKind, Document
+from core.document.function_source import argument_names
 from core.errors import GradstepError
 from core.graph import edits
 from core.graph.free_names import unique_name
 from core.graph.loop import anywhere
 from core.graph.model import PYTHON_OPS, Operation, TensorRef
-from core.io.code_source import argument_names
-from core.io.document import CodeItem, CodeKind, Document
 from core.ops.build.loop_captures import brought_in
 from core.ops.declare.table import OpDef, lookup
 from core.ops.typing.flatten_loops import opened_types

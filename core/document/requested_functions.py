@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from core.autodiff.reverse.gradient_request import Override, OverrideTable
 from core.autodiff.reverse.gradient_rules import is_registered
+from core.document.document import CodeItem, CodeKind, Document
+from core.document.function_source import argument_names, identifier
 from core.graph.dtypes import TensorType
 from core.graph.model import PYTHON_OPS, Graph, Operation, TensorRef
-from core.io.code_source import argument_names, identifier
-from core.io.document import CodeItem, CodeKind, Document
 from core.ops.build.variable import variable_read_by
 from core.ops.typing.flatten_loops import opened, opened_types
 from core.ops.typing.inference import declared

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from core.document import document_edits
+from core.document.document import Document
+from core.document.wire_completion import add_reader, add_source, first_fit
 from core.graph import edits as graph_edits
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Edge, TensorRef
 from core.graph.problems import UNFINISHED
-from core.io import edits
-from core.io.adding import add_reader, add_source, first_fit
-from core.io.document import Document
 from core.ops.declare.table import OpDef, all_ops, lookup
 from core.ops.typing.inference import declared
 from tests.support.op_cases import cases
@@ -65,12 +65,12 @@ def test_what_is_added_fits_every_input(number: int) -> None:
 def test_a_constant_that_changes_little(
     reader: str, index: int, dtype: DType, value: object
 ) -> None:
-    document, x = edits.add_operation(
+    document, x = document_edits.add_operation(
         Document(), "Placeholder", (0, 0), attrs={"shape": Shape.of(2, 3)}
     )
-    document, name = edits.add_operation(document, reader, (0, 0))
+    document, name = document_edits.add_operation(document, reader, (0, 0))
     first = 0 if index else 1
-    document = edits.connect(document, TensorRef(x), Edge(name, first))
+    document = document_edits.connect(document, TensorRef(x), Edge(name, first))
     document, made = add_source(document, "Const", (0, 0), Edge(name, index))
     op = document.graph[made]
     assert op.attrs["dtype"] == dtype
@@ -80,13 +80,15 @@ def test_a_constant_that_changes_little(
 
 
 def test_another_op_is_given_the_type_that_is_wanted() -> None:
-    document, mean = edits.add_operation(Document(), "Mean", (0, 0))
+    document, mean = document_edits.add_operation(Document(), "Mean", (0, 0))
     document, cast = add_source(document, "Cast", (0, 0), Edge(mean, 1))
     assert document.graph[cast].attrs["DstT"] == DType.INT32
 
 
 def test_a_reader_takes_a_wire_where_it_can() -> None:
-    document, flag = edits.add_operation(Document(), "Const", (0, 0), attrs={"dtype": DType.BOOL})
+    document, flag = document_edits.add_operation(
+        Document(), "Const", (0, 0), attrs={"dtype": DType.BOOL}
+    )
     document, select = add_reader(document, "Select", (0, 0), TensorRef(flag))
     assert document.graph[select].inputs == (TensorRef(flag), None, None)
     kind = declared(document.graph).types[TensorRef(flag)]

@@ -10,17 +10,12 @@ from typing import Any
 from core.autodiff.recognition.imported_request import ImportedGradients
 from core.autodiff.reverse.gradient_request import GradientRequest, OverrideKind
 from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
-from core.errors import GradstepError
-from core.graph import edits
-from core.graph.free_names import scopes_of_copies
-from core.graph.loop import anywhere, carried_by, loop_of, loops_around, way_to, within
-from core.graph.model import Edge, Operation, TensorRef
-from core.graph.scopes import is_inside, moved_to
-from core.io.document import CodeItem, Document, Optimizer, View
-from core.io.fed import with_placeholders
-from core.io.pyfunc import to_pyfunc
-from core.io.relabel import relabelled
-from core.io.request_edits import (
+from core.document.document import CodeItem, Document, Optimizer, View
+from core.document.feed_placeholders import with_placeholders
+from core.document.node_renaming import relabelled
+from core.document.py_func_conversion import to_pyfunc
+from core.document.queue_threads import threads_without
+from core.document.request_edits import (
     clear_override,
     set_optimizers,
     set_override,
@@ -28,8 +23,7 @@ from core.io.request_edits import (
     toggle_override,
     toggle_stop,
 )
-from core.io.threads import threads_without
-from core.io.value_edits import (
+from core.document.value_edits import (
     fresh_attrs,
     lasts,
     set_attr,
@@ -37,6 +31,12 @@ from core.io.value_edits import (
     set_initial,
     with_fresh_value,
 )
+from core.errors import GradstepError
+from core.graph import edits
+from core.graph.free_names import scopes_of_copies
+from core.graph.loop import anywhere, carried_by, loop_of, loops_around, way_to, within
+from core.graph.model import Edge, Operation, TensorRef
+from core.graph.scopes import is_inside, moved_to
 from core.ops.build.loop_captures import brought_in
 from core.ops.declare.table import find, lookup
 from core.ops.typing.dependent_attributes import with_attribute

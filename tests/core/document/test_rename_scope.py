@@ -10,14 +10,15 @@ import pytest
 
 from core.autodiff.reverse.gradient_request import Override, OverrideKind
 from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from core.document import document_edits
+from core.document.document import Document
 from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.loop import within
 from core.graph.model import Edge, TensorRef
 from core.host.derive import derive
-from core.io import edits, store
-from core.io.document import Document
-from tests.core.io.test_loop_edits import power
+from core.io import store
+from tests.core.document.test_loop_edits import power
 
 EXAMPLES = Path(__file__).parents[3] / "assets/examples"
 
@@ -27,11 +28,15 @@ def scoped() -> Document:
     """The tutorial with `e`, `d` and `k` in scopes, and something said of each."""
     document = store.load(EXAMPLES / "tutorial.gradstep")
     for old, new in (("e", "inner/e"), ("d", "inner/deep/d"), ("k", "inner/deep/k")):
-        document = edits.rename_operation(document, old, new)
-    document = edits.toggle_breakpoint(document, "inner/deep/d")
-    document = edits.toggle_stop(document, Edge("inner/e", 1))
-    document = edits.set_override(document, Override("Identity", "inner/e", OverrideKind.OP))
-    document = edits.set_override(document, Override("Identity", "inner", OverrideKind.SCOPE))
+        document = document_edits.rename_operation(document, old, new)
+    document = document_edits.toggle_breakpoint(document, "inner/deep/d")
+    document = document_edits.toggle_stop(document, Edge("inner/e", 1))
+    document = document_edits.set_override(
+        document, Override("Identity", "inner/e", OverrideKind.OP)
+    )
+    document = document_edits.set_override(
+        document, Override("Identity", "inner", OverrideKind.SCOPE)
+    )
     points = (
         Breakpoint("inner/deep", BreakpointKind.SCOPE),
         Breakpoint("inner", BreakpointKind.TYPE),
@@ -42,7 +47,7 @@ def scoped() -> Document:
 
 
 def test_everything_goes_along_and_comes_back(scoped: Document) -> None:
-    renamed = edits.rename_scope(scoped, "inner", "bias/own")
+    renamed = document_edits.rename_scope(scoped, "inner", "bias/own")
     names = set(renamed.graph.operations)
     assert {"bias/own/e", "bias/own/deep/d", "bias/own/deep/k"} <= names
     assert not any(name.startswith("inner") for name in names)
@@ -56,20 +61,20 @@ def test_everything_goes_along_and_comes_back(scoped: Document) -> None:
     assert renamed.view.collapsed == {"bias/own", "bias/own/deep"}
     assert renamed.view.positions["bias/own/deep/"] == (3.0, 4.0)
     assert renamed.initial.keys() >= {"bias/own/deep/k"}
-    assert store.to_bytes(edits.rename_scope(renamed, "bias/own", "inner")) == store.to_bytes(
-        scoped
-    )
+    assert store.to_bytes(
+        document_edits.rename_scope(renamed, "bias/own", "inner")
+    ) == store.to_bytes(scoped)
 
 
 @pytest.mark.parametrize("new", ["inner/deep/in", "INNER", "loss/of", "inner2"])
 def test_it_may_go_anywhere_that_is_free(scoped: Document, new: str) -> None:
-    renamed = edits.rename_scope(scoped, "inner", new)
+    renamed = document_edits.rename_scope(scoped, "inner", new)
     assert f"{new}/deep/d" in renamed.graph
     assert len(renamed.graph) == len(scoped.graph)
 
 
 def test_what_is_in_a_loop_goes_along_and_computes_the_same() -> None:
-    document = edits.rename_scope(power(), "while", "thrice")
+    document = document_edits.rename_scope(power(), "while", "thrice")
     assert "thrice/times" in {op.name for op in within(document.graph)}
     (found,) = Session(document.graph).run([TensorRef("loss")], {TensorRef("x"): np.float32(1)})
     (same,) = Session(power().graph).run([TensorRef("loss")], {TensorRef("x"): np.float32(1)})
@@ -88,11 +93,11 @@ def test_what_is_in_a_loop_goes_along_and_computes_the_same() -> None:
     ],
 )
 def test_a_bad_name_is_refused(scoped: Document, new: str, why: str) -> None:
-    document = edits.rename_operation(scoped, "a", "Other/a")
+    document = document_edits.rename_operation(scoped, "a", "Other/a")
     with pytest.raises(GradstepError, match=why):
-        edits.rename_scope(document, "inner", new)
+        document_edits.rename_scope(document, "inner", new)
 
 
 def test_there_has_to_be_such_a_scope(scoped: Document) -> None:
     with pytest.raises(GradstepError, match="no scope 'nowhere'"):
-        edits.rename_scope(scoped, "nowhere", "x")
+        document_edits.rename_scope(scoped, "nowhere", "x")

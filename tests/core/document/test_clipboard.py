@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from core.document.block_insertion import add_block
+from core.document.clipboard import piece, put
+from core.document.document import Document
+from core.document.document_edits import duplicate_operations, rename_operation
 from core.errors import GradstepError
 from core.graph.model import TensorRef
-from core.io.blocks import add_block
-from core.io.document import Document
-from core.io.edits import duplicate_operations, rename_operation
 from core.io.example_index import EXAMPLES
 from core.io.open import read
-from core.io.pieces import piece, put
 from core.ops.typing.inference import infer
 
 

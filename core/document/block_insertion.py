@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from core.document.document import Document
+from core.document.value_edits import with_fresh_value
 from core.graph.dtypes import TensorType
 from core.graph.model import Constant, Graph, TensorRef
 from core.graph.scopes import parents
-from core.io.document import Document
-from core.io.value_edits import with_fresh_value
 from core.layers.block_expansion import expand
 from core.layers.block_table import find_block
 from core.layout.box_diagram import Box

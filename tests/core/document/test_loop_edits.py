@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from core.autodiff.reverse.gradient_request import GradientRequest
+from core.document import document_edits
+from core.document.document import Document
 from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import Shape
 from core.graph.loop import anywhere, loop_of, loops_around, within
 from core.graph.model import Constant, Edge, TensorRef
 from core.host.derive import derive
-from core.io import edits
-from core.io.document import Document
 from core.io.graphdef import from_pb
 from core.io.graphdef_export import to_pb
 from core.io.store import from_bytes, to_bytes
@@ -89,23 +89,23 @@ def kept(document: Document) -> Document:
 
 
 def test_a_new_node_goes_into_the_wires_of_the_loop() -> None:
-    document, new = edits.add_operation(power(), "Square", AT, beside=TIMES)
+    document, new = document_edits.add_operation(power(), "Square", AT, beside=TIMES)
     assert new == "while/Square"
     assert loops_around(document.graph, new) == ("while/While",)
     factor = anywhere(document.graph, TIMES).inputs[1]
     assert factor is not None
-    document = edits.connect(document, factor, Edge(new, 0))
-    document = edits.connect(document, TensorRef(new), Edge(TIMES, 1))
+    document = document_edits.connect(document, factor, Edge(new, 0))
+    document = document_edits.connect(document, TensorRef(new), Edge(TIMES, 1))
     assert results(kept(document)) == (64, 64 * 7)
 
 
 def test_a_constant_of_the_loop_is_another() -> None:
-    document, new = edits.add_operation(
+    document, new = document_edits.add_operation(
         power(), "Const", AT, attrs={"value": Constant(np.float32(3))}, beside=TIMES
     )
-    document = edits.connect(document, TensorRef(new), Edge(TIMES, 1))
+    document = document_edits.connect(document, TensorRef(new), Edge(TIMES, 1))
     assert results(kept(document)) == (27, 27)
-    document = edits.set_attr(document, new, "value", Constant(np.float32(-1)))
+    document = document_edits.set_attr(document, new, "value", Constant(np.float32(-1)))
     assert results(kept(document)) == (-1, -1)
 
 
@@ -118,44 +118,44 @@ def test_a_wire_from_outside_is_captured_once(
 ) -> None:
     before = made()
     assert len(loops_around(before.graph, reader)) == loops
-    document = edits.connect(before, TensorRef("more"), Edge(reader, 1))
+    document = document_edits.connect(before, TensorRef("more"), Edge(reader, 1))
     assert results(kept(document)) == expected
-    again = edits.connect(document, TensorRef("more"), Edge(reader, 1))
+    again = document_edits.connect(document, TensorRef("more"), Edge(reader, 1))
     assert [op.name for op in within(again.graph)] == [op.name for op in within(document.graph)]
     capture = anywhere(document.graph, reader).inputs[1]
     assert capture is not None
-    freed = edits.remove_operations(document, [capture.op])
+    freed = document_edits.remove_operations(document, [capture.op])
     assert [len(op.inputs) for op in freed.graph] == [
         len(op.inputs) - (loop_of(op) is not None and loops == 1) for op in document.graph
     ]
     problem = declared(freed.graph).problems[0]
     assert (problem.node, problem.text) == (reader, "input 'y' is not connected")
-    back = edits.connect(freed, TensorRef("more"), Edge(reader, 1))
+    back = document_edits.connect(freed, TensorRef("more"), Edge(reader, 1))
     assert results(back) == expected
 
 
 def test_a_loop_goes_round_without_what_is_not_wired_yet() -> None:
-    document, new = edits.add_operation(power(), "Mul", AT, beside=TIMES)
+    document, new = document_edits.add_operation(power(), "Mul", AT, beside=TIMES)
     derived = derive(document)
     assert [(p.node, p.code) for p in derived.problems] == [(new, "unconnected")]
     slope = derived.gradients[TensorRef("x")]
     feeds = {TensorRef("x"): np.float32(1)}
     assert Session(derived.graph).run([TensorRef("loss"), slope], feeds) == [8, 32]
-    document = edits.connect(document, TensorRef(new), Edge("while/NextIteration_1", 0))
+    document = document_edits.connect(document, TensorRef(new), Edge("while/NextIteration_1", 0))
     problem, no_gradient = derive(document).problems
     assert (problem.node, problem.text) == (new, "input 'x' is not connected")
     assert no_gradient.text.startswith("the gradient of 'loss' waits for while/Mul")
 
 
 def test_what_is_renamed_copied_and_made_python_computes_the_same() -> None:
-    document = edits.rename_operation(power(), TIMES, "while/product")
-    document, copies = edits.duplicate_operations(document, ["while/product"])
+    document = document_edits.rename_operation(power(), TIMES, "while/product")
+    document, copies = document_edits.duplicate_operations(document, ["while/product"])
     copy = copies["while/product"]
     result = next(op for op in within(document.graph) if TensorRef("while/product") in op.inputs)
-    document = edits.connect(document, TensorRef(copy), Edge(result.name, 0))
-    document = edits.remove_operations(document, ["while/product"])
+    document = document_edits.connect(document, TensorRef(copy), Edge(result.name, 0))
+    document = document_edits.remove_operations(document, ["while/product"])
     assert results(kept(document)) == (8, 32)
-    as_python = edits.to_pyfunc(document, copy, [TensorRef("more")])
+    as_python = document_edits.to_pyfunc(document, copy, [TensorRef("more")])
     assert anywhere(as_python.graph, copy).type == "PyFunc"
     assert len(anywhere(as_python.graph, copy).inputs) == 3
     assert not declared(as_python.graph).problems
@@ -169,17 +169,19 @@ def test_the_shape_of_a_loop_variable_can_be_opened() -> None:
         _, y = tf.while_loop(lambda i, y: i < 2, lambda i, y: (i + 1, tf.identity(y)), [0, x])
         tf.reduce_sum(y, name="loss")
     document = Document(graph=builder.build())
-    document, new = edits.add_operation(document, "ConcatV2", AT, beside="while/Identity_2")
-    document, axis = edits.add_operation(
+    document, new = document_edits.add_operation(
+        document, "ConcatV2", AT, beside="while/Identity_2"
+    )
+    document, axis = document_edits.add_operation(
         document, "Const", AT, attrs={"value": Constant(np.int32(0))}, beside=new
     )
     round = anywhere(document.graph, "while/Identity_2").inputs[0]
     assert round is not None
     for source, edge in ((round, 0), (round, 1), (TensorRef(axis), 2)):
-        document = edits.connect(document, source, Edge(new, edge))
-    document = edits.connect(document, TensorRef(new), Edge("while/Identity_2", 0))
+        document = document_edits.connect(document, source, Edge(new, edge))
+    document = document_edits.connect(document, TensorRef(new), Edge("while/Identity_2", 0))
     assert "shape_invariants" in declared(document.graph).problems[0].text
-    document = edits.set_attr(document, "while/Merge_1", "shape", Shape.of(None))
+    document = document_edits.set_attr(document, "while/Merge_1", "shape", Shape.of(None))
     assert not declared(document.graph).problems
     feeds = {TensorRef("x"): np.ones(1, np.float32)}
     assert Session(document.graph).run([TensorRef("loss")], feeds) == [4]
@@ -188,18 +190,36 @@ def test_the_shape_of_a_loop_variable_can_be_opened() -> None:
 @pytest.mark.parametrize(
     ("edit", "words"),
     [
-        (lambda d: edits.connect(d, TensorRef(TIMES), Edge("loss", 0)), "is in a while loop"),
-        (lambda d: edits.connect(d, TensorRef("loss"), Edge(TIMES, 1)), "would close a cycle"),
         (
-            lambda d: edits.connect(d, TensorRef("while/NextIteration_1"), Edge(TIMES, 1)),
+            lambda d: document_edits.connect(d, TensorRef(TIMES), Edge("loss", 0)),
+            "is in a while loop",
+        ),
+        (
+            lambda d: document_edits.connect(d, TensorRef("loss"), Edge(TIMES, 1)),
             "would close a cycle",
         ),
-        (lambda d: edits.remove_operations(d, ["while/Merge_1"]), "holds the loop 'while/While'"),
-        (lambda d: edits.remove_operations(d, ["while/LoopCond"]), "holds the loop 'while/While'"),
-        (lambda d: edits.duplicate_operations(d, ["while/Merge"]), "is an argument of its loop"),
-        (lambda d: edits.rename_operation(d, TIMES, "x"), "is taken"),
-        (lambda d: edits.add_control(d, TIMES, "more"), "only one of them is in its loop"),
-        (lambda d: edits.connect(d, TensorRef("nowhere"), Edge(TIMES, 1)), "no operation named"),
+        (
+            lambda d: document_edits.connect(d, TensorRef("while/NextIteration_1"), Edge(TIMES, 1)),
+            "would close a cycle",
+        ),
+        (
+            lambda d: document_edits.remove_operations(d, ["while/Merge_1"]),
+            "holds the loop 'while/While'",
+        ),
+        (
+            lambda d: document_edits.remove_operations(d, ["while/LoopCond"]),
+            "holds the loop 'while/While'",
+        ),
+        (
+            lambda d: document_edits.duplicate_operations(d, ["while/Merge"]),
+            "is an argument of its loop",
+        ),
+        (lambda d: document_edits.rename_operation(d, TIMES, "x"), "is taken"),
+        (lambda d: document_edits.add_control(d, TIMES, "more"), "only one of them is in its loop"),
+        (
+            lambda d: document_edits.connect(d, TensorRef("nowhere"), Edge(TIMES, 1)),
+            "no operation named",
+        ),
     ],
 )
 def test_what_would_break_a_loop_is_refused(edit: Callable[[Document], Any], words: str) -> None:
@@ -208,10 +228,10 @@ def test_what_would_break_a_loop_is_refused(edit: Callable[[Document], Any], wor
 
 
 def test_what_lasts_stays_outside_and_is_captured() -> None:
-    document, new = edits.add_operation(power(), "VariableV2", AT, beside=TIMES)
+    document, new = document_edits.add_operation(power(), "VariableV2", AT, beside=TIMES)
     assert (new, loops_around(document.graph, new)) == ("VariableV2", ())
-    document = edits.set_attr(document, new, "shape", Shape(()))
-    document = edits.set_initial(document, new, np.float32(4))
-    document = edits.connect(document, TensorRef(new), Edge(TIMES, 1))
+    document = document_edits.set_attr(document, new, "shape", Shape(()))
+    document = document_edits.set_initial(document, new, np.float32(4))
+    document = document_edits.connect(document, TensorRef(new), Edge(TIMES, 1))
     session = Session(derive(document).graph, initial={new: np.float32(4)})
     assert session.run([TensorRef("loss")], {TensorRef("x"): np.float32(1)}) == [64]

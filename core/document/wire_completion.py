@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from core.document import document_edits
+from core.document.document import Document
+from core.document.feed_placeholders import with_placeholders
+from core.document.value_edits import fresh_attrs, set_feed, set_initial
 from core.errors import GradstepError
 from core.graph import edits as graph_edits
 from core.graph.dtypes import DType, Shape, TensorType
 from core.graph.loop import anywhere
 from core.graph.model import Constant, Edge, Operation, TensorRef
 from core.graph.problems import UNFINISHED
-from core.io import edits
-from core.io.document import Document
-from core.io.fed import with_placeholders
-from core.io.value_edits import fresh_attrs, set_feed, set_initial
 from core.ops.build.variable import VARIABLES
 from core.ops.declare.table import OpDef, lookup
 from core.ops.typing.flatten_loops import closed, opened_types
@@ -45,14 +45,16 @@ def add_reader(
     `beside` is in, if not that of `source`. Raises GradstepError where none can."""
     kind = _types(document).get(source)
     index = first_fit(lookup(type), kind)
-    document, chosen = edits.add_operation(document, type, at, name, attrs, beside or source.op)
+    document, chosen = document_edits.add_operation(
+        document, type, at, name, attrs, beside or source.op
+    )
     if index is None:
         raise GradstepError(
             f"{type} has no input that takes '{source.short}', {kind}",
             kind="ValueError",
             hint="put a Cast or a Reshape before it",
         )
-    return edits.connect(document, source, Edge(chosen, index)), chosen
+    return document_edits.connect(document, source, Edge(chosen, index)), chosen
 
 
 def add_cast(document: Document, source: TensorRef, edge: Edge) -> tuple[Document, str]:
@@ -66,9 +68,11 @@ def add_cast(document: Document, source: TensorRef, edge: Edge) -> tuple[Documen
         )
     attrs = {"DstT": wanted}
     at = _half_way(document, source.op, edge.op)
-    document, cast = edits.add_operation(document, "Cast", at, attrs=attrs, beside=source.op)
-    document = edits.connect(document, source, Edge(cast, 0))
-    return edits.connect(document, TensorRef(cast), edge), cast
+    document, cast = document_edits.add_operation(
+        document, "Cast", at, attrs=attrs, beside=source.op
+    )
+    document = document_edits.connect(document, source, Edge(cast, 0))
+    return document_edits.connect(document, TensorRef(cast), edge), cast
 
 
 def _half_way(document: Document, name: str, other: str) -> Point:
@@ -99,7 +103,7 @@ def add_source(document: Document, type: str, at: Point, edge: Edge) -> tuple[Do
     second: tuple[Document, str] | None = None  # what goes in, but is a problem there
     for made, name in _candidates(document, type, at, edge):
         try:
-            wired = edits.connect(made, TensorRef(name), edge)
+            wired = document_edits.connect(made, TensorRef(name), edge)
         except GradstepError as error:
             refusal = refusal or error
             continue
@@ -119,7 +123,7 @@ def _candidates(
     """The document with a new node, in one way after another, the likeliest first."""
     definition = lookup(type)
     for attrs in _attributes(definition, _wanted(document, edge)):
-        made, name = edits.add_operation(document, type, at, attrs=attrs, beside=edge.op)
+        made, name = document_edits.add_operation(document, type, at, attrs=attrs, beside=edge.op)
         op = anywhere(made.graph, name)
         if type not in ("Const", "Placeholder", *VARIABLES):
             yield made, name

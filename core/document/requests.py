@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from core.autodiff.reverse.gradient_request import GradientRequest
+from core.document.document import Document, Optimizer
 from core.graph.model import TensorRef
-from core.io.document import Document, Optimizer
 from core.ops.build.variable import VARIABLES, is_trainable
 
 

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 
 from core.autodiff.reverse.gradient_request import GradientRequest, Override
+from core.document.document import CodeItem, CodeKind, Document
+from core.document.function_source import identifier, meant
+from core.document.requested_functions import asked_code, missing_code
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Graph, Operation, TensorRef
 from core.host.user_code import compile_item
-from core.io.asked_code import asked_code, missing_code
-from core.io.code_source import identifier, meant
-from core.io.document import CodeItem, CodeKind, Document
 from tests.support import gradient_facts as facts
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from core.document.document import Document
 from core.errors import GradstepError
 from core.graph import edits
 from core.graph.dtypes import UNKNOWN, DType, Shape
 from core.graph.loop import anywhere
 from core.graph.model import Constant, Operation, TensorRef
-from core.io.document import Document
 from core.ops.build.constant_conversion import converted, require_texts
 from core.ops.build.variable import VARIABLES
 from core.ops.declare.attribute_kinds import attribute

@@ -9,10 +9,10 @@ from core.autodiff.recognition.imported_request import ImportedGradients
 from core.autodiff.reverse.gradient_request import GradientRequest, OverrideKind
 from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from core.debug.breaks.expression_names import renamed
+from core.document.document import Document, Optimizer, View
+from core.document.expectation import Expectation, ExpectationKind, Variation
+from core.document.queue_threads import relabelled_thread
 from core.graph.model import Edge, TensorRef
-from core.io.document import Document, Optimizer, View
-from core.io.expectation import Expectation, ExpectationKind, Variation
-from core.io.threads import relabelled_thread
 
 Names = Callable[[str], str]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from core.document.document import Document
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Graph, Operation
-from core.io.document import Document
 from core.ops.typing.inference import is_unknown
 
 

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from core.document import document_edits
+from core.document.document import Document
 from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, DType, Shape
 from core.graph.model import Constant, Graph, Operation, TensorRef
 from core.graph.opaque_attributes import Unread
-from core.io import edits, graphdef, store
-from core.io.document import Document
+from core.io import graphdef, store
 from core.io.graphdef_export import write_graph
 from core.ops.declare.table import OpDef, all_ops, lookup
 from core.ops.typing.inference import Inference, declared
@@ -54,7 +55,7 @@ def documents() -> Iterator[tuple[OpDef, Document]]:
             case = next(cases(definition, np.float32))
             yield definition, Document(graph=case.graph)
         elif "loop" not in definition.attrs:
-            document, _ = edits.add_operation(Document(), definition.type, (0, 0), "it")
+            document, _ = document_edits.add_operation(Document(), definition.type, (0, 0), "it")
             yield definition, document
 
 
@@ -77,7 +78,7 @@ def test_attributes_agree_after_every_edit_or_nothing_changes(op_type: str) -> N
 def edited(document: Document, name: str, value: Any) -> Document | str:
     """The document after the edit, or why it is refused."""
     try:
-        return edits.set_attr(document, "it", name, value)
+        return document_edits.set_attr(document, "it", name, value)
     except GradstepError as error:
         return f"{error.node}: {error.message}"
 
@@ -139,12 +140,12 @@ def same(a: Any, b: Any) -> bool:
 
 
 def drawn(op_type: str, **attrs: Any) -> Document:
-    document, _ = edits.add_operation(Document(), op_type, (0, 0), "it", attrs)
+    document, _ = document_edits.add_operation(Document(), op_type, (0, 0), "it", attrs)
     return document
 
 
 def test_a_constant_takes_its_value_into_another_dtype() -> None:
-    document = edits.set_attr(drawn("Const"), "it", "dtype", DType.INT32)
+    document = document_edits.set_attr(drawn("Const"), "it", "dtype", DType.INT32)
     op = document.graph["it"]
     assert op.attrs["dtype"] == DType.INT32
     assert op.attrs["value"] == Constant(np.int32(1))
@@ -152,14 +153,14 @@ def test_a_constant_takes_its_value_into_another_dtype() -> None:
 
 
 def test_a_value_of_another_dtype_brings_it_along() -> None:
-    document = edits.set_attr(drawn("Const"), "it", "value", Constant(np.int64([1, 2])))
+    document = document_edits.set_attr(drawn("Const"), "it", "value", Constant(np.int64([1, 2])))
     assert document.graph["it"].attrs["dtype"] == DType.INT64
 
 
 def test_half_a_number_does_not_become_an_integer() -> None:
     document = drawn("Const", value=Constant(np.float32([1, 0.5])))
     with pytest.raises(GradstepError, match="is not a whole number") as caught:
-        edits.set_attr(document, "it", "dtype", DType.INT32)
+        document_edits.set_attr(document, "it", "dtype", DType.INT32)
     assert "0.5 at index [1]" in caught.value.message
     assert "Cast" in caught.value.hint
 
@@ -169,12 +170,16 @@ def test_what_is_fed_or_begun_with_is_converted_or_the_edit_refused(
     op_type: str, kept: str
 ) -> None:
     document = drawn(op_type, shape=Shape.of(2))
-    change = edits.set_feed if kept == "feeds" else edits.set_initial
+    change = document_edits.set_feed if kept == "feeds" else document_edits.set_initial
     name = "it:0" if kept == "feeds" else "it"
-    whole = edits.set_attr(change(document, name, np.float32([3, 4])), "it", "dtype", DType.INT32)
+    whole = document_edits.set_attr(
+        change(document, name, np.float32([3, 4])), "it", "dtype", DType.INT32
+    )
     assert getattr(whole, kept)[name] == Constant(np.int32([3, 4]))
     with pytest.raises(GradstepError, match=r"0\.25 at index"):
-        edits.set_attr(change(document, name, np.float32([3, 0.25])), "it", "dtype", DType.INT32)
+        document_edits.set_attr(
+            change(document, name, np.float32([3, 0.25])), "it", "dtype", DType.INT32
+        )
 
 
 def test_a_new_node_with_attributes_of_ones_own_agrees_with_itself() -> None:
@@ -183,7 +188,7 @@ def test_a_new_node_with_attributes_of_ones_own_agrees_with_itself() -> None:
 
 def test_a_value_too_large_to_write_down_is_refused() -> None:
     with pytest.raises(GradstepError, match=r"would take 37252\.9 GiB"):
-        edits.set_attr(drawn("VariableV2"), "it", "shape", Shape.of(10**6, 10**7))
+        document_edits.set_attr(drawn("VariableV2"), "it", "shape", Shape.of(10**6, 10**7))
 
 
 def test_a_file_whose_constant_disagrees_says_so_at_the_node() -> None:
@@ -195,7 +200,7 @@ def test_a_file_whose_constant_disagrees_says_so_at_the_node() -> None:
         "attribute 'dtype' is int32, but the value is of float32",
     )
     assert problem.fix == "write the value again, or choose another dtype"
-    mended = edits.set_attr(Document(graph=graph), "c", "value", Constant(np.float32(1)))
+    mended = document_edits.set_attr(Document(graph=graph), "c", "value", Constant(np.float32(1)))
     assert not declared(mended.graph).problems
 
 

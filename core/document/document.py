@@ -13,8 +13,8 @@ from core.autodiff.recognition.imported_request import ImportedGradients
 from core.autodiff.reverse.gradient_request import GradientRequest
 from core.debug.breaks.breakpoints import Breakpoint
 from core.debug.concurrency.thread_state import Thread
+from core.document.expectation import Expectation
 from core.graph.model import Constant, Graph, TensorRef
-from core.io.expectation import Expectation
 
 
 class CodeKind(StrEnum):

@@ -1,4 +1,4 @@
-"""The threads of a document: in its file, after an edit, and those of an imported graph."""
+"""The threads of a document: after an edit, and those that an imported graph needs."""
 
 from __future__ import annotations
 
@@ -8,25 +8,9 @@ from dataclasses import replace
 from core.debug.concurrency.thread_state import Thread
 from core.engine.run.blocked_run import queue_of
 from core.graph.model import Graph, Operation, TensorRef, predecessors
-from core.io import schema
 
 PUT = ("QueueEnqueueV2", "QueueEnqueueManyV2", "QueueEnqueue", "QueueEnqueueMany")
 CLOSE = ("QueueCloseV2", "QueueClose")
-
-
-def write_thread(thread: Thread) -> schema.ThreadRecord:
-    return schema.ThreadRecord(
-        name=thread.name,
-        targets=list(thread.targets),
-        fetches=[str(ref) for ref in thread.fetches],
-        closes=thread.closes,
-    )
-
-
-def read_thread(record: schema.ThreadRecord) -> Thread:
-    """The inverse of `write_thread`. Raises GradstepError."""
-    fetches = tuple(TensorRef.parse(name) for name in record.fetches)
-    return Thread(record.name, tuple(record.targets), fetches, record.closes)
 
 
 def relabelled_thread(thread: Thread, name_of: Callable[[str], str]) -> Thread:

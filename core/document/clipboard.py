@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from core.document.document import Document, View
+from core.document.document_edits import remove_operations
+from core.document.node_renaming import relabelled
 from core.errors import GradstepError
 from core.graph.free_names import names_of_copies, scopes_of_copies
 from core.graph.loop import within
 from core.graph.model import Graph
 from core.graph.relabel import relabel
 from core.graph.scopes import parents
-from core.io.document import Document, View
-from core.io.edits import remove_operations
-from core.io.relabel import relabelled
 
 STEP = 32.0  # scene units
 SIZE = np.array((188.0, 84.0))  # of a node, with room around it

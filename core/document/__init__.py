@@ -1,0 +1,4 @@
+"""What the user made: the forward graph with all that was asked of it, and every edit of both.
+
+`Document` in document.py is the door, document_edits.py has its edits. Knows no file.
+"""
