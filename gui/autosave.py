@@ -14,10 +14,11 @@ from PySide6.QtCore import QObject, Qt, Signal
 
 from core.document.document import Document
 from core.errors import GradstepError
-from core.io import atomic, edit_journal, in_place
-from core.io.claims import Claim
+from core.io import edit_journal
+from core.io.disk import atomic_write, in_place_write
+from core.io.disk.file_claims import Claim
 from core.io.edit_journal import Note
-from core.io.keeper import Keeper, lock_of
+from core.io.native.journal_writer import Keeper, lock_of
 from gui.settings import settings, state_folder
 from gui.workspace import UNTITLED, Workspace
 
@@ -30,7 +31,7 @@ class Recovered:
     """Unsaved work that a window left behind when it ended badly.
 
     name:   what it was called, by its file or by what it was made from; UNTITLED for neither.
-    digest: of what the document's own file held for that window; see core.io.on_disk.
+    digest: of what the document's own file held for that window; see core.io.disk.file_stamp.
     """
 
     copy: Path
@@ -164,9 +165,9 @@ def left_behind() -> list[Recovered]:
 def tidy(folders: Iterable[Path]) -> None:
     """Complete or remove what processes that died left half done, in these folders of documents and
     in Gradstep's own. Touches no Qt object."""
-    in_place.finish()
+    in_place_write.finish()
     for each in {folder(), *folders}:
-        atomic.remove_parts(each)
+        atomic_write.remove_parts(each)
     for lock in folder().glob("*.lock"):
         if not lock.with_suffix(".journal").exists() and (claim := Claim.take(lock)) is not None:
             claim.release()

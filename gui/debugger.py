@@ -142,7 +142,7 @@ class Debugger(QObject):
         document = self._document
         if document is None:
             return
-        from core.io import store
+        from core.io.native import gradstep_file
 
         if not self._suits():
             self._bridge.replace(self._permission is Permission.CONFINED)
@@ -161,7 +161,7 @@ class Debugger(QObject):
             if document is self._shown:
                 self._opened(reply)
 
-        self._bridge.send(request, (store.to_bytes(document, readable=False),), answered)
+        self._bridge.send(request, (gradstep_file.to_bytes(document, readable=False),), answered)
 
     def _set(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
         if _is_death(reply):

@@ -12,8 +12,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from core.errors import GradstepError
-from core.io.atomic import replace_file
-from core.io.budget import DEFAULT
+from core.io.disk.atomic_write import replace_file
+from core.io.disk.memory_budget import DEFAULT
 from gui.main_window import MainWindow
 
 PATIENCE = 60.0  # seconds; for a machine that is busy with other things

@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QWidget
 
 from core.document.document import Document
 from core.errors import GradstepError
-from core.io.budget import DEFAULT, OverBudgetError, enough_for
+from core.io.disk.file_stamp import FileChangedError, OnDisk, look
+from core.io.disk.memory_budget import DEFAULT, OverBudgetError, enough_for
 from core.io.example_index import EXAMPLES
-from core.io.on_disk import FileChangedError, OnDisk, look
 from gui.autosave import Autosave, Recovered
 from gui.background import Background
 from gui.dialogs import conflict, unsaved
@@ -114,7 +114,8 @@ class Files(QObject):
     def export(self, picture: Callable[[str], bytes]) -> bool:
         """Write the graph in another format, or as a picture: `picture(suffix)` is its file. Other
         formats are written beside the main thread; whether it began."""
-        from core.io import atomic, export
+        from core.io import export_document
+        from core.io.disk import atomic_write
 
         start = Path(self._workspace.name).with_suffix(".png")
         path = ask_save(self._window, "export", "Export", start, _EXPORTS)
@@ -123,17 +124,17 @@ class Files(QObject):
         suffix = path.suffix.lower()
         try:
             if suffix in (".png", ".svg"):
-                atomic.replace_file(path, picture(suffix))
+                atomic_write.replace_file(path, picture(suffix))
                 self._exported(path)
                 return True
-            export.check_format(suffix)
+            export_document.check_format(suffix)
         except GradstepError as error:
             self._workspace.complain(error)
             return False
         document = self._workspace.document
         self._workspace.message.emit("info", f"Exporting to {path}")
         self._background.run(
-            partial(export.write, path, document),
+            partial(export_document.write, path, document),
             lambda _: self._exported(path),
             self._workspace.complain,
         )
@@ -177,7 +178,7 @@ class Files(QObject):
 
     def compare(self) -> None:
         """Show what the file holds otherwise than the window."""
-        from core.io.difference_words import changes
+        from core.io.native.diff_sentences import changes
         from gui.dialogs.differences import DifferencesDialog
 
         workspace = self._workspace
@@ -224,12 +225,12 @@ class Files(QObject):
 
     def _save(self, path: Path, document: Document, expected: OnDisk | None) -> OnDisk:
         """For ten thousand nodes it takes most of a second: the window is painted meanwhile."""
-        from core.io import store
+        from core.io.native import gradstep_file
 
         self._workspace.is_saving = True
         try:
             return wait_for(
-                lambda: store.save(path, document, expected),
+                lambda: gradstep_file.save(path, document, expected),
                 partial(self._remark, f"Saving {path.name}…"),
             )
         finally:

@@ -30,7 +30,7 @@ from gui.settings import settings
 from gui.status_bar import StatusBar
 
 if TYPE_CHECKING:
-    from core.io.on_disk import OnDisk
+    from core.io.disk.file_stamp import OnDisk
     from gui.action_set import ActionSet
     from gui.autosave import Autosave, Recovered
     from gui.banners import Banners

@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from core.document.document import Document
 from core.document.feed_placeholders import with_placeholders
 from core.errors import GradstepError
-from core.io.budget import DEFAULT
+from core.io.disk.memory_budget import DEFAULT
 from core.io.example_index import is_bundled
 from core.io.fingerprint import fingerprint
 from core.ops.typing.inference import Inference, declared
@@ -67,8 +67,8 @@ class Reader(QObject):
         first: Callable[[], None] = lambda: None,
     ) -> None:
         """Read a file of any supported format, as it is first shown; its types are inferred.
-        limit: bytes of memory that it may take (core.io.budget); first: called beside the main
-        thread before the file is read."""
+        limit: bytes of memory that it may take (core.io.disk.memory_budget); first: called beside
+        the main thread before the file is read."""
         self._give_up()
         try:
             work = self._work(path, limit)
@@ -194,7 +194,7 @@ def inferred(document: Document) -> Inference:
 
 
 def _read_here(path: Path) -> tuple[Document, Inference]:
-    from core.io.open import read
+    from core.io.open_document import read
 
     document = _as_shown(read(path))
     return document, inferred(document)

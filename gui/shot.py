@@ -8,7 +8,7 @@ from pathlib import Path
 
 from core.errors import GradstepError
 from core.host.failures import error_of
-from core.io.budget import DEFAULT, Budget
+from core.io.disk.memory_budget import DEFAULT, Budget
 from gui import commands
 from gui.app import application, new_window
 from gui.driver import Driver
@@ -66,7 +66,7 @@ def shot(
 
 
 def _open(driver: Driver, path: Path, memory: int, failures: list[str]) -> None:
-    from core.io.open import read
+    from core.io.open_document import read
 
     read(path, Budget(memory))  # its error is the command's
     driver.open(path, memory)

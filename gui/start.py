@@ -27,7 +27,7 @@ BESIDE = (  # by a thread: nothing of Qt's is in it
     "numpy",
     READER,
     "core.host.client",
-    "core.io.store",
+    "core.io.native.gradstep_file",
     "core.document.block_insertion",
     "core.ops.typing.flatten_loops",
     "core.layout.nested_scopes",

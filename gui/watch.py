@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QEvent, QFileSystemWatcher, QObject, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
-from core.io.on_disk import OnDisk, look
+from core.io.disk.file_stamp import OnDisk, look
 from gui.background import Background
 from gui.workspace import Workspace
 

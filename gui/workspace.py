@@ -27,9 +27,9 @@ from core.host.messages import (
 )
 from core.host.permission import Permission
 from core.host.wire import Buffer
-from core.io.budget import DEFAULT
+from core.io.disk.file_stamp import OnDisk, look
+from core.io.disk.memory_budget import DEFAULT
 from core.io.example_index import EXAMPLES
-from core.io.on_disk import OnDisk, look
 from core.ops.typing.flatten_loops import opened, opened_types
 from core.ops.typing.inference import Inference
 from core.ops.typing.missing_inputs import Waiting, waiting

@@ -1,4 +1,4 @@
-"""Files of the user's are written in one way: see core.io.atomic."""
+"""Files of the user's are written in one way: see core.io.disk.atomic_write."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # What writes for itself, and why it may.
 ALLOWED = {
-    "core/io/atomic.py": "it is the way",
-    "core/io/in_place.py": "the way, for what cannot be replaced",
+    "core/io/disk/atomic_write.py": "it is the way",
+    "core/io/disk/in_place_write.py": "the way, for what cannot be replaced",
     "core/io/edit_journal.py": "adds to a file of its own",
-    "core/io/claims.py": "lock files, which are empty",
+    "core/io/disk/file_claims.py": "lock files, which are empty",
     "core/io/event_files.py": "adds to a file of its own that others read meanwhile",
     "core/cli/main.py": "standard output, in place of a pipe that is closed",
     "core/reference/__main__.py": "a tool that writes this repository's docs",
-    "core/io/file_lock.py": "lock files, which are empty",
+    "core/io/disk/file_lock.py": "lock files, which are empty",
     "core/host/trust_store.py": "a key that nobody else may read from its first byte on",
     "core/host/stdio.py": "a pipe",
 }

@@ -9,11 +9,11 @@ import numpy as np
 from core.cli.output import usage
 from core.errors import GradstepError
 from core.graph.suggestions import instead
-from core.io import npy
-from core.io.archive import Archive
-from core.io.budget import Budget
-from core.io.failures import inside
-from core.io.open import read_file
+from core.io.disk.memory_budget import Budget
+from core.io.file_errors import inside
+from core.io.native import npy
+from core.io.native.zip_archive import Archive
+from core.io.open_document import read_file
 
 _ZIP = b"PK"
 

@@ -12,7 +12,7 @@ from core.document.function_source import functions_in, serves
 from core.document.requested_functions import Asked, asked_code
 from core.errors import GradstepError
 from core.graph.suggestions import did_you_mean, listed, near
-from core.io.open import read_file
+from core.io.open_document import read_file
 
 
 def code_from(document: Document, file: str) -> dict[str, CodeItem]:

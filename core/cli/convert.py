@@ -10,9 +10,9 @@ from core.cli.code_file import code_from
 from core.cli.output import usage
 from core.cli.ports import PICTURES, Answer, Application
 from core.cli.verbs import WRITTEN
-from core.io.atomic import replace_file
-from core.io.export import to_bytes, unknown_format, write
-from core.io.open import read
+from core.io.disk.atomic_write import replace_file
+from core.io.export_document import to_bytes, unknown_format, write
+from core.io.open_document import read
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:

@@ -25,7 +25,7 @@ from core.host.derive import derive
 from core.host.position import begin
 from core.host.racing import problems_of
 from core.host.unfinished import without_unfinished
-from core.io.open import read_file
+from core.io.open_document import read_file
 
 PROMPT = "(gradstep) "
 _INTERRUPTED = GradstepError("the script was interrupted", kind="CancelledError")

@@ -48,7 +48,7 @@ class EventLog:
 
     def _add_graph(self, loaded: Loaded, what: Asked) -> None:
         """With gradients and updates; without initial values, which may be large."""
-        from core.io.graphdef_export import to_graphdef
+        from core.io.tensorflow.graphdef_export import to_graphdef
 
         try:
             graph = to_graphdef(loaded.document, what.program.graph, {})

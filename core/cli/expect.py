@@ -17,7 +17,7 @@ from core.document.expectation import Expectation, ExpectationKind, Variation
 from core.graph.model import Constant, TensorRef
 from core.host.expectation_verdict import shown
 from core.host.expecting import expected, with_expected
-from core.io import store
+from core.io.native import gradstep_file
 
 _SUFFIX = ".gradstep"
 
@@ -34,7 +34,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     when = _variation(loaded.document, args)
     found = expected(loaded.document, loaded.functions, opener, what, args.run - 1, when)
     document = with_expected(loaded.document, found, args.text)
-    store.save(out, document)
+    gradstep_file.save(out, document)
     pass_trust_on(loaded.document, document, Path(out))
     data = {"written": out, "expectations": [_object(e) for e in found]}
     return Answer(data, "\n".join([*map(_said, found), f"wrote {out}"]))

@@ -26,7 +26,7 @@ from core.host.roles import in_role
 from core.host.sandbox import is_confined
 from core.host.trust import permission, set_aside_damage
 from core.host.user_code import Function, functions_of
-from core.io.open import read
+from core.io.open_document import read
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from core.cli.arguments import budget
 from core.cli.output import usage
 from core.cli.ports import Answer, Application
 from core.cli.verbs import START_PAGE
-from core.io.open import read
+from core.io.open_document import read
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:

@@ -14,8 +14,8 @@ from core.cli.trust import pass_trust_on
 from core.document.document import Document
 from core.errors import GradstepError
 from core.graph.model import Constant
-from core.io import store
-from core.io.open import read
+from core.io.native import gradstep_file
+from core.io.open_document import read
 
 _SUFFIX = ".gradstep"
 
@@ -30,7 +30,7 @@ class Saving:
     def write(self, variables: Mapping[str, Constant]) -> None:
         """All of it or nothing. Raises GradstepError (FileError)."""
         trained = self.document.with_(initial={**self.document.initial, **variables})
-        store.save(self.path, trained)
+        gradstep_file.save(self.path, trained)
         pass_trust_on(self.document, trained, self.path)
 
 

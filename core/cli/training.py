@@ -20,7 +20,7 @@ from core.engine.run.variable_store import VariableStore
 from core.errors import GradstepError
 from core.graph.model import Constant, Graph, Operation, TensorRef
 from core.host.derive import derive
-from core.io.failures import inside
+from core.io.file_errors import inside
 from core.ops.build.variable import VARIABLES
 from core.ops.declare.table import find
 from core.ops.state.opaque_state import State

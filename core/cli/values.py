@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from core.cli.output import usage
-from core.io.budget import DEFAULT, Budget
+from core.io.disk.memory_budget import DEFAULT, Budget
 
 _WORDS = {
     "nan": float("nan"), "NaN": float("nan"), "inf": float("inf"), "Infinity": float("inf"),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from core.cli import arguments
 from core.cli.ports import PICTURES
-from core.io.export import WRITERS
+from core.io.export_document import WRITERS
 
 START_PAGE = "-"  # in place of a file's name, for a picture of the window without a document
 WRITTEN = (*WRITERS, *PICTURES)  # what convert writes, by suffix

@@ -1,6 +1,6 @@
 """A document and what is known of its types, as a message with raw buffers, and back.
 
-Its records are the file's own (core.io.schema); large tensors go as they lie in memory.
+Its records are the file's own (core.io.native.file_schema); large tensors go as they lie in memory.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from core.graph.model import Constant, Operation
 from core.graph.problems import Problem
 from core.host.message import Message
 from core.host.wire import Buffer
-from core.io import schema
-from core.io.attributes import TensorFiles
-from core.io.budget import Budget
-from core.io.records import put_together, take_apart
+from core.io.disk.memory_budget import Budget
+from core.io.native import file_schema
+from core.io.native.attribute_records import TensorFiles
+from core.io.native.document_records import put_together, take_apart
 from core.ops.typing.inference import Inference, declare
 from core.ops.typing.tensor_types import TensorTypes
 from core.ops.typing.type_memo import shared
@@ -119,8 +119,8 @@ def unpack(
     try:
         for buffer in buffers[:2]:
             budget.take_json(buffer, "the document")
-        record = msgspec.json.decode(buffers[0], type=schema.DocumentRecord)
-        view = msgspec.json.decode(buffers[1], type=schema.ViewRecord)
+        record = msgspec.json.decode(buffers[0], type=file_schema.DocumentRecord)
+        view = msgspec.json.decode(buffers[1], type=file_schema.ViewRecord)
         known = msgspec.msgpack.decode(buffers[2], type=Known)
         document = put_together(record, view, _Members(message, buffers))
         graph = with_placeholders(document).graph

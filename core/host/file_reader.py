@@ -20,7 +20,7 @@ from core.host.document_wire import DocumentSent, unpack
 from core.host.ending import how_it_ended
 from core.host.failures import error_of
 from core.host.file_worker import Answer, ReadFile
-from core.io.budget import DEFAULT, Budget, OverBudgetError
+from core.io.disk.memory_budget import DEFAULT, Budget, OverBudgetError
 from core.ops.typing.inference import Inference
 
 SECONDS = 300  # that a file may take; a graph of 100,000 nodes takes about ten
@@ -64,7 +64,7 @@ class FileReader:
         """The document at `path`, and the types of its graph as it is fed. Waits for it, `seconds`
         at most; to be called once. limit: see Budget.
 
-        Raises GradstepError: what core.io.open.read raises; DeadlineExceededError;
+        Raises GradstepError: what core.io.open_document.read raises; DeadlineExceededError;
         ReaderDied where the process ended, by `kill` or by what the file made it do.
         """
         self._seconds = seconds

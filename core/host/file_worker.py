@@ -23,8 +23,8 @@ from core.host.failures import info_of, unexpected
 from core.host.message import Message
 from core.host.parts import ErrorInfo
 from core.host.stdio import take_over_stdio
-from core.io.budget import Budget, OverBudgetError
-from core.io.open import document_in, to_be_read
+from core.io.disk.memory_budget import Budget, OverBudgetError
+from core.io.open_document import document_in, to_be_read
 from core.ops.typing.inference import declared
 
 SPARE = 256 << 20  # bytes besides those of the file, in which Python does its work
@@ -77,10 +77,10 @@ def prepare() -> None:
     """Import what reading takes, as far as it is imported late."""
     from google.protobuf import text_format  # noqa: F401
 
-    import core.io.graphdef
-    import core.io.store
+    import core.io.native.gradstep_file
+    import core.io.tensorflow.graphdef_import
     import core.ops.catalogue  # noqa: F401
-    from core.io.graphdef_messages import message
+    from core.io.tensorflow.graphdef_proto import message
 
     message("GraphDef")
 

@@ -45,8 +45,8 @@ from core.host.situation import Situation, situation_of
 from core.host.unfinished import without_unfinished
 from core.host.user_code import Function
 from core.host.wire import Buffer
-from core.io import store
-from core.io.budget import Budget
+from core.io.disk.memory_budget import Budget
+from core.io.native import gradstep_file
 from core.ops.state.print_output import printing_to, say
 from core.ops.typing.flatten_loops import opened
 
@@ -214,7 +214,9 @@ class EngineService:
         functions, _ = _compiled(document, request)
         opener = self._devices.open_backend
         found = expected(document, functions, opener, request.what, request.run)
-        return m.Expected(count=len(found)), (store.to_bytes(with_expected(document, found)),)
+        return m.Expected(count=len(found)), (
+            gradstep_file.to_bytes(with_expected(document, found)),
+        )
 
     def _notate(self, request: m.Notate, buffers: Sequence[Buffer]) -> Answer:
         return m.Notated(operands=operands(self._session.program, request.op)), ()
@@ -345,7 +347,7 @@ def _courses(before: Loaded | None, buffers: Sequence[Buffer]) -> Courses | None
 def _sent(buffers: Sequence[Buffer]) -> Document:
     if not buffers:
         raise GradstepError("no document was sent", kind="ProtocolError")
-    return store.from_bytes(bytes(buffers[0]), budget=Budget.unlimited())
+    return gradstep_file.from_bytes(bytes(buffers[0]), budget=Budget.unlimited())
 
 
 def _compiled(

@@ -17,8 +17,8 @@ import msgspec
 
 from core.errors import GradstepError
 from core.host.permission import Permission
-from core.io.atomic import replace_file
-from core.io.file_lock import PATIENCE, locked
+from core.io.disk.atomic_write import replace_file
+from core.io.disk.file_lock import PATIENCE, locked
 from core.json_text import UNREADABLE
 
 MOST = 500  # decisions that are kept

@@ -20,10 +20,10 @@ import msgspec
 
 from core.document.document import Document
 from core.errors import GradstepError
-from core.io import store
-from core.io.atomic import replace_file
-from core.io.budget import Budget
-from core.io.differences import Difference, apply, differences
+from core.io.disk.atomic_write import replace_file
+from core.io.disk.memory_budget import Budget
+from core.io.native import gradstep_file
+from core.io.native.document_diff import Difference, apply, differences
 from core.json_text import UNREADABLE
 
 SMALL = 64 << 10  # bytes of differences that are never too many
@@ -79,7 +79,7 @@ class Journal:
         self._close()
 
     def _begin(self, document: Document, note: Note) -> None:
-        whole = store.to_bytes(document, readable=False)
+        whole = gradstep_file.to_bytes(document, readable=False)
         data = _framed(_NOTE, msgspec.json.encode(note)) + _framed(_DOCUMENT, whole)
         self._close()
         replace_file(self.path, data)
@@ -120,7 +120,7 @@ def read(path: Path) -> tuple[Note, Document]:
         if kind == _NOTE:
             note = _read_note(data)
         elif kind == _DOCUMENT:
-            document = store.from_bytes(data, str(path), Budget.unlimited())
+            document = gradstep_file.from_bytes(data, str(path), Budget.unlimited())
         elif document is not None:
             try:
                 document = apply(document, Difference.from_bytes(data))

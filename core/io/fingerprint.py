@@ -36,7 +36,7 @@ def fingerprint(document: Document) -> str:
 
 
 def _digest(document: Document) -> str:
-    from core.io.records import take_apart
+    from core.io.native.document_records import take_apart
 
     bare = {name: getattr(_BESIDE, name) for name in _WORDS}
     written = take_apart(document.with_(**bare, expectations=tuple(_varied(document))))

@@ -6,8 +6,8 @@ from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QGuiApplication
 
 from core.document import clipboard
-from core.io import store
-from core.io.budget import Budget
+from core.io.disk.memory_budget import Budget
+from core.io.native import gradstep_file
 from gui.commands.nodes import remove_nodes
 from gui.commands.saying import says_why
 from gui.workspace import Workspace
@@ -21,7 +21,7 @@ def copy_selection(workspace: Workspace) -> bool:
     """Put the selected nodes, with the wires among them, on the clipboard; whether it went."""
     part = clipboard.piece(workspace.document, workspace.selection)
     data = QMimeData()
-    data.setData(MIME, store.to_bytes(part))
+    data.setData(MIME, gradstep_file.to_bytes(part))
     data.setText("\n".join(part.graph.operations))
     QGuiApplication.clipboard().setMimeData(data)
     return True
@@ -40,7 +40,7 @@ def paste(workspace: Workspace) -> list[str]:
     if not data:
         workspace.message.emit("info", "There are no nodes on the clipboard")
         return []
-    part = store.from_bytes(bytes(data), "the clipboard", Budget(LIMIT))
+    part = gradstep_file.from_bytes(bytes(data), "the clipboard", Budget(LIMIT))
     document, added = clipboard.put(workspace.document, part)
     workspace.edit("Paste", document)
     workspace.select(added)

@@ -7,7 +7,7 @@ from core.document.requests import whole_request
 from core.graph.model import TensorRef
 from core.host.messages import Expect, Expected, Failed, Message
 from core.host.wire import Buffer
-from core.io import store
+from core.io.native import gradstep_file
 from gui.counting import counted
 from gui.losses import losses_of
 from gui.workspace import Workspace
@@ -32,9 +32,9 @@ def expect_run(workspace: Workspace) -> None:
         if isinstance(reply, Failed):
             workspace.complain(reply.error)
         elif isinstance(reply, Expected) and workspace.document is document:
-            _add(workspace, store.from_bytes(bytes(buffers[0])), reply.count)
+            _add(workspace, gradstep_file.from_bytes(bytes(buffers[0])), reply.count)
 
-    workspace.request(request, (store.to_bytes(document, readable=False),), arrived)
+    workspace.request(request, (gradstep_file.to_bytes(document, readable=False),), arrived)
 
 
 def remove_expectation(workspace: Workspace, number: int) -> None:

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QDialogButtonBox, QTreeWidget, QTreeWidgetItem, QWidget
 
-from core.io.difference_words import Change, Kind
+from core.io.native.diff_sentences import Change, Kind
 from gui.dialogs.dialog import Dialog
 from gui.theme import mono, sans
 from gui.workspace import Workspace

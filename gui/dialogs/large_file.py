@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QWidget
 
-from core.io.budget import DEFAULT, OverBudgetError, in_words
+from core.io.disk.memory_budget import DEFAULT, OverBudgetError, in_words
 from gui.dialogs.dialog import Dialog
 from gui.workspace import Workspace
 

@@ -213,7 +213,7 @@ def shipped_picture(name: str, theme: Theme) -> QPixmap | None:
 
 def _drawn(path: Path, theme: Theme, ratio: float) -> QPixmap:
     from core.errors import GradstepError
-    from core.io.open import read
+    from core.io.open_document import read
     from gui.thumbnails import thumbnail
 
     try:

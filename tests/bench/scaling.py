@@ -27,9 +27,9 @@ from core.engine.run.tf_session import Session
 from core.graph.model import Graph, TensorRef
 from core.host.derive import derive
 from core.host.reports import program_info
-from core.io import store
-from core.io.graphdef import from_pb
-from core.io.graphdef_export import to_pb
+from core.io.native import gradstep_file
+from core.io.tensorflow.graphdef_export import to_pb
+from core.io.tensorflow.graphdef_import import from_pb
 from core.ops.typing.inference import infer
 from tests.bench.choices import say
 from tests.bench.shapes import SHAPES
@@ -58,8 +58,8 @@ class Stages(Generic[_Cost]):
     ) -> None:
         self.costs: dict[str, _Cost] = {}
         self._measure = measure
-        data = self._timed("write", lambda: store.to_bytes(document, readable=False))
-        drawn = self._timed("read", lambda: store.from_bytes(data))
+        data = self._timed("write", lambda: gradstep_file.to_bytes(document, readable=False))
+        drawn = self._timed("read", lambda: gradstep_file.from_bytes(data))
         self._timed("infer", lambda: infer(Graph(dict(drawn.graph.operations))))
         program = self._timed("derive", lambda: derive(drawn))
         session = self._timed("compile", lambda: DebugSession(program))

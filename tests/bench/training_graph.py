@@ -9,7 +9,7 @@ import numpy as np
 
 from core.document.document import Document
 from core.graph.model import Constant, Edge
-from core.io.export import write
+from core.io.export_document import write
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from types import ModuleType
 
 from core.document.document import Document
-from core.io import store
 from core.io.example_index import INDEX, entry_of, to_bytes
+from core.io.native import gradstep_file
 from tests.examples import (
     adversaries,
     branches,
@@ -90,7 +90,7 @@ def main(names: Iterable[str] = ()) -> None:
     chosen = tuple(names)
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name in chosen or documents:
-        store.save(FOLDER / f"{name}.gradstep", documents[name])
+        gradstep_file.save(FOLDER / f"{name}.gradstep", documents[name])
     for path in FOLDER.glob("*.gradstep"):
         if path.stem not in documents and not chosen:
             path.unlink()

@@ -14,7 +14,7 @@ from core.document.document import Document
 from core.host.expectations import check_expectations
 from core.host.user_code import functions_of
 from core.io import example_index
-from core.io.store import load
+from core.io.native.gradstep_file import load
 from gpu.devices import Devices
 from gui.panels.example_card import PICTURE, PICTURES
 from main import Gradstep

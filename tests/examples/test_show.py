@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtGui import QImage
 
 from core.graph.model import Constant
-from core.io import store
+from core.io.native import gradstep_file
 from gui import theme
 from gui.panels import example_card
 from tests.examples import show
@@ -20,11 +20,11 @@ from tests.examples import show
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two examples, of which one is wrong, and a place for their pictures."""
-    good = store.load(show.FOLDER / "gather.gradstep")
-    store.save(tmp_path / "gather.gradstep", good)
+    good = gradstep_file.load(show.FOLDER / "gather.gradstep")
+    gradstep_file.save(tmp_path / "gather.gradstep", good)
     wrong = replace(good.expectations[1], value=Constant([9.0, 9, 9]))
     bad = good.with_(expectations=(good.expectations[0], wrong))
-    store.save(tmp_path / "gather_nd.gradstep", bad)
+    gradstep_file.save(tmp_path / "gather_nd.gradstep", bad)
     monkeypatch.setattr(show, "FOLDER", tmp_path)
     for module, name in ((show, "IMAGES"), (show, "PICTURES"), (example_card, "PICTURES")):
         monkeypatch.setattr(module, name, tmp_path / name.lower())

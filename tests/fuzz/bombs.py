@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from core.io import npy
-from core.io.graphdef_messages import message
+from core.io.native import npy
+from core.io.tensorflow.graphdef_proto import message
 
 MOST = 256 << 20  # bytes of memory, over what the program has without the file
 

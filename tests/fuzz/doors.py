@@ -28,7 +28,8 @@ from core.graph.edits import rename, rename_scope
 from core.graph.model import Edge, TensorRef
 from core.host.derive import derive
 from core.host.unfinished import without_unfinished
-from core.io import export, store
+from core.io import export_document
+from core.io.native import gradstep_file
 from tests.fuzz import odd
 from tests.fuzz.case import MARK, Case
 from tests.fuzz.examples import EXAMPLES
@@ -54,7 +55,7 @@ def try_text(suffix: str, text: str) -> None:
 
 @cache
 def _document(name: str) -> Document:
-    return store.load(EXAMPLES / f"{name}.gradstep")
+    return gradstep_file.load(EXAMPLES / f"{name}.gradstep")
 
 
 @cache
@@ -215,8 +216,8 @@ def _try_code(text: str) -> None:
     for kind in CodeKind:
         item = CodeItem("odd", kind, text)
         changed = document_edits.set_code(document, item)
-        _asked(export.to_bytes, changed, ".py")
-        _asked(export.to_bytes, changed, ".gradstep")
+        _asked(export_document.to_bytes, changed, ".py")
+        _asked(export_document.to_bytes, changed, ".gradstep")
         _asked(missing_code, changed)
         derive(changed)
     try:
@@ -233,10 +234,10 @@ def _words(dice: Random, names: list[str]) -> str:
 
 def _try_words(text: str) -> None:
     changed = document_edits.set_note(_document("tutorial"), text, text, text, text)
-    for suffix in export.WRITERS:
-        data = _asked(export.to_bytes, changed, suffix)
+    for suffix in export_document.WRITERS:
+        data = _asked(export_document.to_bytes, changed, suffix)
         if suffix == ".gradstep" and data is not None:
-            again = store.from_bytes(data)
+            again = gradstep_file.from_bytes(data)
             assert (again.title, again.note) == (changed.title, changed.note)
 
 

@@ -28,7 +28,8 @@ _KINDS = {CodeRunError: "code_run", LostError: "lost", HangError: "hang"}
 @dataclass(frozen=True)
 class Failure:
     """kind: "internal", "hang", "crash", "lost" or "code_run"; place: the innermost function of the
-    project on the way ("core/io/npy.py:read"); error: Python's name of it; words: its own."""
+    project on the way ("core/io/native/npy.py:read"); error: Python's name of it; words: its
+    own."""
 
     kind: str
     place: str

@@ -10,9 +10,9 @@ from random import Random
 from typing import Any
 
 from core.errors import GradstepError
-from core.io import store
-from core.io.graphdef_export import to_pb
-from core.io.graphdef_messages import message
+from core.io.native import gradstep_file
+from core.io.tensorflow.graphdef_export import to_pb
+from core.io.tensorflow.graphdef_proto import message
 from tests.fuzz import odd
 from tests.fuzz.case import Case
 from tests.fuzz.examples import EXAMPLES, op_types
@@ -62,7 +62,7 @@ def _exported() -> Iterator[bytes]:
     for path in sorted(EXAMPLES.glob("*.gradstep")):
         if path.stat().st_size < _SMALL:
             try:
-                yield to_pb(store.load(path))
+                yield to_pb(gradstep_file.load(path))
             except GradstepError:
                 continue
 

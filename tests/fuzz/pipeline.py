@@ -23,10 +23,11 @@ from core.errors import GradstepError
 from core.host import messages as m
 from core.host.devices import CpuOnly
 from core.host.service import EngineService
-from core.io import export, open, store
-from core.io.budget import Budget
-from core.io.file_kinds import kind_of
-from core.io.file_sample import Sample
+from core.io import export_document, open_document
+from core.io.disk.memory_budget import Budget
+from core.io.native import gradstep_file
+from core.io.sniff.file_kinds import kind_of
+from core.io.sniff.file_sample import Sample
 from core.ops.typing.inference import declared
 from tests.fuzz import doors
 from tests.fuzz.bombs import BOMBS, MOST
@@ -102,8 +103,8 @@ def _try_file(case: Case, heavy: bool) -> None:
     if document is None:
         return
     data = _saved(document)
-    for suffix in export.WRITERS:
-        _tried(export.to_bytes, document, suffix)
+    for suffix in export_document.WRITERS:
+        _tried(export_document.to_bytes, document, suffix)
     missing_code(document)
     if data is not None:
         asked = Asking(data)
@@ -116,7 +117,7 @@ def _try_bomb(name: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path, before = bomb.build(Path(folder)), _most_memory()
         try:
-            declared(open.read(path).graph)
+            declared(open_document.read(path).graph)
             said = ""
         except GradstepError as error:
             _not_internal(error)
@@ -135,12 +136,12 @@ def _most_memory() -> int:
 def _saved(document: Document) -> bytes | None:
     """The document's file, which must be read as the same document; None where it is refused."""
     try:
-        data = store.to_bytes(document, readable=False)
+        data = gradstep_file.to_bytes(document, readable=False)
     except GradstepError as error:
         _not_internal(error)
         return None
     try:
-        again = store.to_bytes(store.from_bytes(data), readable=False)
+        again = gradstep_file.to_bytes(gradstep_file.from_bytes(data), readable=False)
     except GradstepError as error:
         raise LostError(f"what was saved does not open again: {error.message}") from error
     if again != data:

@@ -20,7 +20,7 @@ MEASURE = """
 import json, resource, sys
 from core.errors import GradstepError
 from core.host.file_worker import prepare
-from core.io.open import read
+from core.io.open_document import read
 from core.ops.typing.inference import declared
 
 def memory(what):

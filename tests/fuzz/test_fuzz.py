@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from core.io import store
+from core.io.native import gradstep_file
 from tests.fuzz import documents, doors, graphdefs, wires
 from tests.fuzz.case import MARK, Case, dice
 from tests.fuzz.failure import ROOT, failure_of
@@ -80,7 +80,7 @@ def test_code_that_runs_unasked_is_noticed(monkeypatch: pytest.MonkeyPatch) -> N
     example = wires.document("custom_grad_identity")
     (name, item), *_ = example.code.items()
     changed = example.with_(code={name: type(item)(name, item.kind, MARK + item.source)})
-    case = Case(".gradstep", store.to_bytes(changed))
+    case = Case(".gradstep", gradstep_file.to_bytes(changed))
     try_case(case, heavy=False)
     compiled = service.compiled
     monkeypatch.setattr(service, "compiled", lambda d, trusted, out: compiled(d, True, out))
@@ -139,7 +139,7 @@ def test_every_wire_has_a_number() -> None:
     back = pow(wires._STRIDE, -1, total)
     cases = [wires.case(place * back % total) for place in range(wires._ends()[0])]
     found = [case.data for case in cases if case is not None]
-    assert found == [store.to_bytes(d, readable=False) for d in wires.moves(first)]
+    assert found == [gradstep_file.to_bytes(d, readable=False) for d in wires.moves(first)]
     assert len(found) > 10
 
 

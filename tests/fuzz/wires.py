@@ -11,7 +11,7 @@ from core.document.document import Document
 from core.errors import GradstepError
 from core.graph.edits import connect, disconnect
 from core.graph.model import Edge, Graph, TensorRef
-from core.io import store
+from core.io.native import gradstep_file
 from core.ops.typing.inference import declared
 from core.ops.typing.tensor_types import outputs_of
 from tests.fuzz.case import Case
@@ -29,7 +29,7 @@ def examples() -> list[str]:
 
 @cache
 def document(example: str) -> Document:
-    return store.load(EXAMPLES / f"{example}.gradstep")
+    return gradstep_file.load(EXAMPLES / f"{example}.gradstep")
 
 
 def wires(graph: Graph) -> list[Edge]:
@@ -76,7 +76,11 @@ def case(number: int) -> Case | None:
     of = document(examples()[at])
     edges, sources = wires(of.graph), [None, *outputs(of.graph)]
     changed = rewired(of, edges[place // len(sources)], sources[place % len(sources)])
-    return None if changed is None else Case(".gradstep", store.to_bytes(changed, readable=False))
+    return (
+        None
+        if changed is None
+        else Case(".gradstep", gradstep_file.to_bytes(changed, readable=False))
+    )
 
 
 def moves(example: str) -> Iterator[Document]:

@@ -19,7 +19,7 @@ from core.graph.dtypes import DType, Shape
 from core.graph.model import TensorRef
 from core.host.derive import derive
 from core.host.messages import ComparedNode, Comparison
-from core.io.open import read
+from core.io.open_document import read
 from core.ops.build.builder import GraphBuilder
 from gpu.compare import compare
 from gpu.devices import Devices

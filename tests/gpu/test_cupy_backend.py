@@ -14,7 +14,7 @@ from core.engine.run.tf_session import Session
 from core.graph.dtypes import DType
 from core.graph.model import TensorRef
 from core.host.derive import derive
-from core.io.open import read
+from core.io.open_document import read
 from core.ops.build.builder import GraphBuilder
 from gpu.compare import compare
 from gpu.cupy_backend import CupyBackend

@@ -15,7 +15,7 @@ from core.engine.numpy_backend import NumpyBackend
 from core.engine.run.tf_session import Session
 from core.graph.model import Graph, TensorRef
 from core.host.derive import derive
-from core.io.open import read
+from core.io.open_document import read
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, Tensor
 from gpu.compare import compare

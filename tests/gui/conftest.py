@@ -15,7 +15,7 @@ from core.document.document import Document
 from core.host import connection, file_reader, file_worker
 from core.host.client import local_engine
 from core.host.messages import Message
-from core.io.budget import DEFAULT
+from core.io.disk.memory_budget import DEFAULT
 from core.ops.typing.inference import Inference
 from gui import theme
 from gui.bridge import EngineBridge

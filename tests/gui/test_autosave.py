@@ -14,10 +14,11 @@ from PySide6.QtWidgets import QApplication
 
 from core.document import document_edits
 from core.document.document import Document
-from core.io import edit_journal, store
-from core.io.claims import Claim
+from core.io import edit_journal
+from core.io.disk.file_claims import Claim
 from core.io.edit_journal import Journal, Note
-from core.io.keeper import lock_of
+from core.io.native import gradstep_file
+from core.io.native.journal_writer import lock_of
 from gui import autosave, commands, windows
 from gui.driver import Driver
 from gui.workspace import Workspace
@@ -42,7 +43,7 @@ def leave(name: str, document: Document, note: Note) -> Path:
 
 @pytest.fixture
 def left(tmp_path: Path, examples: Path) -> Path:
-    document = store.load(examples / "tutorial.gradstep")
+    document = gradstep_file.load(examples / "tutorial.gradstep")
     kept = document_edits.add_operation(document, "Tanh", (0.0, 0.0), "kept")[0]
     return leave("left", kept, Note(str(tmp_path / "mine.gradstep")))
 
@@ -64,14 +65,16 @@ def kept(space: Workspace) -> Iterator[autosave.Autosave]:
 
 
 def in_journal(keeping: autosave.Autosave) -> bytes:
-    return store.to_bytes(edit_journal.read(keeping.journal)[1])
+    return gradstep_file.to_bytes(edit_journal.read(keeping.journal)[1])
 
 
 def test_each_edit_is_on_disk_within_a_second(space: Workspace, kept: autosave.Autosave) -> None:
     for number in range(3):
         add(space, f"t{number}")
         end = time.monotonic() + 1
-        while not (kept.journal.exists() and in_journal(kept) == store.to_bytes(space.document)):
+        while not (
+            kept.journal.exists() and in_journal(kept) == gradstep_file.to_bytes(space.document)
+        ):
             assert time.monotonic() < end
             time.sleep(0.02)
 
@@ -81,11 +84,11 @@ def test_undo_and_redo_are_kept_like_edits(space: Workspace, kept: autosave.Auto
     add(space, "b")
     space.undo_stack.undo()
     assert kept.save_now()
-    assert in_journal(kept) == store.to_bytes(space.document)
+    assert in_journal(kept) == gradstep_file.to_bytes(space.document)
     space.undo_stack.redo()
     commands.move_nodes(space, {"a": (8.0, 9.0)})
     assert kept.save_now()
-    assert in_journal(kept) == store.to_bytes(space.document)
+    assert in_journal(kept) == gradstep_file.to_bytes(space.document)
     space.undo_stack.setIndex(0)
     assert kept.save_now()
     assert not kept.journal.exists()
@@ -122,7 +125,7 @@ def test_a_full_disk_is_said_once_and_tried_again(
     def full(*_: object) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("core.io.keeper.AGAIN", 0.05)
+    monkeypatch.setattr("core.io.native.journal_writer.AGAIN", 0.05)
     with monkeypatch.context() as patched:
         patched.setattr(os, "write", full)
         for name in "bcd":
@@ -136,7 +139,7 @@ def test_a_full_disk_is_said_once_and_tried_again(
     while len(said) < 2 and time.monotonic() < end:
         QApplication.processEvents()
     assert said[1:] == [("info", autosave.KEPT_AGAIN)]
-    assert in_journal(kept) == store.to_bytes(space.document)
+    assert in_journal(kept) == gradstep_file.to_bytes(space.document)
 
 
 def test_two_windows_never_take_each_others(space: Workspace, kept: autosave.Autosave) -> None:

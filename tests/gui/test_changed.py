@@ -23,9 +23,10 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 
 from core.document import document_edits
 from core.document.document import Document
-from core.io import edit_journal, store
+from core.io import edit_journal
+from core.io.disk.file_stamp import look
 from core.io.edit_journal import Journal, Note
-from core.io.on_disk import look
+from core.io.native import gradstep_file
 from gui import action, commands
 from gui.autosave import Autosave, Recovered
 from gui.dialogs import unsaved
@@ -39,7 +40,7 @@ NAMES = st.sampled_from(["a", "b", "s/c"])
 def work_in(document: Document) -> bytes:
     """All that the document's file would hold, but for what is only looked at."""
     view = replace(document.view, collapsed=frozenset())
-    return store.to_bytes(document.with_(breakpoints=(), view=view))
+    return gradstep_file.to_bytes(document.with_(breakpoints=(), view=view))
 
 
 def document_with(*names: str) -> Document:
@@ -67,7 +68,7 @@ class Changing(RuleBasedStateMachine):
         self.folder = TemporaryDirectory()
         self.paths = [Path(self.folder.name) / f"{name}.gradstep" for name in "xy"]
         for number, path in enumerate(self.paths):
-            store.save(path, document_with(*("a", "d", "e")[number:]))
+            gradstep_file.save(path, document_with(*("a", "d", "e")[number:]))
         self.space, self.window = Workspace(), QWidget()
         self.files = Files(self.space, self.window)
         self.autosave = Autosave(self.space, self.window)
@@ -94,7 +95,7 @@ class Changing(RuleBasedStateMachine):
     @rule(which=st.integers(0, 1))
     def open(self, which: int) -> None:
         self._load(lambda: self.files.open(self.paths[which]))
-        self.held = work_in(store.load(self.paths[which]))
+        self.held = work_in(gradstep_file.load(self.paths[which]))
 
     @precondition(lambda self: self.space.is_open)
     @rule()
@@ -107,13 +108,13 @@ class Changing(RuleBasedStateMachine):
     def save_as(self, which: int) -> None:
         self.chosen = self.paths[which]
         assert self.files.save_as()
-        self.held = work_in(store.load(self.chosen))
+        self.held = work_in(gradstep_file.load(self.chosen))
 
     @precondition(lambda self: self.space.path)
     @rule()
     def save(self) -> None:
         assert self.files.save()
-        self.held = work_in(store.load(self.space.path))
+        self.held = work_in(gradstep_file.load(self.space.path))
 
     @rule(which=st.none() | st.integers(0, 1))
     def recover(self, which: int | None) -> None:
@@ -134,7 +135,7 @@ class Changing(RuleBasedStateMachine):
         assert self.asked == changed
         assert left == (not changed or answer is not unsaved.Answer.CANCEL)
         if changed and answer is unsaved.Answer.SAVE:
-            self.held = work_in(store.load(self.space.path))
+            self.held = work_in(gradstep_file.load(self.space.path))
         self.answer = unsaved.Answer.DISCARD
 
     # -- edits --------------------------------------------------------------------------------
@@ -186,7 +187,7 @@ class Changing(RuleBasedStateMachine):
         assert self.autosave.journal.exists() == self.space.is_changed
         if self.space.is_changed:
             note, kept = edit_journal.read(self.autosave.journal)
-            assert store.to_bytes(kept) == store.to_bytes(self.space.document)
+            assert gradstep_file.to_bytes(kept) == gradstep_file.to_bytes(self.space.document)
             assert note.path == (str(self.space.path) if self.space.path else "")
 
     @invariant()
@@ -256,14 +257,14 @@ def test_recovered_work_is_kept_again_before_its_copy_goes(driver: Driver, left:
 
 def test_a_breakpoint_can_be_saved_and_asks_nothing(tutorial: Driver, tmp_path: Path) -> None:
     path = tmp_path / "mine.gradstep"
-    store.save(path, tutorial.workspace.document)
+    gradstep_file.save(path, tutorial.workspace.document)
     tutorial.open(path)
     tutorial.workspace.select(["e"])
     tutorial.key("F9")
     assert not tutorial.window.isWindowModified()
     assert tutorial.window.files.may_leave()
     tutorial.key("Ctrl+S")
-    assert {b.target for b in store.load(path).breakpoints} == {"e"}
+    assert {b.target for b in gradstep_file.load(path).breakpoints} == {"e"}
     assert not tutorial.window.actions_["file.save"].isEnabled()
 
 

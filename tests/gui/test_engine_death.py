@@ -9,7 +9,7 @@ import numpy as np
 
 from core.document import document_edits
 from core.document.document import CodeItem, CodeKind
-from core.io import store
+from core.io.native import gradstep_file
 from gui import commands
 from gui.driver import Driver
 
@@ -78,11 +78,11 @@ def test_saving_works_without_an_engine(tutorial: Driver, tmp_path: Path) -> Non
     kill(tutorial)
     tutorial.workspace.path = tmp_path / "x.gradstep"
     assert tutorial.window.files.save()
-    assert len(store.load(tmp_path / "x.gradstep").graph) == 8
+    assert len(gradstep_file.load(tmp_path / "x.gradstep").graph) == 8
 
 
 def test_the_window_lives_while_a_function_sleeps(driver: Driver, examples: Path) -> None:
-    document = store.load(examples / "override_add.gradstep")
+    document = gradstep_file.load(examples / "override_add.gradstep")
     sleeps = "import time\ndef forward(c, k, d):\n    time.sleep(20)\n    return c + k\n"
     name = str(document.graph["e"].attrs["token"])
     driver.workspace.open_document(

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFileDialog
 
-from core.io.open import read
+from core.io.open_document import read
 from gui.driver import Driver
 
 ROOT = Path(__file__).parents[2]

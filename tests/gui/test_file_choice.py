@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QStandardPaths
 from PySide6.QtWidgets import QFileDialog
 
-from core.io import store
+from core.io.native import gradstep_file
 from gui.dialogs.file_choice import remember_folder, start_folder
 from gui.driver import Driver
 from gui.settings import settings
@@ -66,7 +66,7 @@ def test_each_kind_has_its_own_folder(
     assert dialogs.start == places["saved"] / "mine.png", "where the user was last at all"
     dialogs.answer = str(places["exported"] / "mine.dot")
     assert files.export(picture)
-    store.save(places["opened"] / "x.gradstep", tutorial.workspace.document)
+    gradstep_file.save(places["opened"] / "x.gradstep", tutorial.workspace.document)
     dialogs.answer = str(places["opened"] / "x.gradstep")
     assert files.open()
     tutorial.settle()
@@ -86,7 +86,7 @@ def test_a_file_from_the_command_line_counts_and_an_example_does_not(
     driver.window.files.open()
     assert dialogs.start == documents
     path = tmp_path / "mine.gradstep"
-    store.save(path, driver.workspace.document)
+    gradstep_file.save(path, driver.workspace.document)
     driver.open(path)
     driver.window.files.open()
     assert dialogs.start == tmp_path

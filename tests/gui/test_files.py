@@ -10,7 +10,7 @@ from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QFileDialog
 
-from core.io import store
+from core.io.native import gradstep_file
 from gui import commands
 from gui.dialogs import unsaved
 from gui.driver import Driver
@@ -47,11 +47,11 @@ def test_save_close_and_reopen_gives_the_same(
     tutorial.key("Ctrl+S")
     assert tutorial.workspace.path == chosen
     assert not tutorial.window.isWindowModified()
-    before = store.to_bytes(tutorial.workspace.document)
+    before = gradstep_file.to_bytes(tutorial.workspace.document)
     tutorial.key("Ctrl+W")
     assert not tutorial.workspace.is_open
     tutorial.open(chosen)
-    assert store.to_bytes(tutorial.workspace.document) == before
+    assert gradstep_file.to_bytes(tutorial.workspace.document) == before
     assert {b.target for b in tutorial.workspace.document.breakpoints} == {"e"}
 
 
@@ -62,7 +62,7 @@ def test_the_second_save_asks_nothing(
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: pytest.fail("asked again"))
     add_tanh(tutorial)
     tutorial.key("Ctrl+S")
-    assert "t" in store.load(chosen).graph
+    assert "t" in gradstep_file.load(chosen).graph
 
 
 def test_an_example_is_not_overwritten(tutorial: Driver) -> None:
@@ -155,7 +155,7 @@ def test_recent_files_start_with_the_last_one(
 ) -> None:
     for name in ("a", "b", "a"):
         path = tmp_path / f"{name}.gradstep"
-        store.save(path, store.load(examples / "gather.gradstep"))
+        gradstep_file.save(path, gradstep_file.load(examples / "gather.gradstep"))
         driver.open(path)
     assert [path.name for path in settings().recent] == ["a.gradstep", "b.gradstep"]
     driver.window.files.close()

@@ -8,7 +8,7 @@ import pytest
 
 from core.document.document import Document, View
 from core.graph.model import Graph, Operation, TensorRef
-from core.io.open import read
+from core.io.open_document import read
 from gui.driver import Driver
 from gui.first_view import MANY, folded
 

@@ -10,7 +10,7 @@ import pytest
 from core.document import document_edits
 from core.document.document import CodeItem, CodeKind
 from core.host.messages import Output
-from core.io.open import read
+from core.io.open_document import read
 from gui.driver import Driver
 from gui.panels.output import OutputPanel
 from tests.bench.reacting import Ticks

@@ -31,7 +31,7 @@ from core.document.document import CodeItem, CodeKind, Document, View
 from core.document.expectation import Expectation
 from core.graph.dtypes import DType
 from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.io import store
+from core.io.native import gradstep_file
 from gui.canvas import tips
 from gui.canvas.hit import Hit, Port
 from gui.dialogs.code_view import CodeView
@@ -189,7 +189,7 @@ def test_no_text_of_a_document_is_ever_rich_text(
     driver: Driver, openings: Openings, tmp_path: Path
 ) -> None:
     path = tmp_path / f"{EVIL.replace('/', '')}.gradstep"
-    store.save(path, hostile())
+    gradstep_file.save(path, hostile())
     window, found = driver.window, set[str]()
     driver.open(path)
     assert EVIL[:4] in window.windowTitle()

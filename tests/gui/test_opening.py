@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QPushButton
 
 from core.document.document import CodeItem, CodeKind, Document
 from core.errors import GradstepError
-from core.io import open as reading
+from core.io import open_document as reading
 from gui import banners, commands
 from gui.banners import Banners
 from gui.driver import Driver

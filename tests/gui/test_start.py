@@ -11,7 +11,7 @@ from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
 
-from core.io import store
+from core.io.native import gradstep_file
 from gui import actions, start, theme
 from gui.driver import Driver
 from gui.main_window import MainWindow
@@ -66,7 +66,7 @@ def test_the_buttons_do_what_they_say(
     """Their words are there before the table of actions is, and are the same."""
     assert {actions.BY_ID[id].title: id for id in BUTTONS} == {BUTTONS[id]: id for id in BUTTONS}
     path = tmp_path / "mine.gradstep"
-    store.save(path, store.load(examples / "gather.gradstep"))
+    gradstep_file.save(path, gradstep_file.load(examples / "gather.gradstep"))
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(path), ""))
     button = bare.welcome.findChild(QPushButton, "welcome.file.open")
     assert button is not None

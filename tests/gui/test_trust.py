@@ -14,7 +14,7 @@ from core.document import document_edits
 from core.document.document import CodeKind
 from core.host import sandbox
 from core.host.permission import Permission
-from core.io import store
+from core.io.native import gradstep_file
 from gui.dialogs.trust import TrustDialog
 from gui.driver import Driver
 
@@ -24,13 +24,13 @@ needs_sandbox = pytest.mark.skipif(bool(sandbox.why_not()), reason=sandbox.why_n
 @pytest.fixture
 def foreign(tmp_path: Path, examples: Path) -> Path:
     """A document with Python that nobody has trusted yet."""
-    document = store.load(examples / "override_add.gradstep")
+    document = gradstep_file.load(examples / "override_add.gradstep")
     for item in document.code.values():
         document = document_edits.set_code(
             document, replace(item, source=item.source + "# from afar\n")
         )
     path = tmp_path / "foreign.gradstep"
-    store.save(path, document)
+    gradstep_file.save(path, document)
     return path
 
 
@@ -103,7 +103,7 @@ def test_without_network_and_files_is_what_enter_means(driver: Driver, foreign: 
 @needs_sandbox
 def test_refused_then_allowed_at_the_same_step(driver: Driver, examples: Path) -> None:
     """The node says who refused it; the other answer runs it, in another process, from there."""
-    document = store.load(examples / "override_add.gradstep")
+    document = gradstep_file.load(examples / "override_add.gradstep")
     item = next(i for i in document.code.values() if i.kind is CodeKind.PYFUNC)
     driver.workspace.open_document(document_edits.set_code(document, replace(item, source=READS)))
     driver.workspace.trust(Permission.CONFINED)
@@ -149,9 +149,11 @@ def test_one_changed_character_is_asked_about_again(driver: Driver, foreign: Pat
     driver.open(foreign)
     driver.workspace.trust()
     driver.settle()
-    document = store.load(foreign)
+    document = gradstep_file.load(foreign)
     item = next(iter(document.code.values()))
-    store.save(foreign, document_edits.set_code(document, replace(item, source=item.source + "\n")))
+    gradstep_file.save(
+        foreign, document_edits.set_code(document, replace(item, source=item.source + "\n"))
+    )
     driver.open(foreign)
     assert not driver.workspace.trusted
 

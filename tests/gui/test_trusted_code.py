@@ -11,14 +11,14 @@ from core.document import document_edits
 from core.document.document import Document
 from core.host import trust
 from core.host.permission import Permission
-from core.io import store
+from core.io.native import gradstep_file
 from gui import commands
 from gui.dialogs.trusted_code import NONE, TrustedCodeDialog
 from gui.workspace import Workspace
 
 
 def foreign(examples: Path, remark: str = "# from afar\n") -> Document:
-    document = store.load(examples / "override_add.gradstep")
+    document = gradstep_file.load(examples / "override_add.gradstep")
     for item in document.code.values():
         document = document_edits.set_code(document, replace(item, source=item.source + remark))
     return document
@@ -33,14 +33,14 @@ def rewrite(space: Workspace, remark: str) -> None:
 @pytest.fixture
 def space(qapp: object, silent: None, examples: Path, tmp_path: Path) -> Workspace:
     """A workspace on a file with Python that nobody has decided about."""
-    store.save(tmp_path / "mine.gradstep", foreign(examples))
+    gradstep_file.save(tmp_path / "mine.gradstep", foreign(examples))
     space = Workspace()
     space.open_document(foreign(examples), tmp_path / "mine.gradstep")
     return space
 
 
 def save(space: Workspace, path: Path) -> None:
-    store.save(path, space.document)
+    gradstep_file.save(path, space.document)
     space.saved(path)
 
 
@@ -57,7 +57,7 @@ def test_own_edits_of_trusted_code_run_and_make_one_entry(space: Workspace, tmp_
         rewrite(space, "# saved\n")
         save(space, tmp_path / "mine.gradstep")
     assert len(trust.decisions()) == 1
-    assert trust.permission(store.load(tmp_path / "mine.gradstep")) is Permission.FULL
+    assert trust.permission(gradstep_file.load(tmp_path / "mine.gradstep")) is Permission.FULL
     save(space, tmp_path / "copy.gradstep")  # the same program: there is nothing to remember
     rewrite(space, "# another\n")
     save(space, tmp_path / "copy.gradstep")
@@ -92,7 +92,7 @@ def test_code_of_ones_own_needs_no_question(
     assert space.trusted
     assert trust.decisions() == ()  # and costs nothing while it is typed
     save(space, tmp_path / "own.gradstep")
-    space.open_document(store.load(tmp_path / "own.gradstep"), tmp_path / "own.gradstep")
+    space.open_document(gradstep_file.load(tmp_path / "own.gradstep"), tmp_path / "own.gradstep")
     assert space.trusted
 
 

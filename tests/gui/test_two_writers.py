@@ -12,8 +12,8 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox, QPushButton, QWidget
 
 from core.document.document import CodeItem, CodeKind, Document
-from core.io import store
-from core.io.on_disk import look
+from core.io.disk.file_stamp import look
+from core.io.native import gradstep_file
 from gui import commands
 from gui.dialogs import conflict, unsaved
 from gui.dialogs.conflict import Answer
@@ -53,7 +53,7 @@ class Writer:
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     path = tmp_path / "shared.gradstep"
-    store.save(path, MINE)
+    gradstep_file.save(path, MINE)
     return path
 
 
@@ -80,11 +80,11 @@ def test_the_second_window_is_asked(writer: Writer, path: Path, asked: list[Answ
     asked.append(Answer.CANCEL)
     assert not other.files.save()
     assert not asked
-    assert store.load(path).title == "from A"
+    assert gradstep_file.load(path).title == "from A"
     assert other.space.is_changed
     asked.append(Answer.OVERWRITE)
     assert other.files.save()
-    assert store.load(path).title == "from B"
+    assert gradstep_file.load(path).title == "from B"
     other.write("again")
     assert other.files.save()
     other.space.close()
@@ -93,18 +93,18 @@ def test_the_second_window_is_asked(writer: Writer, path: Path, asked: list[Answ
 def test_saving_beside_leaves_the_others_file(
     writer: Writer, path: Path, asked: list[Answer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store.save(path, THEIRS)
+    gradstep_file.save(path, THEIRS)
     writer.write("mine")
     beside = path.with_name("beside.gradstep")
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(beside), ""))
     asked.append(Answer.SAVE_AS)
     assert writer.files.save()
-    assert (store.load(path).title, store.load(beside).title) == ("theirs", "mine")
+    assert (gradstep_file.load(path).title, gradstep_file.load(beside).title) == ("theirs", "mine")
     assert writer.space.path == beside
 
 
 def test_reloading_can_be_undone(writer: Writer, path: Path, asked: list[Answer]) -> None:
-    store.save(path, THEIRS)
+    gradstep_file.save(path, THEIRS)
     writer.write("mine")
     asked.append(Answer.RELOAD)
     assert not writer.files.save()
@@ -114,13 +114,13 @@ def test_reloading_can_be_undone(writer: Writer, path: Path, asked: list[Answer]
     assert writer.space.document.title == "mine"
     assert writer.space.is_changed
     assert writer.files.save()  # the user saw what is overwritten
-    assert store.load(path).title == "mine"
+    assert gradstep_file.load(path).title == "mine"
 
 
 def test_reloaded_code_is_not_trusted_for_that(writer: Writer, path: Path) -> None:
     assert writer.space.trusted
     item = CodeItem("f", CodeKind.PYFUNC, "def f(x):\n    return x  # of somebody else\n")
-    store.save(path, Document(code={"f": item}))
+    gradstep_file.save(path, Document(code={"f": item}))
     writer.files.reload()
     assert writer.space.document.code
     assert not writer.space.trusted
@@ -137,12 +137,12 @@ def test_a_change_right_before_the_replacing_is_noticed(
         monkeypatch.undo()
         monkeypatch.setattr(conflict, "ask", lambda *_: asked.pop(0))
         chmod(*args)  # type: ignore[arg-type]
-        store.save(path, THEIRS)
+        gradstep_file.save(path, THEIRS)
 
     monkeypatch.setattr(os, "chmod", change)
     asked.append(Answer.CANCEL)
     assert not writer.files.save()
-    assert store.load(path).title == "theirs"
+    assert gradstep_file.load(path).title == "theirs"
 
 
 def test_a_deleted_file_is_asked_about(writer: Writer, path: Path, asked: list[Answer]) -> None:
@@ -153,7 +153,7 @@ def test_a_deleted_file_is_asked_about(writer: Writer, path: Path, asked: list[A
     assert not path.exists()
     asked.append(Answer.OVERWRITE)
     assert writer.files.save()
-    assert store.load(path).title == "mine"
+    assert gradstep_file.load(path).title == "mine"
 
 
 @pytest.mark.parametrize("how", ["replaced", "in place", "deleted"])
@@ -161,15 +161,15 @@ def test_a_change_is_noticed_while_the_file_is_open(writer: Writer, path: Path, 
     writer.watch.look()
     let_live(lambda: writer.found[-1:] == [None])
     if how == "replaced":
-        store.save(path, THEIRS)
+        gradstep_file.save(path, THEIRS)
     elif how == "in place":
-        path.write_bytes(store.to_bytes(THEIRS))
+        path.write_bytes(gradstep_file.to_bytes(THEIRS))
     else:
         path.unlink()
     let_live(lambda: writer.found[-1] == look(path))
-    store.save(path, MINE)
+    gradstep_file.save(path, MINE)
     let_live(lambda: writer.found[-1] is None)
-    store.save(path, THEIRS)  # it is watched still
+    gradstep_file.save(path, THEIRS)  # it is watched still
     let_live(lambda: writer.found[-1] == look(path))
 
 
@@ -184,35 +184,35 @@ def test_own_saves_are_no_change(writer: Writer, path: Path) -> None:
 
 def test_keeping_mine(writer: Writer, path: Path) -> None:
     """Is unsaved work, and is asked about no more, until the file changes again."""
-    store.save(path, THEIRS)
+    gradstep_file.save(path, THEIRS)
     writer.files.keep_mine(look(path))
     assert writer.space.is_changed
     assert writer.files.save()
-    assert store.load(path).title == "first"
+    assert gradstep_file.load(path).title == "first"
 
 
 def test_recovered_work_asks_before_a_newer_file_goes(
     writer: Writer, path: Path, asked: list[Answer]
 ) -> None:
     before = look(path)
-    store.save(path, THEIRS)
+    gradstep_file.save(path, THEIRS)
     writer.space.recover(lambda: Document(title="kept"), path, path.name, before, "x.journal")
     let_live(lambda: writer.space.document.title == "kept")
     asked.append(Answer.CANCEL)
     assert not writer.files.save()
-    assert store.load(path).title == "theirs"
+    assert gradstep_file.load(path).title == "theirs"
 
 
 def test_saving_takes_no_input_and_lets_the_window_live(
     writer: Writer, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    save, turns, said = store.save, [], []
+    save, turns, said = gradstep_file.save, [], []
 
     def slow(*args: object) -> object:
         time.sleep(0.4)
         return save(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(store, "save", slow)
+    monkeypatch.setattr(gradstep_file, "save", slow)
     writer.space.message.connect(lambda level, text: said.append(text))
     timer = QTimer(interval=20)
     timer.timeout.connect(lambda: turns.append(writer.space.is_saving))
@@ -229,11 +229,11 @@ def test_the_window_says_it_and_shows_what_is_different(
     driver: Driver, path: Path, examples: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The banner, the comparison and the question, by the mouse."""
-    document = store.load(examples / "tutorial.gradstep")
-    store.save(path, document)
+    document = gradstep_file.load(examples / "tutorial.gradstep")
+    gradstep_file.save(path, document)
     driver.open(path)
     commands.add_node(driver.workspace, "Tanh", (0.0, 0.0), "mine")
-    store.save(path, document.with_(title="theirs"))
+    gradstep_file.save(path, document.with_(title="theirs"))
     driver.window.watch.look()
     banner = driver.window.banners.file
     driver.wait(banner.isVisible, "the banner")

@@ -28,7 +28,7 @@ from core.host.client import EngineClient
 from core.host.devices import CpuOnly
 from core.host.service import EngineService
 from core.host.supervisor import children_of
-from core.io import store
+from core.io.native import gradstep_file
 from tests.kill.tally import Tally
 
 EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
@@ -83,8 +83,8 @@ class Walk:
         """Walk, kill, restart, compare."""
         self._found.cases += 1
         example = self._chance.choice(NAMES)
-        self._document = store.load(EXAMPLES / f"{example}.gradstep")
-        self._ask(m.Open(trusted=True), store.to_bytes(self._document))
+        self._document = gradstep_file.load(EXAMPLES / f"{example}.gradstep")
+        self._ask(m.Open(trusted=True), gradstep_file.to_bytes(self._document))
         for _ in range(self._chance.randrange(LONGEST)):
             self._ask(*self._request())
         self._kill()
@@ -104,7 +104,7 @@ class Walk:
         kind = self._chance.choices(("move", "edit", "session", "thread"), (12, 3, 2, 2))[0]
         if kind == "edit":
             self._document = self._edited()
-            data = store.to_bytes(self._document)
+            data = gradstep_file.to_bytes(self._document)
             return m.Open(trusted=True, keep_position=True), data
         if kind == "session":
             return (self._session_request(),)

@@ -18,9 +18,11 @@ from pathlib import Path
 from core.document import document_edits
 from core.document.document import Document
 from core.errors import GradstepError
-from core.io import edit_journal, in_place, store
-from core.io.atomic import remove_parts, replace_file
+from core.io import edit_journal
+from core.io.disk import in_place_write
+from core.io.disk.atomic_write import remove_parts, replace_file
 from core.io.edit_journal import Journal, Note
+from core.io.native import gradstep_file
 from tests.kill.disk import Disk, PowerCutError, at_call
 from tests.kill.tally import Tally
 
@@ -140,7 +142,7 @@ def _judge(s: Scene, what: str, tally: Tally, done: bool | None = None) -> None:
     """After the next start. done: whether the save said that it went through; None if it could not
     say."""
     tally.cases += 1
-    in_place.finish()
+    in_place_write.finish()
     remove_parts(s.path.parent)
     held = s.holds()
     failed = (
@@ -151,7 +153,7 @@ def _judge(s: Scene, what: str, tally: Tally, done: bool | None = None) -> None:
         tally.lost += 1
         tally.notes.append(f"{what}: the file holds {str(held)[:40]!r}")
     debris = [p.name for p in s.path.parent.iterdir() if p.name.endswith("-part")]
-    debris += [p.name for p in in_place.records_folder().glob("*")]
+    debris += [p.name for p in in_place_write.records_folder().glob("*")]
     if debris:
         tally.lost += 1
         tally.notes.append(f"{what}: left behind {debris}")
@@ -248,7 +250,7 @@ def _elsewhere(kind: str, after: Path, s: Scene) -> Scene:
     path = after / s.path.relative_to(s.root)
     if kind == "a journal":
         return Scene(after, path, s.save, lambda: len(edit_journal.read(path)[1].graph), s.allowed)
-    for record in in_place.records_folder().glob("*.redo"):
+    for record in in_place_write.records_folder().glob("*.redo"):
         _redirect(record, s.path, path)
     holds = lambda: path.read_bytes() if path.exists() else None  # noqa: E731
     return Scene(after, path, s.save, holds, s.allowed)
@@ -256,10 +258,10 @@ def _elsewhere(kind: str, after: Path, s: Scene) -> Scene:
 
 def _redirect(record: Path, old: Path, new: Path) -> None:
     """A record names the file by its path, which is another one here."""
-    redo = in_place.read_record(record)
+    redo = in_place_write.read_record(record)
     if redo is not None and redo.path == str(old):
         redo.path = str(new)
-        record.write_bytes(in_place.as_bytes(redo))
+        record.write_bytes(in_place_write.as_bytes(redo))
 
 
 # -- at random ---------------------------------------------------------------------------------
@@ -285,7 +287,7 @@ def at_random(times: int, draw: random.Random, tally: Tally) -> None:
                 acknowledged = len(file.read())
             tally.cases += 1
             remove_parts(path.parent)
-            number = int(store.load(path).note.partition(" ")[0])
+            number = int(gradstep_file.load(path).note.partition(" ")[0])
             if number < acknowledged or [p.name for p in path.parent.iterdir()] != [path.name]:
                 tally.lost += 1
                 tally.notes.append(f"killed at random: {number} of {acknowledged}")
@@ -295,7 +297,7 @@ def _save_for_ever(path: Path, size: int, saying: int) -> None:
     try:
         number = 0
         while True:
-            store.save(path, Document(note=f"{number} " + "x" * size))
+            gradstep_file.save(path, Document(note=f"{number} " + "x" * size))
             os.write(saying, b".")
             number += 1
     finally:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from core.io import atomic, in_place
+from core.io.disk import atomic_write, in_place_write
 from tests.kill import saves
 from tests.kill.tally import Tally
 from tests.kill.window import Due, Life, _check
@@ -40,12 +40,12 @@ def test_a_save_that_does_not_sync_is_noticed(monkeypatch: pytest.MonkeyPatch) -
     def fill(handle: int, data: bytes) -> None:
         os.write(handle, data)
 
-    monkeypatch.setattr(atomic, "_fill", fill)
+    monkeypatch.setattr(atomic_write, "_fill", fill)
     assert _noticed("over a file")
 
 
 def test_a_folder_that_is_not_synced_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_place, "sync_folder", lambda folder: None)
+    monkeypatch.setattr(in_place_write, "sync_folder", lambda folder: None)
     assert _noticed("over a file")
     assert _noticed("over a file with two names")
 

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import QApplication, QPushButton
 
 from core.document.document import Document
 from core.errors import GradstepError
-from core.io import store
+from core.io.native import gradstep_file
 from gui import app, autosave, commands
 from gui.autosave import Autosave
 from gui.main_window import MainWindow
@@ -138,7 +138,7 @@ class Editor(QObject):
 
 
 def digest(document: Document) -> str:
-    return hashlib.sha256(store.to_bytes(document)).hexdigest()[:24]
+    return hashlib.sha256(gradstep_file.to_bytes(document)).hexdigest()[:24]
 
 
 def main() -> int:

@@ -7,8 +7,9 @@ from functools import cache
 from pathlib import Path
 
 from core.document.document import Document
-from core.io import graphdef, store
 from core.io.example_index import EXAMPLES
+from core.io.native import gradstep_file
+from core.io.tensorflow import graphdef_import
 
 _DATA = Path(__file__).parents[1] / "data"
 _IMPORTED = {
@@ -39,8 +40,8 @@ def load(name: str) -> Document:
     if not name.endswith(".pb"):
         if name not in names():
             raise KeyError(name)
-        return store.load(EXAMPLES / f"{name}.gradstep")
+        return gradstep_file.load(EXAMPLES / f"{name}.gradstep")
     stem = name.removesuffix(".pb")
     archive = next(each for each, held in _IMPORTED.items() if stem in held)
     with zipfile.ZipFile(_DATA / archive) as members:
-        return graphdef.from_pb(members.read(name), name)
+        return graphdef_import.from_pb(members.read(name), name)

@@ -10,7 +10,7 @@ from core.document import block_insertion, clipboard, document_edits, wire_compl
 from core.document.document import CodeItem, Document
 from core.graph.loop import anywhere, carried_by
 from core.graph.model import Edge, TensorRef
-from core.io import store
+from core.io.native import gradstep_file
 from core.ops.typing.flatten_loops import closed
 
 Point = tuple[float, float]
@@ -59,7 +59,7 @@ def _insert(document: Document, type: str, at: Point, edge: Edge) -> Document:
 
 
 def _paste(document: Document, names: Iterable[str]) -> Document:
-    part = store.from_bytes(store.to_bytes(clipboard.piece(document, [*names])))
+    part = gradstep_file.from_bytes(gradstep_file.to_bytes(clipboard.piece(document, [*names])))
     return clipboard.put(document, part)[0]
 
 

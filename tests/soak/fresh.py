@@ -11,7 +11,7 @@ import msgspec
 from core.host import messages as m
 from core.host.devices import CpuOnly
 from core.host.service import EngineService
-from core.io import store
+from core.io.native import gradstep_file
 from tests.soak.faults import BrokenError, require_foreseen
 from tests.soak.frames import Frame, Position, frame_of, reading
 from tests.soak.user import User
@@ -47,7 +47,7 @@ def led(user: User, position: Position | None) -> Led | None:
         requests = user.journal().replay()
     else:
         open_ = m.Open(trusted=user.trusted, recorded_limit=user.limit)
-        requests = [(open_, (store.to_bytes(user.document, readable=False),))]
+        requests = [(open_, (gradstep_file.to_bytes(user.document, readable=False),))]
         if position != Position(0, 0):
             requests.append((m.Control(command="run_to", target=str(position)), ()))
     program: m.ProgramInfo | None = None

@@ -15,7 +15,7 @@ from core.graph.problems import Problem
 from core.host import service
 from core.host.derive import compiled, derive
 from core.host.journal import Journal
-from core.io import store
+from core.io.native import gradstep_file
 from core.ops.declare import table
 from gui.settings import settings
 from tests.soak import campaign as campaigns
@@ -103,7 +103,7 @@ def test_an_edit_that_changes_the_document_before_it(monkeypatch: Any) -> None:
 
 
 def test_a_file_that_lacks_something(monkeypatch: Any) -> None:
-    load = store.load
+    load = gradstep_file.load
     monkeypatch.setattr(walk.store, "load", lambda path: _renamed(load(path)))
     assert broken(1, 300).kind == "saved"
 
@@ -180,7 +180,7 @@ def test_the_command_gives_figures_of_an_engine_process_that_was_killed(capsys: 
 
 
 def test_a_finding_comes_with_what_shows_it_again(monkeypatch: Any) -> None:
-    load = store.load
+    load = gradstep_file.load
     monkeypatch.setattr(walk.store, "load", lambda path: _renamed(load(path)))
     monkeypatch.setattr(walk, "MOVES", {"control": 1, "save": 1})
     monkeypatch.setattr(campaigns, "ProcessEngine", ServiceEngine)

@@ -10,7 +10,7 @@ from core.document.document import Document
 from core.host import messages as m
 from core.host.client import Answer
 from core.host.journal import Journal
-from core.io import store
+from core.io.native import gradstep_file
 from gui.run_by import breakpoints_of, same_but_breakpoints, same_run
 from tests.soak.editing import edited
 from tests.soak.engines import Engine
@@ -98,7 +98,7 @@ class ProtocolUser:
         return self._go(self.index + 1)
 
     def save(self, path: Path) -> None:
-        store.save(path, self.document)
+        gradstep_file.save(path, self.document)
 
     def kill(self) -> None:
         for reply in self.engine.kill():
@@ -142,7 +142,9 @@ class ProtocolUser:
         request = m.Open(
             trusted=self.trusted, keep_position=keep_position, recorded_limit=self.limit
         )
-        reply, _ = self.engine.ask(request, (store.to_bytes(self.document, readable=False),))
+        reply, _ = self.engine.ask(
+            request, (gradstep_file.to_bytes(self.document, readable=False),)
+        )
         if isinstance(reply, m.Failed):
             self.program = self.stop = None
             require_foreseen([reply.error])

@@ -15,7 +15,7 @@ from core.debug.concurrency.session_group import FIRST
 from core.document.document import CodeItem, Document
 from core.errors import GradstepError
 from core.host import messages as m
-from core.io import store
+from core.io.native import gradstep_file
 from tests.soak import documents
 from tests.soak.drawing import NothingError, draw_edit, pick
 from tests.soak.faults import BrokenError, Counts
@@ -264,7 +264,7 @@ class Walk:
         path = Path(self._folder, "saved.gradstep")
         self.user.save(path)
         written = path.read_bytes()
-        again = store.to_bytes(store.load(path))
+        again = gradstep_file.to_bytes(gradstep_file.load(path))
         self.counts.done["saves"] += 1
         if again != written or _short(written) != _hash(self.user.document):
             raise BrokenError("saved", "the document that was saved is another one when opened")
@@ -432,7 +432,7 @@ def _without_words(document: Document) -> Document:
 
 
 def _hash(document: Document) -> str:
-    return _short(store.to_bytes(document))
+    return _short(gradstep_file.to_bytes(document))
 
 
 def _short(data: bytes) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 from core.autodiff.reverse.contributions import Slices
 from core.document.document import Document
 from core.graph.model import Constant, Edge, TensorRef
-from core.io.graphdef import from_pb
+from core.io.tensorflow.graphdef_import import from_pb
 from core.ops.typing.inference import declared
 
 _FILE = Path(__file__).parents[1] / "data" / "gradients" / "graphs.zip"

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from core.graph.dtypes import DType
-from core.io.tensor_json import from_json
+from core.io.native.tensor_json import from_json
 
 _FOLDER = Path(__file__).parents[1] / "data" / "tensorflow"
 

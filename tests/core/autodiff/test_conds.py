@@ -11,7 +11,7 @@ from core.engine.run.tf_session import Session
 from core.graph.model import Graph, TensorRef
 from core.host.explaining import Explainer
 from core.host.situation import Situation
-from core.io.graphdef import from_pb
+from core.io.tensorflow.graphdef_import import from_pb
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, Tensor, call
 from core.ops.build.indexed_slices import IndexedSlices

@@ -21,7 +21,7 @@ from core.graph.model import Constant, TensorRef
 from core.host.devices import CpuOnly
 from core.host.messages import Control, Explained, Explanation, Open, Why
 from core.host.service import EngineService
-from core.io import store
+from core.io.native import gradstep_file
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder
 from tests.core.checks.test_planted_causes import (
@@ -348,7 +348,7 @@ def test_what_stands_for_the_gradient_of_texts() -> None:
         },
     )
     service = EngineService(CpuOnly())
-    service.handle(Open(), (store.to_bytes(document),))
+    service.handle(Open(), (gradstep_file.to_bytes(document),))
     service.handle(Control(command="continue_"), ())
     reply, _ = service.handle(Why(of="loss:0", wrt="text:0"), ())
     assert isinstance(reply, Explained), reply

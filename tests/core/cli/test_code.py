@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.document.document import CodeKind
-from core.io import store
+from core.io.native import gradstep_file
 from tests.core.cli.conftest import Cli
 from tests.support import article
 from tests.support import gradient_facts as facts
@@ -151,7 +151,7 @@ def test_it_is_kept_in_a_document(cli: Cli, forward: Path, tmp_path: Path) -> No
     out = tmp_path / "article.gradstep"
     code = ("--code", article.functions(tmp_path))
     assert cli("convert", forward, out, *code).status == 0
-    kinds = {name: item.kind for name, item in store.load(out).code.items()}
+    kinds = {name: item.kind for name, item in gradstep_file.load(out).code.items()}
     assert kinds == {"pyfunc_0": CodeKind.PYFUNC, "CustomAdd": CodeKind.GRADIENT}
     refused = cli("run", out, "--fetch", "loss", *article.FEEDS)
     assert (refused.status, "is not trusted" in refused.err) == (1, True)

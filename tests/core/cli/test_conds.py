@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.io import store
+from core.io.native import gradstep_file
 from tests.core.cli.conftest import Cli
 from tests.support import conds
 
@@ -16,7 +16,7 @@ WHY = "branch not taken because positive is False"
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "cond.gradstep"
-    store.save(path, conds.document((-1, -2)))
+    gradstep_file.save(path, conds.document((-1, -2)))
     return path
 
 

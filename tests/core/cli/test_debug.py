@@ -13,7 +13,7 @@ import pytest
 from core.document import document_edits
 from core.document.document import Document, Optimizer
 from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.io import store
+from core.io.native import gradstep_file
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder
 from tests.core.cli.conftest import Cli
@@ -130,7 +130,7 @@ def test_sessions_of_two_graphs_with_queues(cli: Cli, tmp_path: Path) -> None:
         fetches, targets = (TensorRef("size"), TensorRef("count")), ("put",)
         document = Document(b.build(), initial=initial, fetches=fetches, targets=targets)
         paths.append(tmp_path / f"{name}.gradstep")
-        store.save(paths[-1], document)
+        gradstep_file.save(paths[-1], document)
     script = f"c; c; new b; c; new far {paths[1]}; copy main far net/; c; session main; c; sessions"
     found = cli("debug", paths[0], "--script", f"{script}; p q; session b; p q", "--json").json
     *_, said, own, _, other = found["commands"]
@@ -154,7 +154,7 @@ def test_gradients_of_several_losses(cli: Cli, tmp_path: Path) -> None:
         [Optimizer("GradientDescent", {"learning_rate": 0.1}, of=of) for of in losses],
     )
     initial = {"w": Constant(np.float32(5))}
-    store.save(path, Document(b.build(), optimizers=tuple(optimizers), initial=initial))
+    gradstep_file.save(path, Document(b.build(), optimizers=tuple(optimizers), initial=initial))
     script = "run_to b; g w; c; g w; g w of b; p grad w of a; g w of c"
     done = cli("debug", path, "--script", script).out
     assert "d b / d w  not computed yet" in done
@@ -165,12 +165,12 @@ def test_gradients_of_several_losses(cli: Cli, tmp_path: Path) -> None:
     assert (both["value"]["data"], of_b["value"]["data"], of_a["value"]["data"]) == (3, 10, 3)
     assert found["error"]["hint"] == "there are a, b"
     assert cli("expect", path, "--that", 'grad["w", "b"]', "--gradient", "w").status == 0
-    expected = store.load(path).expectations
+    expected = gradstep_file.load(path).expectations
     assert [(e.what, e.value and float(e.value.array)) for e in expected] == [
         ('grad["w"]', 3.0),
         ('grad["w", "b"]', 10.0),
     ]
-    renamed = document_edits.rename_operation(store.load(path), "b", "loss").expectations
+    renamed = document_edits.rename_operation(gradstep_file.load(path), "b", "loss").expectations
     assert [e.what for e in renamed] == ['grad["w"]', 'grad["w", "loss"]']
     missing = cli("expect", path, "--that", 'grad["w", "c"]')
     assert "there is no operation named 'c'" in missing.err
@@ -248,7 +248,7 @@ def test_a_wire_from_nowhere_is_a_problem_and_no_traceback(cli: Cli, tmp_path: P
     x = Operation("x", "Const", attrs={"value": Constant(np.float32(1))})
     lost = Operation("y", "Add", (TensorRef("x"), TensorRef("zz")), ("ww",))
     path = tmp_path / "lost.gradstep"
-    store.save(path, Document(graph=Graph.of([x, lost])))
+    gradstep_file.save(path, Document(graph=Graph.of([x, lost])))
     result = cli("debug", path, "--script", "step; print x", "--json")
     assert result.status == 0, "what it does not concern runs"
     assert result.json["commands"][1]["value"]["data"] == 1

@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 
 from core.graph.model import Constant
-from core.io import store
+from core.io.native import gradstep_file
 from tests.core.cli.conftest import Cli
 from tests.examples.build import FOLDER
 
 
 def test_a_document_is_held_to_what_it_says(cli: Cli, tmp_path: Path) -> None:
-    document = store.load(FOLDER / "tutorial.gradstep")
+    document = gradstep_file.load(FOLDER / "tutorial.gradstep")
     good = cli("check", FOLDER / "tutorial.gradstep", "--feed", "data=[9,9]", "--json")
     assert good.status == 0
     assert len(good.json["expectations"]) == len(document.expectations)
     assert all(e["ok"] for e in good.json["expectations"]), "of the file, whatever is fed besides"
     first, *rest = document.expectations
     wrong = replace(first, value=Constant(-1.0), other="")
-    store.save(tmp_path / "wrong.gradstep", document.with_(expectations=(wrong, *rest)))
+    gradstep_file.save(tmp_path / "wrong.gradstep", document.with_(expectations=(wrong, *rest)))
     bad = cli("check", tmp_path / "wrong.gradstep", "--json")
     assert bad.status == 1
     assert [e["ok"] for e in bad.json["expectations"]] == [False, *(True for _ in rest)]
@@ -34,8 +34,8 @@ def test_what_a_run_gives_is_written_down(cli: Cli, tmp_path: Path) -> None:
     """Values, gradients (and that there is none), comparisons, failures; of a later run, for other
     feeds, on another device. What is expected again takes the place of what was."""
     path, failing = tmp_path / "loop.gradstep", tmp_path / "failing.gradstep"
-    bare = store.load(FOLDER / "while_loop.gradstep").with_(expectations=())
-    store.save(path, bare)
+    bare = gradstep_file.load(FOLDER / "while_loop.gradstep").with_(expectations=())
+    gradstep_file.save(path, bare)
     for arguments in (
         ["--value", "y", "--gradient", "x", "n", "--run", 2],
         ["--value", "y", "--feed", "n=0", "--text", "To the power 0."],
@@ -47,7 +47,7 @@ def test_what_a_run_gives_is_written_down(cli: Cli, tmp_path: Path) -> None:
     assert cli("expect", gather, "--failure", "--out", failing).status == 0
     jax = ["--value", "b", "--device", "emulate:jax", "--out", failing]
     assert cli("expect", failing, *jax).status == 0
-    found = store.load(path).expectations
+    found = gradstep_file.load(path).expectations
     assert [(e.what, e.kind.value, e.run, e.text) for e in found] == [
         ('x["y"]', "equals", 1, "What run 2 gives."),
         ('grad["x"]', "equals", 1, "What run 2 gives."),
@@ -59,8 +59,8 @@ def test_what_a_run_gives_is_written_down(cli: Cli, tmp_path: Path) -> None:
     for each in (path, failing):
         checked = cli("check", each, "--json").json["expectations"]
         assert all(e["ok"] for e in checked)
-    wrong = store.load(path).with_(initial={"x": Constant(np.float32(3))})
-    store.save(path, wrong)
+    wrong = gradstep_file.load(path).with_(initial={"x": Constant(np.float32(3))})
+    gradstep_file.save(path, wrong)
     kinds = [(e["kind"], e["ok"]) for e in cli("check", path, "--json").json["expectations"]]
     assert kinds == [
         ("equals", False),

@@ -11,8 +11,8 @@ import pytest
 
 from core.autodiff.reverse.gradient_request import GradientRequest, Override
 from core.document.document import CodeItem, CodeKind, Document
-from core.io import store
-from core.io.open import read
+from core.io.native import gradstep_file
+from core.io.open_document import read
 from core.ops.build.builder import GraphBuilder
 from tests.core.cli.conftest import Cli
 from tests.examples.build import FOLDER
@@ -243,7 +243,7 @@ def test_what_overrides_nothing_is_said_beside_the_gradients(cli: Cli, tmp_path:
     document, path = read(TUTORIAL), tmp_path / "stray.gradstep"
     overrides = (Override("Identity", "Matmul"), Override("Reluu", "VariableV2"))
     request = replace(document.request, overrides=overrides)
-    store.save(path, document.with_(request=request))
+    gradstep_file.save(path, document.with_(request=request))
     for verb in ("grad", "check"):
         found = cli(verb, path, "--json")
         assert found.status == 0
@@ -270,7 +270,7 @@ def test_a_wrong_gradient_fails_the_check_unless_the_document_expects_it(
 ) -> None:
     expected = cli("check", OVERRIDE, "--json")
     bare = tmp_path / "bare.gradstep"
-    store.save(bare, read(OVERRIDE).with_(expectations=()))
+    gradstep_file.save(bare, read(OVERRIDE).with_(expectations=()))
     bad = cli("check", bare, "--json", "--trust")
     asked = cli("check", OVERRIDE, "--feed", "data=[3,4]", "--json")
     for found, passed, severity in ((expected, True, "warning"), (bad, False, "error"),
@@ -331,7 +331,7 @@ def test_a_kink_is_said(cli: Cli, tmp_path: Path) -> None:
     build.one("Relu", build.placeholder("x", shape=[2]), name="y")
     path = tmp_path / "kink.gradstep"
     request = GradientRequest.to("y", "x")
-    store.save(path, Document(graph=build.build(), request=request))
+    gradstep_file.save(path, Document(graph=build.build(), request=request))
     found = cli("check", path, "--feed", "x=[0, 1]", "--json")
     assert found.status == 0
     assert [row["verdict"] for row in found.json["gradcheck"]] == ["kink", "ok"]
@@ -344,7 +344,7 @@ def test_check_finds_problems_of_the_graph(cli: Cli, tmp_path: Path) -> None:
 
     document = read(TUTORIAL)
     path = tmp_path / "open.gradstep"
-    store.save(path, document.with_(graph=disconnect(document.graph, Edge("a", 1))))
+    gradstep_file.save(path, document.with_(graph=disconnect(document.graph, Edge("a", 1))))
     result = cli("check", path, "--json")
     assert result.status == 1
     assert "a" in {problem["node"] for problem in result.json["problems"]}
@@ -359,7 +359,7 @@ def test_python_that_is_not_trusted_does_not_run(cli: Cli, tmp_path: Path) -> No
     )
     document = read(OVERRIDE)
     code = {**document.code, "custom_add": CodeItem("custom_add", CodeKind.PYFUNC, source)}
-    store.save(path, document.with_(code=code))
+    gradstep_file.save(path, document.with_(code=code))
     for verb in ("grad", "run", "compare", "debug"):
         extra = {"compare": ("--against", "cpu:native"), "debug": ("--script", "continue")}
         result = cli(verb, path, *extra.get(verb, ()), "--json")
@@ -380,7 +380,7 @@ def test_a_gradient_in_numpy_is_used(cli: Cli, tmp_path: Path) -> None:
     name = next(n for n, item in document.code.items() if item.kind is CodeKind.GRADIENT)
     source = "def f(grad, c, k, *rest):\n    return grad, grad, *(None for _ in rest)\n"
     code = {**document.code, name: CodeItem(name, CodeKind.NUMPY_GRADIENT, source)}
-    store.save(path, document.with_(code=code))
+    gradstep_file.save(path, document.with_(code=code))
     found = cli("grad", path, "--trust", "--json")
     assert found.status == 0
     # Where the function passes the gradient on, as addition does, it is the native one.

@@ -12,7 +12,7 @@ import pytest
 from core.document.document import Document
 from core.engine.passes.pass_pipeline import PASSES
 from core.graph.model import Constant
-from core.io.store import load, save
+from core.io.native.gradstep_file import load, save
 from core.ops.build.builder import GraphBuilder
 from tests.core.cli.conftest import Cli
 from tests.core.cli.test_run import GRAPHS

@@ -146,9 +146,9 @@ def test_mistakes(cli: Cli, tmp_path: Path, arguments: list[Any], status: int, s
 
 def test_a_graph_without_anything_to_run(cli: Cli, tmp_path: Path) -> None:
     from core.document.document import Document
-    from core.io import store
+    from core.io.native import gradstep_file
 
-    store.save(tmp_path / "empty.gradstep", Document())
+    gradstep_file.save(tmp_path / "empty.gradstep", Document())
     result = cli("run", tmp_path / "empty.gradstep")
     assert result.status == 2
     assert "--fetch" in result.err

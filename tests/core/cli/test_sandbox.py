@@ -14,7 +14,7 @@ from core.document import document_edits
 from core.document.document import CodeKind
 from core.host import sandbox
 from core.host.sandbox import landlock
-from core.io import store
+from core.io.native import gradstep_file
 
 ROOT = Path(__file__).parents[3]
 SOURCE = """
@@ -40,10 +40,10 @@ def file(tmp_path: Path) -> Path:
     np_save(tmp_path / "fed.npy")
     (tmp_path / "other").write_text("mine")
     paths = {name: str(tmp_path / name) for name in ("d.gradstep", "fed.npy", "other")}
-    document = store.load(ROOT / "assets" / "examples" / "override_add.gradstep")
+    document = gradstep_file.load(ROOT / "assets" / "examples" / "override_add.gradstep")
     item = next(i for i in document.code.values() if i.kind is CodeKind.PYFUNC)
     source = SOURCE.format(file=paths["d.gradstep"], feed=paths["fed.npy"], other=paths["other"])
-    store.save(
+    gradstep_file.save(
         tmp_path / "d.gradstep", document_edits.set_code(document, replace(item, source=source))
     )
     return tmp_path / "d.gradstep"

@@ -11,7 +11,7 @@ from pathlib import Path
 from core.document.document import CodeItem, CodeKind, Document
 from core.graph.dtypes import DType
 from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.io import store
+from core.io.native import gradstep_file
 from tests.core.cli.conftest import Cli
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -38,7 +38,7 @@ def hostile() -> Document:
 
 def test_nothing_raw_reaches_the_terminal(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "hostile\x1b[31m.gradstep"
-    store.save(path, hostile())
+    gradstep_file.save(path, hostile())
     commands = [
         ("check", path),
         ("run", path, "--fetch", BAD, "--trust"),
@@ -58,7 +58,7 @@ def test_nothing_raw_reaches_the_terminal(cli: Cli, tmp_path: Path) -> None:
 
 def test_json_says_the_same_names(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "hostile.gradstep"
-    store.save(path, hostile())
+    gradstep_file.save(path, hostile())
     result = cli("run", path, "--fetch", BAD, "--json")
     assert not RAW.search(result.out)
     assert json.loads(result.out)["error"]["node"] == BAD

@@ -17,9 +17,9 @@ from core.autodiff.reverse.gradient_request import GradientRequest
 from core.cli import train
 from core.document.document import Document, Optimizer
 from core.graph.model import Constant, TensorRef
-from core.io import store
 from core.io.event_files import EventFile, crc32c
-from core.io.open import read
+from core.io.native import gradstep_file
+from core.io.open_document import read
 from core.ops.build.builder import GraphBuilder
 from core.ops.formats.protobuf import length_fields
 from tests.core.cli.conftest import Cli
@@ -48,7 +48,7 @@ def documents(folder: Path, **changes: Any) -> Path:
         initial={"w": Constant(np.float32(2))},
         optimizers=(Optimizer("GradientDescent", {"learning_rate": 0.5}),),
     ).with_(**changes)
-    store.save(folder / "diverges.gradstep", document)
+    gradstep_file.save(folder / "diverges.gradstep", document)
     return folder / "diverges.gradstep"
 
 
@@ -79,12 +79,14 @@ def test_a_graphdef_trains_by_its_own_operations(cli: Cli, tmp_path: Path) -> No
 
 def test_training_goes_on_from_what_was_written(cli: Cli, tmp_path: Path) -> None:
     file, out = tmp_path / "a.gradstep", tmp_path / "b.gradstep"
-    store.save(file, store.load(TUTORIAL))
+    gradstep_file.save(file, gradstep_file.load(TUTORIAL))
     whole = cli("train", file, "--steps", 5, "--every", 1, "--json").json["shown"]
     feed = ("--feed", "data=[9,9]")
     assert cli("train", file, "--steps", 1, *feed, "--out", out).status == 0
-    assert store.load(out).feeds.keys() == store.load(file).feeds.keys()  # as they were
-    assert store.load(out).feeds["data:0"] == store.load(file).feeds["data:0"]
+    assert (
+        gradstep_file.load(out).feeds.keys() == gradstep_file.load(file).feeds.keys()
+    )  # as they were
+    assert gradstep_file.load(out).feeds["data:0"] == gradstep_file.load(file).feeds["data:0"]
     assert cli("train", file, "--steps", 3, "--out", file).status == 2
     assert cli("train", file, "--steps", 3, "--out", file, "--overwrite").status == 0
     more = cli("train", file, "--steps", 2, "--every", 1, "--json").json["shown"]
@@ -118,7 +120,7 @@ def test_an_operation_that_fails_ends_it(cli: Cli, tmp_path: Path) -> None:
         g.one("AssignAdd", counter, 1, name="next")
     file = tmp_path / "fails.gradstep"
     initial = {"counter": Constant(np.int32(0))}
-    store.save(file, Document(graph=g.build(), initial=initial, targets=("next",)))
+    gradstep_file.save(file, Document(graph=g.build(), initial=initial, targets=("next",)))
     result = cli("train", file, "--fetch", "row")
     assert result.status == 1
     assert "step 3: indices = 2 is not in [0, 2) (at row)" in result.err

@@ -9,10 +9,10 @@ import pytest
 from core.document.document import CodeItem, CodeKind, Document
 from core.host import trust
 from core.host.permission import Permission
-from core.io import store
 from core.io.example_index import EXAMPLES
 from core.io.fingerprint import fingerprint
-from core.io.open import read
+from core.io.native import gradstep_file
+from core.io.open_document import read
 from tests.core.cli.conftest import Cli
 
 
@@ -25,7 +25,7 @@ def document(number: int) -> Document:
 def three(tmp_path: Path) -> list[Path]:
     paths = [tmp_path / f"{number}.gradstep" for number in range(3)]
     for number, path in enumerate(paths):
-        store.save(path, document(number))
+        gradstep_file.save(path, document(number))
         trust.allow(document(number), list(Permission)[1 + number % 2], str(path))
     return paths
 
@@ -83,7 +83,7 @@ def test_what_a_command_writes_of_a_trusted_document_is_trusted(
     path, own = tmp_path / "mine.gradstep", {}
     for name, item in document.code.items():
         own[name] = CodeItem(name, item.kind, item.source + "# mine\n")
-    store.save(path, document := document.with_(code=own))
+    gradstep_file.save(path, document := document.with_(code=own))
     if decided:
         trust.allow(document, Permission.FULL, str(path))
     may = () if decided else ("--trust",)

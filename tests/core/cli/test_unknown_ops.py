@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from core.io import graphdef, graphdef_export
-from core.io.graphdef_messages import message
-from core.io.open import read
+from core.io.open_document import read
+from core.io.tensorflow import graphdef_export, graphdef_import
+from core.io.tensorflow.graphdef_proto import message
 from tests.core.cli.conftest import Cli
 from tests.support.comparable import comparable
 
@@ -181,5 +181,5 @@ def test_in_a_loop(cli: Cli, tmp_path: Path) -> None:
     why = cli("why", within, "--of", "y", "--wrt", "x", *feeds).json["gradients"]["x"]
     assert (why["node"], why["path"][-1]) == ("while/odd", "while/While")
     document = read(within)
-    again = graphdef.from_pb(graphdef_export.to_pb(document))
+    again = graphdef_import.from_pb(graphdef_export.to_pb(document))
     assert comparable(again.graph) == comparable(document.graph)

@@ -13,8 +13,8 @@ from core.autodiff.reverse.gradient_request import GradientRequest, Override, Ov
 from core.document.document import CodeItem, CodeKind, Document, Optimizer
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.io import store
-from core.io.export import to_bytes
+from core.io.export_document import to_bytes
+from core.io.native import gradstep_file
 from tests.core.cli.conftest import Cli
 from tests.fuzz.case import CANARY, MARK
 
@@ -54,7 +54,7 @@ def unmarked() -> Iterator[None]:
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "odd.gradstep"
-    store.save(path, document())
+    gradstep_file.save(path, document())
     return path
 
 

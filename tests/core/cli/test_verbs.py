@@ -15,8 +15,8 @@ from core.autodiff.reverse.gradient_request import GradientRequest
 from core.cli import main as cli_main
 from core.document.document import Document
 from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.io import store
-from core.io.open import read
+from core.io.native import gradstep_file
+from core.io.open_document import read
 from main import Gradstep
 from tests.core.cli.conftest import Cli
 from tests.examples.build import FOLDER
@@ -266,7 +266,7 @@ def test_an_answer_that_cannot_be_written(verb: list[str], flags: list[str]) -> 
 def test_a_terminal_without_unicode_gets_escapes(tmp_path: Path) -> None:
     path = tmp_path / "odd.gradstep"
     value = {"value": Constant(np.float32(2))}
-    store.save(path, Document(graph=Graph.of([Operation("größe", "Const", attrs=value)])))
+    gradstep_file.save(path, Document(graph=Graph.of([Operation("größe", "Const", attrs=value)])))
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     for flags in ([], ["--json"]):
         command = [sys.executable, "main.py", "run", str(path), *flags]
@@ -281,7 +281,7 @@ def test_a_cycle_is_named_where_it_keeps_a_graph_from_running(cli: Cli, tmp_path
     path = tmp_path / "loop.gradstep"
     loop = [Operation("a", "Neg", (TensorRef("b"),)), Operation("b", "Neg", (TensorRef("a"),))]
     request = GradientRequest.to("b", "a")
-    store.save(path, Document(graph=Graph.of(loop), request=request))
+    gradstep_file.save(path, Document(graph=Graph.of(loop), request=request))
     for verb in ("run", "grad"):
         assert "cycle: a ← b ← a" in cli(verb, path).err
     assert "part of a cycle or follows one" in cli("check", path).out

@@ -15,8 +15,9 @@ from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, DType, Shape
 from core.graph.model import Constant, Graph, Operation, TensorRef
 from core.graph.opaque_attributes import Unread
-from core.io import graphdef, store
-from core.io.graphdef_export import write_graph
+from core.io.native import gradstep_file
+from core.io.tensorflow import graphdef_import
+from core.io.tensorflow.graphdef_export import write_graph
 from core.ops.declare.table import OpDef, all_ops, lookup
 from core.ops.typing.inference import Inference, declared
 from tests.support.op_cases import cases
@@ -89,9 +90,9 @@ def require_agreement(document: Document, name: str) -> None:
     for problem in problems:
         assert "cannot be typed" not in problem.text, f"{name}: {problem.text}"
     require_values_fit(document, op)
-    again = store.from_bytes(store.to_bytes(document))
+    again = gradstep_file.from_bytes(gradstep_file.to_bytes(document))
     assert same_attrs(again.graph["it"], op)
-    assert store.to_bytes(again) == store.to_bytes(document)
+    assert gradstep_file.to_bytes(again) == gradstep_file.to_bytes(document)
     if not inference.problems:
         require_outputs_say_it(op, inference, name)
         require_graphdef_says_it(document.graph, op, inference)
@@ -116,7 +117,7 @@ def require_outputs_say_it(op: Operation, inference: Inference, name: str) -> No
 
 
 def require_graphdef_says_it(graph: Graph, op: Operation, inference: Inference) -> None:
-    again = graphdef.to_graph(write_graph(graph))
+    again = graphdef_import.to_graph(write_graph(graph))
     assert declared(again).types.of["it"] == inference.types.of["it"]
     # Without a name of its own, all handles would be one variable in TensorFlow.
     unnamed = op.type == "VarHandleOp" and not op.attrs.get("shared_name")
@@ -212,5 +213,5 @@ def test_export_says_the_types_there_are_and_not_those_of_the_file_it_came_from(
     graph = Graph.of(
         [Operation("x", "Placeholder", attrs=x), Operation("axis", "Const", attrs=axis), mean]
     )
-    again = graphdef.to_graph(write_graph(graph))
+    again = graphdef_import.to_graph(write_graph(graph))
     assert again["m"].attrs["Tidx"] == DType.INT32

@@ -12,7 +12,7 @@ from core.document.document_edits import duplicate_operations, rename_operation
 from core.errors import GradstepError
 from core.graph.model import TensorRef
 from core.io.example_index import EXAMPLES
-from core.io.open import read
+from core.io.open_document import read
 from core.ops.typing.inference import infer
 
 

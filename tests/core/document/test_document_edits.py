@@ -18,7 +18,7 @@ from core.graph import edits as graph_edits
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Edge, TensorRef
 from core.host.derive import derive
-from core.io import store
+from core.io.native import gradstep_file
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder
 from core.ops.typing.inference import infer
@@ -28,7 +28,7 @@ TUTORIAL = Path(__file__).parents[3] / "assets/examples/tutorial.gradstep"
 
 @pytest.fixture
 def tutorial() -> Document:
-    return store.load(TUTORIAL)
+    return gradstep_file.load(TUTORIAL)
 
 
 def test_renaming_a_variable_keeps_its_value_request_and_place(tutorial: Document) -> None:
@@ -196,8 +196,8 @@ class Drawing(RuleBasedStateMachine):
         assert mentioned <= set(document.graph.operations)
 
     def teardown(self) -> None:
-        data = store.to_bytes(self.document)
-        assert store.to_bytes(store.from_bytes(data)) == data
+        data = gradstep_file.to_bytes(self.document)
+        assert gradstep_file.to_bytes(gradstep_file.from_bytes(data)) == data
 
 
 TestDrawing = Drawing.TestCase

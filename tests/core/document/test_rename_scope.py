@@ -17,7 +17,7 @@ from core.errors import GradstepError
 from core.graph.loop import within
 from core.graph.model import Edge, TensorRef
 from core.host.derive import derive
-from core.io import store
+from core.io.native import gradstep_file
 from tests.core.document.test_loop_edits import power
 
 EXAMPLES = Path(__file__).parents[3] / "assets/examples"
@@ -26,7 +26,7 @@ EXAMPLES = Path(__file__).parents[3] / "assets/examples"
 @pytest.fixture
 def scoped() -> Document:
     """The tutorial with `e`, `d` and `k` in scopes, and something said of each."""
-    document = store.load(EXAMPLES / "tutorial.gradstep")
+    document = gradstep_file.load(EXAMPLES / "tutorial.gradstep")
     for old, new in (("e", "inner/e"), ("d", "inner/deep/d"), ("k", "inner/deep/k")):
         document = document_edits.rename_operation(document, old, new)
     document = document_edits.toggle_breakpoint(document, "inner/deep/d")
@@ -61,9 +61,9 @@ def test_everything_goes_along_and_comes_back(scoped: Document) -> None:
     assert renamed.view.collapsed == {"bias/own", "bias/own/deep"}
     assert renamed.view.positions["bias/own/deep/"] == (3.0, 4.0)
     assert renamed.initial.keys() >= {"bias/own/deep/k"}
-    assert store.to_bytes(
+    assert gradstep_file.to_bytes(
         document_edits.rename_scope(renamed, "bias/own", "inner")
-    ) == store.to_bytes(scoped)
+    ) == gradstep_file.to_bytes(scoped)
 
 
 @pytest.mark.parametrize("new", ["inner/deep/in", "INNER", "loss/of", "inner2"])

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from core.host.derive import derive
-from core.io.store import load
+from core.io.native.gradstep_file import load
 from tests.examples.build import FOLDER, THREADED
 from tests.support import conds
 from tests.support.layouts import EXACT, Case, assert_same, check, passes, run, run_once, session

@@ -17,7 +17,7 @@ from core.host.client import EngineClient
 from core.host.devices import CpuOnly
 from core.host.messages import Message
 from core.host.service import EngineService
-from core.io import store
+from core.io.native import gradstep_file
 from core.ops.build.builder import GraphBuilder
 
 EXAMPLES = Path(__file__).parents[3] / "assets" / "examples"
@@ -55,7 +55,7 @@ def pyfunc_document() -> Callable[[str], Document]:
 @pytest.fixture
 def pyfunc(pyfunc_document: Callable[[str], Document]) -> Callable[[str], bytes]:
     """The same as a file's bytes."""
-    return lambda source: store.to_bytes(pyfunc_document(source))
+    return lambda source: gradstep_file.to_bytes(pyfunc_document(source))
 
 
 @pytest.fixture

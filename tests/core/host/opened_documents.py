@@ -18,7 +18,7 @@ from core.graph.model import Edge
 from core.host import messages as m
 from core.host.devices import CpuOnly
 from core.host.service import EngineService
-from core.io import store
+from core.io.native import gradstep_file
 from tests.soak import documents
 
 _EACH = 4  # edited versions of a document
@@ -47,7 +47,7 @@ def _edited(document: Document, draw: random.Random) -> Document:
 
 def _digest(document: Document) -> str:
     opened = m.Open(trusted=True, recorded_limit=1 << 28)
-    file = store.to_bytes(document, readable=False)
+    file = gradstep_file.to_bytes(document, readable=False)
     answer, _ = EngineService(CpuOnly()).handle(opened, (file,))
     return hashlib.sha256(msgspec.msgpack.encode(answer)).hexdigest()[:16]
 

@@ -22,7 +22,7 @@ from core.graph.changes import Changes, diff
 from core.graph.edits import add, disconnect, set_attr
 from core.graph.model import Constant, Edge, Graph, Operation, TensorRef
 from core.host.derive import derive
-from core.io import store
+from core.io.native import gradstep_file
 from core.ops.build.builder import GraphBuilder
 from tests.support import article
 from tests.support import gradient_facts as facts
@@ -47,7 +47,7 @@ def test_an_engine_answers_the_same_whatever_its_hashes() -> None:
 
 @pytest.fixture
 def tutorial(example: Callable[[str], bytes]) -> Document:
-    return store.from_bytes(example("tutorial"))
+    return gradstep_file.from_bytes(example("tutorial"))
 
 
 def gradients(program: Program) -> dict[str, np.ndarray]:
@@ -285,7 +285,7 @@ def test_an_edit_leaves_what_it_does_not_touch(
     """The program is the one that is derived without the one before; its operations are that
     one's, where they are alike, the updates' too."""
     before = derive(tutorial)
-    read_again = store.from_bytes(example("tutorial"))
+    read_again = gradstep_file.from_bytes(example("tutorial"))
     assert read_again.graph.operations["c"] is not tutorial.graph.operations["c"]
     stops = replace(tutorial.request, stops=frozenset({tutorial.request.wrt[0]}))
     for document in (read_again, read_again.with_(request=stops)):

@@ -303,14 +303,14 @@ def test_garbage_ends_it_with_a_word() -> None:
 def test_large_tensors_pass(client: EngineClient) -> None:
     from core.document.document import Document
     from core.graph.model import Constant
-    from core.io import store
+    from core.io.native import gradstep_file
     from core.ops.build.builder import GraphBuilder
 
     array = np.random.default_rng(0).random((1000, 1000), np.float32)
     builder = GraphBuilder()
     builder.one("Neg", builder.placeholder("x", shape=array.shape), name="y")
     document = Document(builder.build(), feeds={"x": Constant(array)})
-    opened(client, store.to_bytes(document))
+    opened(client, gradstep_file.to_bytes(document))
     control(client, "continue_")
     reply, buffers = client.call(m.Read(refs=["y:0"], limit=array.size), timeout=SLOW)
     assert isinstance(reply, m.Values)

@@ -19,7 +19,7 @@ from core.host.devices import CpuOnly
 from core.host.expectations import check_expectations
 from core.host.messages import CheckedExpectation, CheckExpectations, Expectations, Failed
 from core.host.service import EngineService
-from core.io import store
+from core.io.native import gradstep_file
 from core.ops.build.builder import GraphBuilder
 from tests.core.host.conftest import EXAMPLES
 from tests.examples.expect import different, equal, fails, gradient, holds, none, value
@@ -97,7 +97,7 @@ WRONG = [
 
 def _check(document: Document, *expectations: Expectation) -> list[CheckedExpectation]:
     asked = document.with_(expectations=expectations)
-    again = store.from_bytes(store.to_bytes(asked))  # as a file holds them
+    again = gradstep_file.from_bytes(gradstep_file.to_bytes(asked))  # as a file holds them
     return check_expectations(again, {}, CpuOnly().open_backend)
 
 
@@ -121,7 +121,7 @@ def test_what_is_dead_and_what_a_loop_left_can_be_expected() -> None:
     taken = none('x["cond/scaled"]', "")
     found = _check(conds.document((-1, -2)), taken, value("cond/scaled", 0, ""))
     assert [(e.ok, "branch not taken" in e.came) for e in found] == [(True, True), (False, True)]
-    loop = store.load(EXAMPLES / "while_loop.gradstep")
+    loop = gradstep_file.load(EXAMPLES / "while_loop.gradstep")
     assert _check(loop, equal('x["while/Mul"]', 'x["while/Exit_1"]', ""))[0].ok
 
 
@@ -159,7 +159,7 @@ def test_the_engine_checks_beside_the_open_session(
 ) -> None:
     service = EngineService(CpuOnly())
     mine = document.with_(expectations=(RIGHT[0], WRONG[0][0]))
-    reply, _ = service.handle(CheckExpectations(trusted=True), (store.to_bytes(mine),))
+    reply, _ = service.handle(CheckExpectations(trusted=True), (gradstep_file.to_bytes(mine),))
     assert isinstance(reply, Expectations)
     assert [e.ok for e in reply.checked] == [True, False]
     assert isinstance(service.handle(CheckExpectations())[0], Failed)

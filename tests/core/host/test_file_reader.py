@@ -25,9 +25,9 @@ from core.host import document_wire, sandbox, wire
 from core.host.document_wire import DocumentSent, pack, unpack
 from core.host.file_reader import ROOT, FileReader
 from core.host.file_worker import ReadFile
-from core.io import store
-from core.io.budget import Budget, OverBudgetError
-from core.io.open import read
+from core.io.disk.memory_budget import Budget, OverBudgetError
+from core.io.native import gradstep_file
+from core.io.open_document import read
 from core.ops.typing.inference import declared, infer
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "assets" / "examples").glob("*.gradstep"))
@@ -41,7 +41,7 @@ def reader() -> Iterator[FileReader]:
 
 
 def same(path: Path, document: Document) -> None:
-    assert store.to_bytes(document) == store.to_bytes(read(path))
+    assert gradstep_file.to_bytes(document) == gradstep_file.to_bytes(read(path))
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
@@ -104,7 +104,7 @@ def test_a_process_reads_one_file_and_is_gone(reader: FileReader) -> None:
 
 
 def test_what_is_wrong_with_a_file_is_said_as_elsewhere(tmp_path: Path) -> None:
-    store.save(tmp_path / "tutorial.gradstep", Document())
+    gradstep_file.save(tmp_path / "tutorial.gradstep", Document())
     for path, limit in ((tmp_path / "toturial.gradstep", 1 << 30), (EXAMPLES[0], 1000)):
         with pytest.raises(GradstepError) as here:
             read(path, Budget(limit))

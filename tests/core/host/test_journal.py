@@ -17,7 +17,7 @@ from core.host import messages as m
 from core.host.devices import CpuOnly
 from core.host.journal import Journal
 from core.host.service import EngineService
-from core.io import store
+from core.io.native import gradstep_file
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, Tensor
 from tests.support.queueing import queue_document
@@ -44,7 +44,7 @@ class Sessions(RuleBasedStateMachine):
     @initialize(name=st.sampled_from(["tutorial", "override_add", "gather"]))
     def open(self, name: str) -> None:
         data = (EXAMPLES / f"{name}.gradstep").read_bytes()
-        self.document = store.from_bytes(data)
+        self.document = gradstep_file.from_bytes(data)
         reply = self.ask(m.Open(trusted=True), data)
         assert isinstance(reply, m.Opened)
         self.here = reply.stopped
@@ -83,7 +83,7 @@ class Sessions(RuleBasedStateMachine):
             document_edits.set_feed(self.document, feed, array.array[::-1]),
         ]
         request = m.Open(trusted=True, keep_position=True)
-        reply = self.ask(request, store.to_bytes(data.draw(st.sampled_from(others))))
+        reply = self.ask(request, gradstep_file.to_bytes(data.draw(st.sampled_from(others))))
         assert isinstance(reply, m.Opened)
         self.here = reply.stopped
 
@@ -150,7 +150,7 @@ def test_threads_come_back_by_the_same_commands() -> None:
         journal = journal.after(message, buffers, reply, received)
         return reply
 
-    ask(m.Open(), store.to_bytes(queue_document(3, 4)))
+    ask(m.Open(), gradstep_file.to_bytes(queue_document(3, 4)))
     ask(m.Control(command="continue_"))
     ask(m.SetBreakpoints(breakpoints=[m.BreakpointSpec(target="one_rows")]))
     for command, target in (("thread", "two"), ("continue_", ""), ("thread", "main"), ("step", "")):
@@ -184,7 +184,7 @@ def test_it_comes_back_into_the_same_iteration_of_the_same_loop() -> None:
         journal = journal.after(message, buffers, reply, received)
         return reply
 
-    ask(m.Open(), store.to_bytes(document))
+    ask(m.Open(), gradstep_file.to_bytes(document))
     ask(m.SetBreakpoints(breakpoints=[m.BreakpointSpec(target=product, hits=4)]))
     here = ask(m.Control(command="continue_"))
     assert isinstance(here, m.Stopped)

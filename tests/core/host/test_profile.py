@@ -13,7 +13,7 @@ from core.host import messages as m
 from core.host.client import EngineClient
 from core.host.service import EngineService
 from core.host.tensor_bytes import unpack
-from core.io import store
+from core.io.native import gradstep_file
 from core.ops.build.builder import GraphBuilder
 from main import Gradstep
 
@@ -80,7 +80,7 @@ def test_the_session_goes_on_as_if_nothing_had_been_measured(
 def test_random_numbers_are_not_used_up(service: EngineService) -> None:
     b = GraphBuilder()
     b.one("RandomUniform", b.constant([3]), name="r", dtype=DType.FLOAT32)
-    data = store.to_bytes(Document(b.build()))
+    data = gradstep_file.to_bytes(Document(b.build()))
 
     def drawn(profiling: bool) -> bytes:
         opened(service, data)
@@ -113,7 +113,7 @@ def test_a_pass_can_be_left_out(service: EngineService, example: Bytes) -> None:
 def test_a_run_that_cannot_be_fast_is_recorded_and_says_so(service: EngineService) -> None:
     b = GraphBuilder()
     b.one("Assign", b.variable("n", shape=()), 5.0, name="set")
-    opened(service, store.to_bytes(Document(b.build())))
+    opened(service, gradstep_file.to_bytes(Document(b.build())))
     found = asked(service, mode="fast", runs=1)
     assert found.mode == "recorded"
     assert "no value" in found.text

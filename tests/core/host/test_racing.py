@@ -16,8 +16,8 @@ from core.graph.problems import Problem
 from core.host.derive import derive
 from core.host.racing import problems_of, races_of
 from core.host.unfinished import without_unfinished
-from core.io.graphdef import from_pb
-from core.io.open import read
+from core.io.open_document import read
+from core.io.tensorflow.graphdef_import import from_pb
 from core.ops.build.builder import GraphBuilder, Tensor
 from tests.support import tensorflow_graphs
 

@@ -15,8 +15,8 @@ from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, TensorRef
 from core.host.derive import derive
 from core.host.roles import in_role
-from core.io import store
-from core.io.python import to_python
+from core.io.native import gradstep_file
+from core.io.script.python_script import to_python
 from core.ops.build.builder import GraphBuilder
 
 X, Y = np.array([1.0, 2.0, 3.0], np.float32), np.array([4.0, 5.0, 6.0], np.float32)
@@ -138,7 +138,7 @@ def test_it_is_trusted_like_all_code() -> None:
 
 
 def test_it_survives_the_file() -> None:
-    again = store.from_bytes(store.to_bytes(document()))
+    again = gradstep_file.from_bytes(gradstep_file.to_bytes(document()))
     assert again.code == document().code
     assert gradients_of(again)["x"].tolist() == Y.tolist()
 

@@ -19,7 +19,7 @@ from core.host import sandbox
 from core.host.client import EngineClient
 from core.host.sandbox import bubblewrap, confinement, landlock, seccomp
 from core.host.sandbox.profile import access
-from core.io import store
+from core.io.native import gradstep_file
 from tests.core.host.conftest import ENGINE
 from tests.core.host.test_engine_process import control, opened, until
 
@@ -163,7 +163,7 @@ def test_what_is_refused_says_so_and_what_to_do(confined: EngineClient, pyfunc: 
 
 @needs_sandbox
 @pytest.mark.parametrize(
-    "name", [p.stem for p in sorted(EXAMPLES.glob("*.gradstep")) if store.load(p).code]
+    "name", [p.stem for p in sorted(EXAMPLES.glob("*.gradstep")) if gradstep_file.load(p).code]
 )
 def test_examples_with_python_run_as_ever(
     confined: EngineClient, client: EngineClient, name: str

@@ -18,8 +18,8 @@ from core.graph.model import Constant, Edge, TensorRef
 from core.host import messages as m
 from core.host.service import EngineService
 from core.host.tensor_bytes import unpack
-from core.io import store
-from core.io.graphdef import from_pb
+from core.io.native import gradstep_file
+from core.io.tensorflow.graphdef_import import from_pb
 from core.ops.build.builder import GraphBuilder
 from tests.support import gradient_facts as facts
 
@@ -113,8 +113,8 @@ def test_values_are_those_of_the_step_asked_for(
 def test_breakpoints_of_the_document_and_of_the_window(
     ask: Ask, example: Callable[[str], bytes]
 ) -> None:
-    document = store.from_bytes(example("tutorial")).with_(breakpoints=(Breakpoint("a"),))
-    ask(m.Open(), store.to_bytes(document))
+    document = gradstep_file.from_bytes(example("tutorial")).with_(breakpoints=(Breakpoint("a"),))
+    ask(m.Open(), gradstep_file.to_bytes(document))
     assert control(ask, "continue_").op == "a"
     assert ask(m.SetBreakpoints(breakpoints=[m.BreakpointSpec(target="loss")])) == m.Done()
     control(ask, "restart")
@@ -130,8 +130,8 @@ def test_a_bad_breakpoint_in_the_file_does_not_keep_it_shut(
     ask: Ask, example: Callable[[str], bytes]
 ) -> None:
     bad = Breakpoint("a", condition="value ===")
-    document = store.from_bytes(example("tutorial")).with_(breakpoints=(bad,))
-    reply = ask(m.Open(), store.to_bytes(document))
+    document = gradstep_file.from_bytes(example("tutorial")).with_(breakpoints=(bad,))
+    reply = ask(m.Open(), gradstep_file.to_bytes(document))
     assert isinstance(reply, m.Opened)
     assert [problem.type for problem in reply.program.problems] == ["ExpressionError"]
 
@@ -184,11 +184,11 @@ def test_the_articles_override_is_not_what_the_numbers_say(
 
 
 def test_the_right_override_is_supported(ask: Ask, example: Callable[[str], bytes]) -> None:
-    document = store.from_bytes(example("override_add"))
+    document = gradstep_file.from_bytes(example("override_add"))
     right = CodeItem(
         "CustomAdd", CodeKind.GRADIENT, "def f(op, grad):\n    return grad, grad, None"
     )
-    ask(m.Open(trusted=True), store.to_bytes(document_edits.set_code(document, right)))
+    ask(m.Open(trusted=True), gradstep_file.to_bytes(document_edits.set_code(document, right)))
     found = table(ask)
     assert found.supports == "both"
     assert all(row.agrees for row in found.rows)
@@ -229,7 +229,7 @@ def test_why_uses_the_values_of_the_run(ask: Ask) -> None:
     p = builder.variable("p", shape=[2])
     builder.one("Mul", p, builder.one("Log", p, name="log"), name="y")
     document = Document(builder.build(), initial={"p": Constant(np.array([0, 1], np.float32))})
-    ask(m.Open(), store.to_bytes(document))
+    ask(m.Open(), gradstep_file.to_bytes(document))
     reply = ask(m.Why(of="y", wrt="p"))
     assert isinstance(reply, m.Explained)
     found = reply.explanation
@@ -250,7 +250,7 @@ def test_what_all_of_a_gradient_passes(ask: Ask, opened: m.Opened) -> None:
 def test_what_gradients_pass_that_a_graph_has_itself(ask: Ask) -> None:
     """There is no function here that would derive them."""
     document = from_pb(facts.graph_bytes("article"), "article.pb")
-    ask(m.Open(), store.to_bytes(document))
+    ask(m.Open(), gradstep_file.to_bytes(document))
     reply = ask(m.FindBottlenecks(wrt="k"))
     assert isinstance(reply, m.Bottlenecks), reply
     assert (reply.of, reply.cut) == ("loss", ["k/read<0"])
@@ -262,7 +262,7 @@ def test_no_gradient_passes_anything_where_none_is_asked_for(
 ) -> None:
     build = GraphBuilder()
     build.placeholder("x", shape=())
-    ask(m.Open(), store.to_bytes(Document(build.build())))
+    ask(m.Open(), gradstep_file.to_bytes(Document(build.build())))
     said = failure(ask(m.FindBottlenecks(wrt="x")))
     assert said.message == "no gradient is asked for"
     assert said.hint == "choose what to differentiate, and with respect to what"
@@ -285,7 +285,7 @@ def diverging() -> Document:
 
 def test_nan_is_found_and_explained_through_runs(ask: Ask) -> None:
     """Found in the run that stands, explained by the run that made it, which can be gone to."""
-    ask(m.Open(), store.to_bytes(diverging()))
+    ask(m.Open(), gradstep_file.to_bytes(diverging()))
     for _ in range(4):
         ask(m.Control(command="continue_"))
     found = ask(m.FindBroken(seconds=60.0))
@@ -363,7 +363,7 @@ def test_an_illegal_command_is_refused(ask: Ask, opened: m.Opened) -> None:
 
 
 def reopen(ask: Ask, document: Document) -> m.Opened:
-    reply = ask(m.Open(trusted=True, keep_position=True), store.to_bytes(document))
+    reply = ask(m.Open(trusted=True, keep_position=True), gradstep_file.to_bytes(document))
     assert isinstance(reply, m.Opened)
     return reply
 
@@ -371,8 +371,8 @@ def reopen(ask: Ask, document: Document) -> m.Opened:
 def test_an_edit_keeps_the_place(
     ask: Ask, example: Callable[[str], bytes], values: Callable
 ) -> None:
-    tutorial = store.from_bytes(example("tutorial"))
-    ask(m.Open(), store.to_bytes(tutorial))
+    tutorial = gradstep_file.from_bytes(example("tutorial"))
+    ask(m.Open(), gradstep_file.to_bytes(tutorial))
     control(ask, "continue_")
     before = control(ask, "run_to", "a")
     assert (before.run, before.op) == (1, "a")
@@ -380,14 +380,14 @@ def test_an_edit_keeps_the_place(
     after = reopen(ask, renamed).stopped
     assert (after.run, after.op) == (1, "a")
     stopped = document_edits.toggle_stop(
-        tutorial, store.from_bytes(example("tutorial")).graph.consumers["k"][0]
+        tutorial, gradstep_file.from_bytes(example("tutorial")).graph.consumers["k"][0]
     )
     assert reopen(ask, stopped).stopped.op == "a"
 
 
 def test_an_edit_at_the_end_stays_at_the_end(ask: Ask, example: Callable[[str], bytes]) -> None:
-    tutorial = store.from_bytes(example("tutorial"))
-    ask(m.Open(), store.to_bytes(tutorial))
+    tutorial = gradstep_file.from_bytes(example("tutorial"))
+    ask(m.Open(), gradstep_file.to_bytes(tutorial))
     end = control(ask, "continue_")
     opened = reopen(ask, document_edits.toggle_stop(tutorial, Edge("e", 1)))
     assert opened.stopped.reason == "end"
@@ -397,8 +397,8 @@ def test_an_edit_at_the_end_stays_at_the_end(ask: Ask, example: Callable[[str], 
 def test_an_edit_that_removes_the_place_goes_as_far_as_it_can(
     ask: Ask, example: Callable[[str], bytes]
 ) -> None:
-    tutorial = store.from_bytes(example("tutorial"))
-    ask(m.Open(), store.to_bytes(tutorial))
+    tutorial = gradstep_file.from_bytes(example("tutorial"))
+    ask(m.Open(), gradstep_file.to_bytes(tutorial))
     control(ask, "run_to", "loss")
     smaller = document_edits.remove_operations(tutorial, ["loss", "labels", "a"])
     here = reopen(ask, smaller)
@@ -458,7 +458,7 @@ def test_what_operations_print_is_an_event(ask: Ask, events: Sequence[m.Message]
     b = GraphBuilder()
     b.one("Print", b.constant([1.5, 2.0]), b.constant(7), message="here: ", name="p")
     document = Document(graph=b.build(), fetches=(TensorRef("p"),))
-    ask(m.Open(trusted=True), store.to_bytes(document))
+    ask(m.Open(trusted=True), gradstep_file.to_bytes(document))
     control(ask, "continue_")
     assert events == [m.Output(text="here: [7]\n")]
 

@@ -18,7 +18,7 @@ from core.host import messages as m
 from core.host.devices import CpuOnly
 from core.host.journal import Journal
 from core.host.service import EngineService
-from core.io import store
+from core.io.native import gradstep_file
 from tests.support.queueing import queue_document
 
 
@@ -37,7 +37,7 @@ class Engine:
         return reply
 
     def open(self, document: Document, keep: bool = False) -> m.Opened:
-        return self.ask(m.Open(keep_position=keep), store.to_bytes(document))  # type: ignore[no-any-return]
+        return self.ask(m.Open(keep_position=keep), gradstep_file.to_bytes(document))  # type: ignore[no-any-return]
 
     def sessions(self, command: str = "list", name: str = "", **rest: Any) -> m.SessionList:
         reply = self.ask(m.ManageSessions(command=command, name=name, **rest))
@@ -50,7 +50,7 @@ class Engine:
 
 @pytest.fixture
 def tutorial(example: Callable[[str], bytes]) -> Document:
-    return store.from_bytes(example("tutorial"))
+    return gradstep_file.from_bytes(example("tutorial"))
 
 
 @pytest.fixture
@@ -162,7 +162,7 @@ def test_threads_come_back_after_an_edit_to_where_breakpoints_had_stopped_them()
 
 def test_a_pause_ends_the_way_back_to_where_sessions_stood(example: Callable[[str], bytes]) -> None:
     """An edit has made the loop on it endless, in both."""
-    document = store.from_bytes(example("while_loop"))
+    document = gradstep_file.from_bytes(example("while_loop"))
     engine = Engine()
     engine.open(document)
     engine.ask(m.Control(command="continue_"))

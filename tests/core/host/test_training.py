@@ -20,9 +20,9 @@ from core.host.derive import derive
 from core.host.devices import CpuOnly
 from core.host.reports import program_info
 from core.host.service import EngineService
-from core.io import store
-from core.io.archive import pack
-from core.io.python import to_python
+from core.io.native import gradstep_file
+from core.io.native.zip_archive import pack
+from core.io.script.python_script import to_python
 from core.ops.build.builder import GraphBuilder
 from core.train.optimizers import OPTIMIZERS
 
@@ -180,10 +180,10 @@ def test_edits_carry_them_along(networks: Document) -> None:
 
 
 def test_files_and_scripts_hold_all_of_them(networks: Document, tmp_path: Path) -> None:
-    store.save(tmp_path / "two.gradstep", networks)
-    assert store.load(tmp_path / "two.gradstep").optimizers == networks.optimizers
+    gradstep_file.save(tmp_path / "two.gradstep", networks)
+    assert gradstep_file.load(tmp_path / "two.gradstep").optimizers == networks.optimizers
     older = b'{"version":1,"operations":[],"optimizer":{"type":"Adam","hyper":{"beta1":0.8}}}'
-    opened = store.from_bytes(pack({"document.json": older}))
+    opened = gradstep_file.from_bytes(pack({"document.json": older}))
     assert opened.optimizers == (Optimizer("Adam", {"beta1": 0.8}),)
     script = to_python(networks).decode()
     assert "AdamOptimizer(learning_rate=0.1).minimize(tensor('d_loss')" in script
@@ -211,7 +211,7 @@ def test_an_init_made_before_the_optimizer_leaves_its_slots_empty() -> None:
 
 def test_the_gradients_of_every_loss_are_checked(networks: Document) -> None:
     service = EngineService(CpuOnly())
-    service.handle(m.Open(), [store.to_bytes(networks)])
+    service.handle(m.Open(), [gradstep_file.to_bytes(networks)])
     table, _ = service.handle(m.CheckGradients())
     assert isinstance(table, m.GradientTable)
     assert [(row.name, row.native) for row in table.rows] == [
@@ -236,7 +236,7 @@ def test_what_fails_unforeseen_is_a_problem_beside_the_forward_program(
         raise TypeError("'NoneType' object is not subscriptable")
 
     monkeypatch.setattr(f"core.host.training.{part}", breaks)
-    reply, _ = EngineService(CpuOnly()).handle(m.Open(), [store.to_bytes(networks)])
+    reply, _ = EngineService(CpuOnly()).handle(m.Open(), [gradstep_file.to_bytes(networks)])
     assert isinstance(reply, m.Opened)
     assert text in [problem.message for problem in reply.program.problems]
     assert not any("NoneType" in problem.message for problem in reply.program.problems)

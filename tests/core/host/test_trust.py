@@ -18,8 +18,8 @@ from core.graph.model import Constant, Graph, Operation, TensorRef
 from core.host import trust, trust_store
 from core.host.permission import Permission
 from core.host.trust import allow, came_with_program, permission
-from core.io import store
 from core.io.example_index import EXAMPLES
+from core.io.native import gradstep_file
 
 FULL, CONFINED, REFUSED = Permission.FULL, Permission.CONFINED, Permission.REFUSED
 ROOT = Path(__file__).resolve().parents[3]
@@ -61,7 +61,7 @@ def test_words_places_and_breakpoints_are_no_other_program() -> None:
     allow(document(), FULL)
     moved = document_edits.move(document(), {"y": (3.0, 4.0)})
     assert permission(moved.with_(title="renamed", note="**new**", truth="so")) is FULL
-    assert permission(store.from_bytes(store.to_bytes(moved))) is FULL
+    assert permission(gradstep_file.from_bytes(gradstep_file.to_bytes(moved))) is FULL
 
 
 def test_the_same_functions_in_another_program_are_asked_about_again() -> None:
@@ -222,7 +222,7 @@ def test_two_windows_lose_no_decision(tmp_path: Path) -> None:
 
 
 def test_the_examples_are_trusted_as_they_are_and_their_functions_nowhere_else() -> None:
-    with_code = [d for path in EXAMPLES.glob("*.gradstep") if (d := store.load(path)).code]
+    with_code = [d for path in EXAMPLES.glob("*.gradstep") if (d := gradstep_file.load(path)).code]
     assert with_code
     for example in with_code:
         assert permission(example) is FULL

@@ -21,7 +21,7 @@ from core.host.derive import derive
 from core.host.devices import CpuOnly
 from core.host.service import EngineService
 from core.host.tensor_bytes import unpack
-from core.io import store
+from core.io.native import gradstep_file
 from core.ops.typing.missing_inputs import waiting
 from tests.fuzz.wires import moves
 
@@ -31,7 +31,7 @@ TUTORIAL = EXAMPLES / "tutorial.gradstep"
 
 def opened(service: EngineService, document: Document, keep: bool = False) -> m.Opened:
     request = m.Open(trusted=True, device="cpu", keep_position=keep)
-    reply, _ = service.handle(request, [store.to_bytes(document, readable=False)])
+    reply, _ = service.handle(request, [gradstep_file.to_bytes(document, readable=False)])
     assert isinstance(reply, m.Opened), reply
     return reply
 
@@ -90,7 +90,7 @@ def test_a_placeholder_that_is_not_fed_holds_up_only_what_needs_it() -> None:
 
 
 def test_what_is_asked_for_and_unfinished_runs_as_far_as_it_can() -> None:
-    tutorial = store.load(TUTORIAL)
+    tutorial = gradstep_file.load(TUTORIAL)
     document = document_edits.disconnect(
         tutorial, Edge("a", 1)
     )  # a = d * ?, and the loss behind it
@@ -106,7 +106,7 @@ def test_what_is_asked_for_and_unfinished_runs_as_far_as_it_can() -> None:
 
 
 def test_gradients_that_wait_for_a_feed_are_told_from_none() -> None:
-    tutorial = store.load(TUTORIAL)
+    tutorial = gradstep_file.load(TUTORIAL)
     stopped = replace(tutorial.request, stopped_edges=frozenset({Edge("e", 1)}))
     document = tutorial.with_(feeds={}, request=stopped)
     program = opened(service(), document).program
@@ -147,7 +147,7 @@ def test_a_gradient_through_what_is_not_fed_waits_and_the_others_come() -> None:
 
 
 def test_the_place_is_kept_while_one_builds_on() -> None:
-    tutorial = store.load(TUTORIAL)
+    tutorial = gradstep_file.load(TUTORIAL)
     engine = service()
     opened(engine, tutorial)
     stopped, _ = engine.handle(m.Control(command="run_to", target="a"))
@@ -269,7 +269,7 @@ def test_a_part_that_cannot_be_told_costs_no_step(
 
     monkeypatch.setattr(reports, part, broken)
     engine = service()
-    reply = opened(engine, store.load(TUTORIAL))
+    reply = opened(engine, gradstep_file.load(TUTORIAL))
     at_the_end(engine, reply)
     assert len(reply.program.steps) > 20
     assert "could not be told" in reply.program.problems[-1].message
@@ -278,7 +278,7 @@ def test_a_part_that_cannot_be_told_costs_no_step(
 
 def test_a_constant_that_a_wire_was_drawn_to_breaks_nothing_else(service: EngineService) -> None:
     """In a branch, where numbers say which side was taken: what it gives has no type."""
-    document = store.load(EXAMPLES / "cond_gradients.gradstep")
+    document = gradstep_file.load(EXAMPLES / "cond_gradients.gradstep")
     document = document_edits.connect(
         document, TensorRef("choose/switch_t"), Edge("choose/Const", 0)
     )

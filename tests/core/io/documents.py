@@ -16,7 +16,7 @@ from core.document.document import CodeItem, CodeKind, Document, Optimizer, View
 from core.document.expectation import Expectation, ExpectationKind, Variation
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Edge, Graph, Operation, Phase, TensorRef
-from core.io.tensor_json import objects
+from core.io.native.tensor_json import objects
 
 text = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
 names = st.text("abcXYZ012_/. αф", min_size=1, max_size=10)

@@ -13,8 +13,9 @@ from core.document import document_edits
 from core.document.document import Document
 from core.errors import GradstepError
 from core.graph.model import Constant
-from core.io import edit_journal, store
+from core.io import edit_journal
 from core.io.edit_journal import Journal, Note
+from core.io.native import gradstep_file
 
 
 def grown(count: int) -> list[Document]:
@@ -25,7 +26,7 @@ def grown(count: int) -> list[Document]:
 
 
 def read(path: Path) -> bytes:
-    return store.to_bytes(edit_journal.read(path)[1])
+    return gradstep_file.to_bytes(edit_journal.read(path)[1])
 
 
 def test_edits_are_added_and_not_written_anew(tmp_path: Path) -> None:
@@ -40,7 +41,7 @@ def test_edits_are_added_and_not_written_anew(tmp_path: Path) -> None:
         assert path.stat().st_size - before < 2000 < base
     assert path.stat().st_ino == inode
     assert edit_journal.read_note(path) == Note(name="n")
-    assert read(path) == store.to_bytes(documents[-1].with_(feeds={"x:0": large}))
+    assert read(path) == gradstep_file.to_bytes(documents[-1].with_(feeds={"x:0": large}))
 
 
 def test_a_log_longer_than_its_document_is_written_anew(
@@ -51,7 +52,7 @@ def test_a_log_longer_than_its_document_is_written_anew(
     writing, documents = Journal(path), grown(2)
     for turn in range(60):
         writing.keep(documents[1 + turn % 2], Note())
-        assert read(path) == store.to_bytes(documents[1 + turn % 2])
+        assert read(path) == gradstep_file.to_bytes(documents[1 + turn % 2])
     assert path.stat().st_size < 6000
 
 
@@ -70,7 +71,7 @@ def test_a_torn_end_is_ignored(count: int, cut: float, rest: bytes) -> None:
         size = sizes[0] + round(cut * (sizes[-1] - sizes[0]))
         path.write_bytes(path.read_bytes()[:size] + rest)
         whole = sum(each <= size for each in sizes)
-        assert read(path) == store.to_bytes(documents[whole - 1])
+        assert read(path) == gradstep_file.to_bytes(documents[whole - 1])
 
 
 def test_a_flipped_bit_ends_it(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -82,7 +83,7 @@ def test_a_flipped_bit_ends_it(tmp_path: Path, caplog: pytest.LogCaptureFixture)
     data = bytearray(path.read_bytes())
     data[-5] ^= 1
     path.write_bytes(data)
-    assert read(path) == store.to_bytes(documents[2])
+    assert read(path) == gradstep_file.to_bytes(documents[2])
     assert not caplog.records
 
 
@@ -100,4 +101,4 @@ def test_a_journal_that_was_deleted_is_written_whole(tmp_path: Path) -> None:
     writing.keep(documents[0], Note())
     path.unlink()
     writing.keep(documents[1], Note())
-    assert read(path) == store.to_bytes(documents[1])
+    assert read(path) == gradstep_file.to_bytes(documents[1])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from core.graph.scopes import parents
-from core.io import store
-from core.io.open import read
+from core.io.native import gradstep_file
+from core.io.open_document import read
 from core.ops.typing.inference import infer
 from tests.examples.build import EXAMPLES, FOLDER
 
@@ -17,7 +17,7 @@ def test_no_file_is_left_over() -> None:
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_file_is_what_the_builder_builds(name: str) -> None:
-    built = store.to_bytes(EXAMPLES[name]())
+    built = gradstep_file.to_bytes(EXAMPLES[name]())
     assert (FOLDER / f"{name}.gradstep").read_bytes() == built, (
         "run `python -m tests.examples.build`"
     )

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from core.document.document import CodeItem, CodeKind, Document, View
 from core.document.expectation import Expectation, Variation
 from core.graph.model import Constant
-from core.io import store
 from core.io.fingerprint import fingerprint
+from core.io.native import gradstep_file
 from tests.core.io.documents import documents
 
 FEW = settings(max_examples=20, deadline=None)
@@ -22,7 +22,9 @@ CODE = {"f": CodeItem("f", CodeKind.PYFUNC, "def f(x):\n    return x\n")}
 @given(documents)
 def test_a_document_has_the_same_after_saving_and_opening(document: Document) -> None:
     document = document.with_(code={**document.code, **CODE})
-    assert fingerprint(store.from_bytes(store.to_bytes(document))) == fingerprint(document)
+    assert fingerprint(gradstep_file.from_bytes(gradstep_file.to_bytes(document))) == fingerprint(
+        document
+    )
 
 
 @FEW
@@ -37,7 +39,7 @@ def test_whatever_the_python_may_see_counts_and_nothing_else(one: Document, two:
             assert fingerprint(changed) == ""
         elif name in BESIDE:
             assert fingerprint(changed) == fingerprint(one)
-        elif store.to_bytes(changed) != store.to_bytes(one):
+        elif gradstep_file.to_bytes(changed) != gradstep_file.to_bytes(one):
             assert fingerprint(changed) != fingerprint(one), name
 
 

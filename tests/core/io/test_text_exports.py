@@ -15,10 +15,10 @@ from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.loop import within
 from core.graph.model import Constant, Graph, Operation
-from core.io.dot import to_dot
-from core.io.graphdef import from_pb
-from core.io.open import read
-from core.io.python import to_python
+from core.io.graphviz import to_dot
+from core.io.open_document import read
+from core.io.script.python_script import to_python
+from core.io.tensorflow.graphdef_import import from_pb
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, Tensor
 from tests.examples.build import EXAMPLES, FOLDER

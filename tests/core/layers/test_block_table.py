@@ -20,9 +20,9 @@ from core.graph.dtypes import DType, Shape, TensorType
 from core.graph.model import Graph, Operation, TensorRef
 from core.graph.scopes import is_inside
 from core.host.evaluator import Evaluator
-from core.io import store
-from core.io.graphdef import from_pb
-from core.io.graphdef_export import to_pb
+from core.io.native import gradstep_file
+from core.io.tensorflow.graphdef_export import to_pb
+from core.io.tensorflow.graphdef_import import from_pb
 from core.layers.block_expansion import expand
 from core.layers.block_table import all_blocks, find_block
 from core.ops.build.builder import GraphBuilder, call
@@ -183,7 +183,7 @@ def test_whether_it_trains_can_be_decided_when_it_runs() -> None:
 
 def test_files_know_what_is_trained_and_what_updates() -> None:
     document, _ = add_block(Document(), "batch_norm", (0, 0))
-    saved = store.from_bytes(store.to_bytes(document))
+    saved = gradstep_file.from_bytes(gradstep_file.to_bytes(document))
     for again in (saved.graph, from_pb(to_pb(document)).graph):
         trained = [op.name for op in again if is_trainable(op)]
         assert sorted(trained) == ["batch_norm/beta", "batch_norm/gamma"]

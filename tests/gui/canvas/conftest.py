@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 from core.host import messages
 from core.host.devices import CpuOnly
 from core.host.service import EngineService
-from core.io.open import read
+from core.io.open_document import read
 from gui import theme, workspace
 from gui.canvas import hit, polyline
 from gui.canvas.view import GraphView

@@ -9,7 +9,7 @@ import pytest
 from core.document.document import Document, View
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Edge, Graph, Operation, TensorRef
-from core.io.open import read
+from core.io.open_document import read
 from core.ops.typing.flatten_loops import closed, opened, shown_as
 from gui import commands
 from gui.canvas.visible import VisibleGraph

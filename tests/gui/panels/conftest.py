@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 from core.document.document import Document
 from core.host import messages
 from core.host.service import EngineService
-from core.io.open import read
+from core.io.open_document import read
 from gui import theme, workspace
 from gui.theme import ASSETS
 from tests.support.deleting import delete

@@ -14,7 +14,7 @@ from core.graph.dtypes import Shape
 from core.graph.model import Constant, TensorRef
 from core.graph.problems import Problem
 from core.host.messages import ErrorInfo, Why
-from core.io.graphdef import from_pb
+from core.io.tensorflow.graphdef_import import from_pb
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder
 from gui import commands

@@ -10,7 +10,7 @@ from core.debug.breaks.breakpoints import Breakpoint
 from core.document.document import Document, View
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Graph, Operation, TensorRef
-from core.io import store
+from core.io.native import gradstep_file
 
 pytestmark = pytest.mark.xvfb
 CLOSED = frozenset({"head", "head/inner", "tail"})
@@ -50,7 +50,7 @@ def is_plain(user, name: str) -> bool:
 
 def test_what_is_found_is_shown(user, tmp_path) -> None:
     path = tmp_path / "nested.gradstep"
-    store.save(path, document())
+    gradstep_file.save(path, document())
     user.open(path)
     user.key("Ctrl+F")
     field = user.find("node_finder.field")

@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from core.autodiff.reverse.gradient_request import GradientRequest
 from core.document.document import Document, Optimizer, View
 from core.graph.model import Constant
-from core.io import store
+from core.io.native import gradstep_file
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder
 from tests.support.controls import LEFT
@@ -50,7 +50,7 @@ def rows(user) -> list[str]:
 
 def test_nan_is_seen_explained_and_gone_back_to(user, tmp_path) -> None:
     path = tmp_path / "diverging.gradstep"
-    store.save(path, document())
+    gradstep_file.save(path, document())
     user.open(path)
     user.show_tab("Problems")
     for _ in range(4):

@@ -10,7 +10,7 @@ import pytest
 from core.document import document_edits
 from core.document.document import CodeItem, CodeKind
 from core.graph.model import TensorRef
-from core.io import store
+from core.io.native import gradstep_file
 
 pytestmark = pytest.mark.xvfb
 
@@ -25,12 +25,12 @@ def trace(tmp_path, monkeypatch) -> Path:
 def make_document(path: Path, tutorial: Path) -> None:
     """The tutorial with `e` as a Python function that leaves a trace: on import, and when it is
     called."""
-    document = document_edits.to_pyfunc(store.load(tutorial), "e", [TensorRef("d")])
+    document = document_edits.to_pyfunc(gradstep_file.load(tutorial), "e", [TensorRef("d")])
     token = document.graph["e"].attrs["token"]
     touch = "open(os.environ['GRADSTEP_TRACE'], 'a').close()"
     source = f"import os\n\n{touch}\n\ndef forward(c, k, d):\n    {touch}\n    return c + k\n"
     item = CodeItem(token, CodeKind.PYFUNC, source)
-    store.save(path, document_edits.set_code(document, item))
+    gradstep_file.save(path, document_edits.set_code(document, item))
 
 
 def test_nothing_runs_until_it_is_trusted(trace, user, examples, tmp_path) -> None:

@@ -12,10 +12,10 @@ from core.autodiff.reverse.tf_gradients import gradients
 from core.document.document import Document
 from core.engine.run.tf_session import Session
 from core.graph.model import Graph
-from core.io.export import to_bytes
-from core.io.graphdef import from_pb, from_pbtxt
-from core.io.graphdef_export import to_graphdef
-from core.io.open import read
+from core.io.export_document import to_bytes
+from core.io.open_document import read
+from core.io.tensorflow.graphdef_export import to_graphdef
+from core.io.tensorflow.graphdef_import import from_pb, from_pbtxt
 from core.ops.build.builder import GraphBuilder, Tensor
 from tests.oracle.compare import as_array, is_tensor
 from tests.oracle.table import DOCUMENTATION, Case, checks

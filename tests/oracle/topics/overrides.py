@@ -10,8 +10,8 @@ import numpy as np
 from core.autodiff.reverse.gradient_request import Override, OverrideKind
 from core.autodiff.reverse.tf_gradients import gradients
 from core.document.document import Document
-from core.io.export import to_bytes
-from core.io.graphdef import from_pb
+from core.io.export_document import to_bytes
+from core.io.tensorflow.graphdef_import import from_pb
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, Tensor, call
 from tests.oracle.program import Program

@@ -9,7 +9,7 @@ import numpy as np
 
 from core.engine.run.tf_session import Session
 from core.io.event_files import EventFile
-from core.io.tensor_json import number_to_json
+from core.io.native.tensor_json import number_to_json
 from core.ops.build.builder import GraphBuilder, Tensor, call
 from core.ops.formats.protobuf import length_fields
 from tests.oracle.program import Program

@@ -18,8 +18,8 @@ from core.autodiff.reverse.gradient_request import GradientRequest
 from core.document.document import Document
 from core.engine.run.tf_session import Session
 from core.graph.model import Graph, TensorRef
-from core.io.graphdef import from_pb
-from core.io.open import read
+from core.io.open_document import read
+from core.io.tensorflow.graphdef_import import from_pb
 from core.ops.build.variable import VARIABLES, is_trainable
 from tests.support import gradient_facts as facts
 from tests.support import oracle

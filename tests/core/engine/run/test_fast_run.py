@@ -11,7 +11,7 @@ from core.engine.run.tf_session import Session
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Graph
 from core.host.derive import derive
-from core.io.store import load
+from core.io.native.gradstep_file import load
 from core.ops.build.builder import GraphBuilder
 from tests.examples.build import FOLDER, THREADED
 

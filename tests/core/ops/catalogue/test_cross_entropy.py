@@ -10,7 +10,7 @@ import pytest
 from core.document.document import Document
 from core.errors import GradstepError
 from core.graph.model import Operation
-from core.io.graphdef_export import to_graphdef
+from core.io.tensorflow.graphdef_export import to_graphdef
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder
 from core.ops.declare.system_rules import OutOfRange, Rules

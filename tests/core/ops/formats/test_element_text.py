@@ -12,7 +12,7 @@ from core.document.document import Document
 from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType
-from core.io.export import to_bytes
+from core.io.export_document import to_bytes
 from core.ops.build.builder import GraphBuilder
 from core.ops.formats.protobuf import bytes_field, float_field, length_fields
 from tests.support.summary_messages import buckets, decode, summary

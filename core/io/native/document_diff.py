@@ -1,0 +1,262 @@
+"""The difference between two documents as a record, and its application: only what changed."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from math import isfinite
+from typing import Any
+
+import msgspec
+import numpy as np
+from msgspec import field
+
+from core.document.document import Document, View
+from core.errors import GradstepError
+from core.graph.changes import alike
+from core.graph.model import Graph, Operation
+from core.io.disk.memory_budget import Budget
+from core.io.native import file_schema, npy
+from core.io.native.document_records import put_together, take_apart
+from core.io.native.zip_archive import Archive, pack
+from core.json_text import UNREADABLE, why_unreadable
+
+KEYED = ("initial", "feeds", "code")  # parts that change entry by entry
+_WHOLE = tuple(f.name for f in fields(Document) if f.name not in ("graph", "view", *KEYED))
+_COLLAPSED = "collapsed"
+Point = tuple[float, float]
+_MEMBER = "difference.json"
+
+
+class DifferenceRecord(file_schema.Record):
+    """document, view: what is new, and nothing else, as a file would hold it.
+
+    removed:  operations that are gone.
+    inserted: operation -> new ones that come right after it, in order; "" for the beginning. New
+              ones that are not named here come last.
+    order:    all operations, where those that stay have changed places; else empty.
+    dropped:  "initial", "feeds", "code" or "positions" -> entries that are gone.
+    replaced: other parts of the document that `document` and `view` hold as a whole.
+    """
+
+    document: file_schema.DocumentRecord
+    view: file_schema.ViewRecord
+    removed: list[str] = field(default_factory=list)
+    inserted: dict[str, list[str]] = field(default_factory=dict)
+    order: list[str] = field(default_factory=list)
+    dropped: dict[str, list[str]] = field(default_factory=dict)
+    replaced: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A record, and the buffers that it refers to by name: tensors as .npy, sources as text."""
+
+    record: DifferenceRecord
+    members: Mapping[str, bytes]
+
+    def __bool__(self) -> bool:
+        """Whether it changes anything."""
+        return self.record != _NOTHING
+
+    def to_bytes(self) -> bytes:
+        """For a file. Raises GradstepError."""
+        try:
+            text = msgspec.json.encode(self.record)
+        except UnicodeEncodeError as error:
+            raise GradstepError(
+                f"a name cannot be saved as text: {error}", kind="FileError"
+            ) from None
+        return pack({_MEMBER: text, **self.members})
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Difference:
+        """The inverse of `to_bytes`. Raises GradstepError."""
+        archive = Archive(data, Budget.unlimited())
+        try:
+            record = msgspec.json.decode(archive.text(_MEMBER), type=DifferenceRecord)
+        except UNREADABLE as error:
+            raise GradstepError(
+                f"{_MEMBER} is not valid: {why_unreadable(error)}", kind="FileError"
+            ) from None
+        names = (name for name in archive if name not in (_MEMBER, "mimetype"))
+        return cls(record, {name: archive.raw(name) for name in names})
+
+
+def differences(before: Document, after: Document) -> Difference:
+    """What makes `after` of `before`. Where they share operations, it costs what changed, and a
+    look at each name. Raises GradstepError for what the format cannot hold."""
+    old, new = before.graph.operations, after.graph.operations
+    same = old is new
+    put = {} if same else {n: op for n, op in new.items() if n not in old or not alike(op, old[n])}
+    parts: dict[str, Any] = {n: _changed(getattr(before, n), getattr(after, n)) for n in KEYED}
+    places, nowhere = _placed(before.view, after.view)
+    replaced = [n for n in _WHOLE if not _same(getattr(before, n), getattr(after, n))]
+    folded = not _same(before.view.collapsed, after.view.collapsed)
+    view = View(places, after.view.collapsed if folded else frozenset())
+    parts.update((name, getattr(after, name)) for name in replaced)
+    news = take_apart(Document(graph=Graph(put), view=view, **parts))
+    dropped = {name: _gone(getattr(before, name), getattr(after, name)) for name in KEYED}
+    dropped["positions"] = nowhere
+    record = DifferenceRecord(
+        document=news.document,
+        view=news.view,
+        removed=[] if same else _gone(old, new),
+        dropped={name: gone for name, gone in dropped.items() if gone},
+        replaced=[*replaced, _COLLAPSED] if folded else replaced,
+    )
+    if not same:
+        _keep_order(record, old, new)
+    return Difference(record, news.members)
+
+
+def apply(before: Document, difference: Difference) -> Document:
+    """What `differences(before, after)` was made of: its file is that of `after` to the last bit.
+    What did not change is shared with `before`. Raises GradstepError where that was another one."""
+    record = difference.record
+    unknown = {*record.replaced} - {*_WHOLE, _COLLAPSED}
+    if unknown:
+        raise _misfit(f"there is no part {min(unknown)!r}")
+    news = put_together(record.document, record.view, _Members(difference.members))
+    changes: dict[str, Any] = {n: getattr(news, n) for n in record.replaced if n != _COLLAPSED}
+    for name in KEYED:
+        gone, came = record.dropped.get(name, []), getattr(news, name)
+        if gone or came:
+            changes[name] = _merged(getattr(before, name), gone, came)
+    return replace(
+        before,
+        graph=_graph(before.graph, record, news.graph.operations),
+        view=_view(before.view, record, news.view),
+        **changes,
+    )
+
+
+# -- operations --------------------------------------------------------------------------------
+
+
+def _keep_order(
+    record: DifferenceRecord, old: Mapping[str, Operation], new: Mapping[str, Operation]
+) -> None:
+    if [n for n in old if n in new] != [n for n in new if n in old]:
+        record.order = list(new)
+        return
+    if old.keys() >= new.keys():
+        return
+    run: list[str] = []
+    last = ""
+    for name in new:
+        if name not in old:
+            run.append(name)
+            continue
+        if run:
+            record.inserted[last] = run
+        run, last = [], name
+
+
+def _graph(before: Graph, record: DifferenceRecord, put: Mapping[str, Operation]) -> Graph:
+    if not (put or record.removed or record.order):
+        return before
+    merged = _merged(before.operations, record.removed, put)
+    order = record.order or (_woven(merged, record.inserted) if record.inserted else merged)
+    try:
+        operations = {name: merged[name] for name in order}
+    except KeyError as error:
+        raise _misfit(f"there is no operation {error.args[0]!r}") from None
+    if len(operations) != len(merged):
+        raise _misfit("an operation has no place")
+    return Graph(operations)
+
+
+def _woven(merged: Iterable[str], inserted: Mapping[str, list[str]]) -> list[str]:
+    """The names in order, each run of new ones after the operation that it follows."""
+    moved = {name for run in inserted.values() for name in run}
+    order = list(inserted.get("", ()))
+    for name in merged:
+        if name not in moved:
+            order.append(name)
+            order.extend(inserted.get(name, ()))
+    return order
+
+
+# -- entries of maps ---------------------------------------------------------------------------
+
+
+def _changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    if old is new:
+        return {}
+    return {n: v for n, v in new.items() if n not in old or not _same(old[n], v)}
+
+
+def _gone(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    return [] if old is new else [name for name in old if name not in new]
+
+
+def _merged(old: Mapping[str, Any], gone: Iterable[str], came: Mapping[str, Any]) -> dict[str, Any]:
+    kept = dict(old)
+    for name in gone:
+        if kept.pop(name, None) is None:
+            raise _misfit(f"there is no {name!r}")
+    return {**kept, **came}
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether a file holds the same of both: 1, 1.0 and True are equal, and so are 0.0 and -0.0."""
+    return a is b or (a == b and repr(a) == repr(b))
+
+
+# -- the view ----------------------------------------------------------------------------------
+
+
+def _placed(before: View, after: View) -> tuple[dict[str, Point], list[str]]:
+    """Nodes that stand elsewhere now, and those that stand nowhere; a file holds no position that
+    is not a number."""
+    old, new = before.positions, after.positions
+    moved = _changed(old, new)
+    nowhere = [*_gone(old, new), *(n for n in moved if not _is_place(new[n]) and n in old)]
+    placed = {name: place for name, place in moved.items() if _is_place(place)}
+    return placed, [name for name in nowhere if _is_place(old[name])]
+
+
+def _is_place(point: Point) -> bool:
+    return isfinite(sum(point))
+
+
+def _view(before: View, record: DifferenceRecord, news: View) -> View:
+    gone = record.dropped.get("positions", [])
+    folded = _COLLAPSED in record.replaced
+    if not (gone or news.positions or folded):
+        return before
+    return View(
+        _merged(before.positions, gone, news.positions),
+        news.collapsed if folded else before.collapsed,
+    )
+
+
+# -- buffers -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Members:
+    """The members of a difference as `put_together` reads them."""
+
+    members: Mapping[str, bytes]
+
+    def text(self, name: str) -> str:
+        return str(self._bytes(name), "utf-8")
+
+    def tensor(self, name: str) -> np.ndarray:
+        data = self._bytes(name)
+        return npy.read(io.BytesIO(data), len(data), name)
+
+    def _bytes(self, name: str) -> bytes:
+        if name not in self.members:
+            raise _misfit(f"{name} is missing")
+        return self.members[name]
+
+
+def _misfit(why: str) -> GradstepError:
+    return GradstepError(f"the difference does not fit the document: {why}", kind="FileError")
+
+
+_NOTHING = differences(Document(), Document()).record

@@ -1,0 +1,4 @@
+"""A document as a Python script for TensorFlow 1.
+
+python_script.py is the door.
+"""

@@ -1,0 +1,248 @@
+"""A document as a Python script for TensorFlow: the same graph, asked for the same values."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from core.document.document import CodeKind, Document
+from core.errors import GradstepError
+from core.graph.dtypes import DType, Shape
+from core.graph.loop import everywhere
+from core.graph.model import PYTHON_OPS, Constant, Operation, TensorRef
+from core.graph.splat_array import element_of, is_splat
+from core.io.script.script_conds import HELPER as BRANCHES
+from core.io.script.script_conds import has_branches_in_loops
+from core.io.script.script_functions import called, functions
+from core.io.script.script_loops import reserving, statements
+from core.io.script.script_nodes import created, is_passed_on, preparing
+from core.io.script.script_optimizers import training_steps
+from core.io.script.script_threads import HELPER, starting
+from core.io.tensorflow.graphdef_lowering import lowered, with_requests
+from core.ops.declare.table import OpDef, lookup
+from core.ops.typing.inference import declared
+
+_HEAD = '''\
+"""{title} (made by Gradstep)."""
+
+import numpy as np
+import tensorflow as tf
+
+tf1 = tf.compat.v1
+tf1.disable_v2_behavior()
+graph = tf1.get_default_graph()
+known = {{}}  # tensors that TensorFlow calls otherwise
+
+
+def tensor(name):
+    if name in known:
+        return known[name]
+    return graph.get_tensor_by_name(name if ":" in name else name + ":0")
+
+
+def operation(name):
+    return known[name].op if name in known else graph.get_operation_by_name(name)
+
+
+def variable(name):
+    return next(v for v in tf1.global_variables() if v.op.name == name)
+
+'''
+_ON_ARRAYS = '''
+def on_arrays(function):
+    """A gradient function that calls `function` on NumPy arrays."""
+
+    def gradient(op, *grads):
+        def filled(*arrays):
+            found = function(*arrays)
+            found = list(found) if isinstance(found, (list, tuple)) else [found]
+            pairs = zip(found, arrays[len(grads):])
+            return [np.zeros_like(x) if g is None else g for g, x in pairs]
+
+        inputs = list(op.inputs)
+        found = tf1.py_func(filled, [*grads, *inputs], [x.dtype.base_dtype for x in inputs])
+        for g, x in zip(found, inputs):
+            g.set_shape(x.shape)
+        return found
+
+    return gradient
+'''
+_LARGE = 4096  # elements; a longer constant has no place in a script
+# Where tf.raw_ops calls an argument otherwise than the op's definition does.
+_RENAMED = {
+    "Select": {"t": "x", "e": "y"},
+    "ExpandDims": {"dim": "axis"},
+    "Squeeze": {"squeeze_dims": "axis"},
+    "Where": {"input": "condition"},
+    **{type: {"split_dim": "axis"} for type in ("Split", "SplitV")},
+    **{
+        type: {"reduction_indices": "axis"}
+        for type in ("All", "Any", "EuclideanNorm", "Max", "Mean", "Min", "Prod", "Sum")
+    },
+}
+# Attributes that tf.raw_ops finds out by itself.
+_IMPLIED = {
+    "AssignVariableOp": {"dtype"},
+    "AssignAddVariableOp": {"dtype"},
+    "AssignSubVariableOp": {"dtype"},
+    "IsVariableInitialized": {"dtype"},
+}
+
+
+def to_python(document: Document) -> bytes:
+    """The script, as UTF-8. Raises GradstepError for a graph that a script cannot hold."""
+    graph = everywhere(document.graph, lambda part: with_requests(part, document.request))
+    graph = everywhere(graph, lambda part: lowered(part, declared(part)))
+    title = " ".join(document.title.replace("\\", "").replace('"', "'").split())
+    parts = [_HEAD.format(title=title or "A graph")]
+    if any(item.kind is CodeKind.NUMPY_GRADIENT for item in document.code.values()):
+        parts.append(_ON_ARRAYS)
+    if document.threads:
+        parts.append(HELPER)
+    if has_branches_in_loops(graph):
+        parts.append(BRANCHES)
+    parts += preparing(document)
+    parts += functions(document.code.values())
+    parts += reserving(graph)
+    parts += statements(graph, lambda op: _statement(op, document))
+    parts += _session(document)
+    return ("\n".join(parts) + "\n").encode()
+
+
+def _statement(op: Operation, document: Document) -> str:
+    line = _call(op, document)
+    if op.gradient_op_type:
+        mapping = f"{{{op.type!r}: {op.gradient_op_type!r}}}"
+        line = f"with graph.gradient_override_map({mapping}):\n    {line}"
+    if op.control_inputs:
+        needed = ", ".join(f"operation({name!r})" for name in op.control_inputs)
+        inner = line.replace("\n", "\n    ")
+        line = f"with tf1.control_dependencies([{needed}]):\n    {inner}"
+    return line
+
+
+def _call(op: Operation, document: Document) -> str:
+    name = f"name={op.name!r}"
+    if is_passed_on(op):
+        return created(op, [_input(ref, op) for ref in op.inputs])
+    if op.type == "Placeholder":
+        shape = _value(op.attrs.get("shape", Shape(None)))
+        return f"tf1.placeholder({_value(_attr(op, 'dtype'))}, {shape}, {name})"
+    if op.type == "Const":
+        return f"tf.constant({_value(_attr(op, 'value'))}, {name})"
+    if op.type in ("VariableV2", "VarHandleOp") and op.name in document.initial:
+        kind = f"use_resource={op.type == 'VarHandleOp'}"
+        return f"tf1.Variable({_value(document.initial[op.name])}, {name}, {kind})"
+    if op.type in PYTHON_OPS:
+        item = document.code.get(str(op.attrs.get("token")))
+        inputs = ", ".join(_input(ref, op) for ref in op.inputs)
+        return f"tf1.py_func({called(item)}, [{inputs}], {_value(_attr(op, 'Tout'))}, {name})"
+    return f"tf.raw_ops.{op.type}({', '.join([*_arguments(op, lookup(op.type, op.name)), name])})"
+
+
+def _attr(op: Operation, name: str) -> Any:
+    return lookup(op.type, op.name).attr(op, name)
+
+
+def _arguments(op: Operation, definition: OpDef) -> Iterable[str]:
+    renamed = _RENAMED.get(op.type, {})
+    grouped: dict[str, list[str]] = {spec.name: [] for spec in definition.inputs}
+    for given, ref in zip(definition.arity(len(op.inputs)), op.inputs, strict=True):
+        grouped[given.partition("[")[0]].append(_input(ref, op))
+    for spec in definition.inputs:
+        tensors = ", ".join(grouped[spec.name])
+        yield f"{renamed.get(spec.name, spec.name)}={f'[{tensors}]' if spec.variadic else tensors}"
+    derived = {*definition.type_attrs, *_IMPLIED.get(op.type, ())}
+    for key, value in op.attrs.items():
+        if key in definition.attrs and key not in derived:
+            text = _value(value)
+            if isinstance(value, Constant):
+                text = f"tf.make_tensor_proto({text})"
+            yield f"{renamed.get(key, key)}={text}"
+    if op.type == "VarHandleOp" and "shared_name" not in op.attrs:
+        yield f"shared_name={op.name!r}"  # without one, all handles are one variable there
+
+
+def _input(ref: TensorRef | None, op: Operation) -> str:
+    if ref is None:
+        raise GradstepError(
+            f"an input of '{op.name}' is not connected",
+            kind="ValueError",
+            node=op.name,
+            hint="connect it before exporting",
+        )
+    return _tensor(ref)
+
+
+def _tensor(ref: TensorRef) -> str:
+    return f"tensor({ref.short!r})"
+
+
+def _session(document: Document) -> list[str]:
+    request = document.request
+    lines = [""]
+    steps = training_steps(document)
+    fetches = [_tensor(ref) for ref in document.fetches or request.of]
+    if request.of:
+        arguments = [_tensors(request.of), _tensors(request.wrt)]
+        if request.stops:
+            arguments.append(f"stop_gradients={_tensors(sorted(request.stops, key=str))}")
+        lines.append(f"gradients = tf1.gradients({', '.join(arguments)})")
+        fetches.append("[g for g in gradients if g is not None]")
+    lines += [line for step in steps for line in step.lines]
+    feeds = [f"{_tensor(TensorRef.parse(n))}: {_value(v)}" for n, v in document.feeds.items()]
+    init = (
+        f"operation({document.init!r})" if document.init else "tf1.global_variables_initializer()"
+    )
+    lines += ["with tf1.Session() as session:", f"    session.run({init})"]
+    run = [step.name for step in steps if step.enabled]
+    if fetches or run or document.threads:
+        lines.append(f"    feeds = {{{', '.join(feeds)}}}")
+    lines += starting(document)
+    lines += [f"    print(session.run({fetch}, feeds))" for fetch in fetches]
+    if run:
+        lines.append(f"    session.run([{', '.join(run)}], feeds)")
+    return lines
+
+
+def _tensors(refs: Iterable[TensorRef]) -> str:
+    return f"[{', '.join(_tensor(ref) for ref in refs)}]"
+
+
+def _value(value: Any) -> str:
+    """Python text of an attribute value."""
+    if isinstance(value, DType):
+        return f"tf.{value.value}"
+    if isinstance(value, Shape):
+        return "None" if value.dims is None else repr(list(value.dims))
+    if isinstance(value, Constant):
+        return _array(value.array)
+    if isinstance(value, tuple):
+        return "[" + ", ".join(_value(v) for v in value) + "]"
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"float({str(value)!r})"
+    return repr(value)
+
+
+def _array(array: np.ndarray) -> str:
+    if is_splat(array):
+        return f"np.broadcast_to({_array(element_of(array))}, {array.shape})"
+    if array.size > _LARGE:
+        raise GradstepError(
+            f"a constant of {array.size} elements is too long for a script",
+            kind="FileError",
+            hint="convert to .pb instead",
+        )
+    if array.dtype.kind == "f":
+        # The fewest digits that give each element back.
+        values = np.array([float(str(x)) for x in array.ravel()]).reshape(array.shape).tolist()
+    else:
+        values = array.tolist()
+    dtype = {"object": "object", "bool": "bool"}.get(array.dtype.name, f"np.{array.dtype.name}")
+    text = re.sub(r"\b(nan|inf)\b", r"np.\1", repr(values)) if dtype != "object" else repr(values)
+    shape = f".reshape({array.shape})" if array.size == 0 else ""
+    return f"np.array({text}, {dtype}){shape}"

@@ -1,0 +1,154 @@
+"""Importing TensorFlow GraphDefs: .pb and .pbtxt."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import Any
+
+from core.autodiff.recognition.gradient_names import gradient_scopes
+from core.document.document import Document
+from core.document.queue_threads import enqueuers
+from core.errors import GradstepError
+from core.garbage_collection import collector_paused
+from core.graph.model import Graph, Operation, TensorRef, predecessors
+from core.io.disk.memory_budget import Budget, OverBudgetError, in_words
+from core.io.file_errors import inside
+from core.io.tensorflow.graphdef_attributes import read_attribute
+from core.io.tensorflow.graphdef_initializers import with_initializer
+from core.io.tensorflow.graphdef_loops import with_loops
+from core.io.tensorflow.graphdef_phases import with_phases
+from core.io.tensorflow.graphdef_proto import message
+from core.io.tensorflow.graphdef_roles import run_targets
+from core.io.tensorflow.graphdef_stream import GraphDefParts
+from core.io.tensorflow.graphdef_training import with_training
+
+TEXT = 100  # bytes that reading a graph as text takes, for each of its own
+_HINT = "save it again with tf.io.write_graph"
+
+
+def from_pb(data: bytes, name: str = "", budget: Budget | None = None) -> Document:
+    """The document in a binary GraphDef; `name` is the file's, for messages and the title. What
+    Gradstep cannot run of it is kept, and a problem at its node. Raises GradstepError (FileError),
+    or OverBudgetError where it takes more memory than `budget` allows.
+    """
+    try:
+        found = GraphDefParts(data, budget or Budget())
+    except OverBudgetError as error:
+        raise error.inside(name or "the file") from None
+    except GradstepError as error:
+        what = _what_it_is(data, name)
+        raise _bad(name, f"{what} ({error.message})", error.hint) from None
+    if not found.node:
+        raise _bad(name, _what_it_is(data, name), _HINT)
+    return to_document(found, name)
+
+
+def _what_it_is(data: bytes, name: str) -> str:
+    from core.io.sniff.file_kinds import kind_of
+    from core.io.sniff.file_sample import Sample
+
+    kind = kind_of(Sample.of_bytes(data, name))
+    if kind.name != "graphdef":
+        return f"is not a GraphDef: it is {kind.what}"
+    return "is a GraphDef that is cut off or damaged"
+
+
+def from_pbtxt(data: bytes, name: str = "", budget: Budget | None = None) -> Document:
+    """The document in a GraphDef written as text; otherwise like `from_pb`."""
+    from google.protobuf import text_format
+
+    proto = message("GraphDef")()
+    try:
+        (budget or Budget()).take(TEXT * len(data), f"a graph as {in_words(len(data))} of text")
+        text_format.Parse(data.decode(), proto)
+    except OverBudgetError as error:
+        error.hint = f"save the graph as a binary GraphDef (.pb), or {error.hint}"
+        raise error.inside(name or "the file") from None
+    except UnicodeDecodeError:
+        raise _bad(name, "is not text", "a binary GraphDef is named .pb") from None
+    except (text_format.ParseError, RecursionError) as error:
+        reason = str(error).partition("\n")[0]
+        raise _bad(name, f"is not a GraphDef as text: {reason}", "correct that line") from None
+    return from_pb(proto.SerializeToString(), name, budget)
+
+
+@collector_paused()
+def to_document(proto: Any, name: str = "") -> Document:
+    """The document of a GraphDef message; see `from_pb`."""
+    graph = to_graph(proto, name)
+    scopes = gradient_scopes(graph.operations.keys())
+    graph = _with_loops(with_phases(graph, scopes), name)
+    _refuse_cycle(graph, name)
+    graph, imported = with_training(graph, scopes)
+    graph, init = with_initializer(graph)
+    return Document(
+        graph=graph,
+        init=init,
+        targets=run_targets(graph, init),
+        threads=enqueuers(graph),
+        imported=imported,
+        title=PurePath(name).name,
+        functions=proto.library.SerializeToString(deterministic=True),
+    )
+
+
+def to_graph(proto: Any, name: str = "") -> Graph:
+    """The graph of a GraphDef message, whatever op types it holds. Raises GradstepError."""
+    if not proto.node:
+        raise _bad(name, "holds no nodes, so it is not a GraphDef (or an empty one)", _HINT)
+    operations: dict[str, Operation] = {}
+    for node in proto.node:
+        if not node.name or not node.op:
+            raise _bad(name, "has a node without a name or type, so it is not a GraphDef", _HINT)
+        if node.name in operations:
+            raise _bad(name, f"has two nodes named '{node.name}'", _HINT)
+        operations[node.name] = _operation(node, name)
+    graph = Graph(operations)
+    _refuse_dangling(graph, name)
+    return graph
+
+
+def _operation(node: Any, file: str) -> Operation:
+    try:
+        attrs = {key: read_attribute(node.attr[key]) for key in sorted(node.attr)}
+    except GradstepError as error:
+        place = f"{file or 'the file'}: node '{node.name}'"
+        raise inside(place, error.at(node.name)) from None
+    return Operation(
+        name=node.name,
+        type=node.op,
+        inputs=tuple(TensorRef.parse(text) for text in node.input if text[:1] != "^"),
+        control_inputs=tuple(text[1:] for text in node.input if text[:1] == "^"),
+        attrs=attrs,
+        device=node.device,
+    )
+
+
+def _refuse_dangling(graph: Graph, file: str) -> None:
+    for op in graph:
+        for needed in predecessors(op):
+            if needed not in graph:
+                raise GradstepError(
+                    f"{file}: node '{op.name}' takes '{needed}', which is not in the file",
+                    kind="FileError",
+                    node=op.name,
+                    hint="the file is damaged, or only a part of a graph",
+                )
+
+
+def _with_loops(graph: Graph, file: str) -> Graph:
+    try:
+        return with_loops(graph)
+    except GradstepError as error:
+        raise inside(file or "the file", error) from None
+
+
+def _refuse_cycle(graph: Graph, file: str) -> None:
+    try:
+        graph.order  # noqa: B018 - found on the first look
+    except GradstepError as error:
+        raise inside(file or "the file", error) from None
+
+
+def _bad(file: str, what: str, hint: str) -> GradstepError:
+    return GradstepError(f"{file or 'the file'} {what}", kind="FileError", hint=hint)

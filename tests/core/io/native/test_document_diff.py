@@ -1,0 +1,149 @@
+"""A difference between two documents, put on the first, gives the second to the last bit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.autodiff.reverse.gradient_request import GradientRequest
+from core.document import document_edits
+from core.document.document import CodeItem, CodeKind, Document, View
+from core.errors import GradstepError
+from core.graph.model import Constant, Graph, Operation, TensorRef
+from core.io.native import gradstep_file
+from core.io.native.document_diff import Difference, apply, differences
+from tests.core.io.documents import documents
+from tests.support.edited_graphs import edited
+
+EXAMPLES = Path(__file__).parents[4] / "assets" / "examples"
+NAMES = ("tutorial", "batch_norm_updates", "while_loop", "queue_train_validation", "override_add")
+
+
+@cache
+def example(name: str) -> Document:
+    return gradstep_file.load(EXAMPLES / f"{name}.gradstep")
+
+
+def assert_leads_to(before: Document, after: Document) -> Difference:
+    """It does, also through its bytes."""
+    found = differences(before, after)
+    for difference in (found, Difference.from_bytes(found.to_bytes())):
+        assert gradstep_file.to_bytes(apply(before, difference)) == gradstep_file.to_bytes(after)
+    return found
+
+
+@given(documents, documents)
+@settings(max_examples=30)
+def test_between_any_two_documents(before: Document, after: Document) -> None:
+    assert_leads_to(before, after)
+
+
+def _edit(document: Document, draw: Any) -> Document:
+    names = sorted(document.graph.operations)
+    some = draw(st.sampled_from(names)) if names else ""
+    kind = draw(st.sampled_from(("graph", "add", "remove", "rename", "copy", "move", "rest")))
+    if kind == "graph":
+        return document.with_(graph=edited(document.graph, set(), draw))
+    if kind == "add" or not some:
+        return document_edits.add_operation(document, "VariableV2", (1.0, -0.0), "new")[0]
+    if kind == "remove":
+        return document_edits.remove_operations(document, [some])
+    if kind == "rename":
+        return document_edits.rename_operation(document, some, f"{some}_2")
+    if kind == "copy":
+        return document_edits.duplicate_operations(
+            document, draw(st.lists(st.sampled_from(names)))
+        )[0]
+    if kind == "move":
+        return document_edits.move(document, {some: (draw(st.sampled_from((0.0, -0.0, 7.5))), 2.0)})
+    array = draw(st.sampled_from((np.float32(-0.0), np.float32(0.0), np.arange(99))))
+    return draw(
+        st.sampled_from(
+            (
+                document.with_(feeds={**document.feeds, some: Constant(array)}),
+                document.with_(initial={}),
+                document.with_(note="n", fetches=(TensorRef(some),)),
+                document.with_(request=GradientRequest(of=(TensorRef(some),))),
+                document.with_(code={"f": CodeItem("f", CodeKind.PYFUNC, f"# {some}")}),
+                document.with_(view=replace(document.view, collapsed=frozenset((some,)))),
+            )
+        )
+    )
+
+
+@given(st.sampled_from(NAMES), st.data())
+@settings(max_examples=40)
+def test_after_edits_of_examples(name: str, data: Any) -> None:
+    """One by one, as a journal has them, and all at once."""
+    first = kept = current = example(name)
+    for _ in range(data.draw(st.integers(1, 4))):
+        try:
+            after = _edit(current, data.draw)
+        except GradstepError:
+            continue
+        kept = apply(kept, Difference.from_bytes(differences(current, after).to_bytes()))
+        current = after
+    assert gradstep_file.to_bytes(kept) == gradstep_file.to_bytes(current)
+    assert_leads_to(first, current)
+    assert_leads_to(current, first)
+
+
+def test_only_what_changed_is_in_it() -> None:
+    before = example("tutorial")
+    after = document_edits.move(before, {"e": (1.0, 2.0)})
+    record = differences(before, after).record
+    assert record.view.positions == {"e": (1.0, 2.0)}
+    assert record.document.operations == []
+    assert not record.document.feeds
+    assert apply(before, differences(before, after)).graph is before.graph
+    assert not differences(before, before)
+    assert differences(before, after)
+
+
+def test_what_did_not_change_is_shared() -> None:
+    before = example("tutorial")
+    after = document_edits.add_operation(before, "Tanh", (0.0, 0.0), "t")[0]
+    again = apply(before, differences(before, after))
+    assert all(again.graph[op.name] is op for op in before.graph)
+    assert again.feeds is before.feeds
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [(1, 1.0), (1, True), (0.0, -0.0)], ids=["int", "bool", "sign"]
+)
+def test_equal_attributes_that_are_not_the_same(old: object, new: object) -> None:
+    def with_(value: object) -> Document:
+        return Document(graph=Graph.of([Operation("a", "A", attrs={"n": value})]))
+
+    assert_leads_to(with_(old), with_(new))
+
+
+def test_a_difference_from_another_document_is_refused() -> None:
+    one = example("tutorial")
+    less = document_edits.remove_operations(one, ["e"])
+    with pytest.raises(GradstepError, match="does not fit"):
+        apply(less, differences(one, less))
+    far = one.with_(view=View({}))
+    with pytest.raises(GradstepError, match="does not fit"):
+        apply(far, differences(one, far))
+
+
+@pytest.mark.parametrize(
+    "names", ["abcd", "dcba", "acbd", "xabcd", "axxbcd", "abxcyd", "bxda", "ad", "", "xcyaz"]
+)
+def test_the_order_of_operations(names: str) -> None:
+    """New ones at the beginning, amid and at the end; others gone, or in other places."""
+
+    def graph(names: str) -> Document:
+        unique = dict.fromkeys(f"{n}{names[:i].count(n)}" for i, n in enumerate(names))
+        return Document(graph=Graph.of(Operation(name, "NoOp") for name in unique))
+
+    assert_leads_to(graph("abcd"), graph(names))
+    assert_leads_to(graph(names), graph("abcd"))

@@ -1,0 +1,305 @@
+"""Every file is called what it is, by what is in it; and it is said how to get one that opens."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import pickle
+import zipfile
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.document.document import Document
+from core.errors import GradstepError
+from core.host.derive import derive
+from core.io.event_files import record
+from core.io.native import gradstep_file
+from core.io.open_document import read
+from core.io.sniff.file_kinds import KINDS, kind_of
+from core.io.sniff.file_sample import HEAD, Sample
+from core.io.tensorflow.graphdef_import import from_pb
+from tests.support import oracle
+
+SAMPLES = Path(__file__).parents[3] / "data" / "foreign" / "samples.zip"
+GRAPHS = oracle.CASES.parent / "graphs"
+
+
+@cache
+def samples() -> Mapping[str, bytes]:
+    with zipfile.ZipFile(SAMPLES) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+THEIRS = {
+    "checkpoint_1/checkpoint": "checkpoint_state",
+    "checkpoint_1/model.ckpt": "checkpoint_1",
+    "checkpoint_2/model.ckpt.data-00000-of-00001": "checkpoint_data",
+    "checkpoint_2/model.ckpt.index": "checkpoint_index",
+    "checkpoint_2/model.ckpt.meta": "meta_graph",
+    "data.tfrecord": "records",
+    "frozen.pb": "graphdef",
+    "function.pb": "graphdef",
+    "graph.meta.txt": "meta_graph_text",
+    "graph.pb": "graphdef",
+    "graph.pbtxt": "graphdef_text",
+    "keras.json": "keras_json",
+    "logs/events.out.tfevents.1.host": "event_file",
+    "model.h5": "hdf5",
+    "model.keras": "keras",
+    "model.onnx": "onnx",
+    "model.onnx.txt": "onnx_text",
+    "model.pt2": "torch_export",
+    "model.safetensors": "safetensors",
+    "model.tflite": "tflite",
+    "old.pth": "torch_old",
+    "saved_1/saved_model.pb": "saved_model",
+    "saved_2/saved_model.pb": "saved_model_2",
+    "script.pt": "torch_script",
+    "weights.msgpack": "flax",
+    "weights.pth": "torch",
+}
+# What is known by the name alone, in which a checkpoint's parts differ from nothing.
+BY_NAME = {"checkpoint_data", "checkpoint_index", "python"}
+
+
+def _zip(**members: bytes) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return packed.getvalue()
+
+
+def _saved(save: Callable[..., Any], *values: Any, **named: Any) -> bytes:
+    file = io.BytesIO()
+    save(file, *values, **named)
+    return file.getvalue()
+
+
+OTHERS = {
+    "empty": b"",
+    "npy": _saved(np.save, np.zeros(3)),
+    "npz": _saved(np.savez, x=np.zeros(3)),
+    "pickle": pickle.dumps({"w": [1.0]}),
+    "picture": b"\x89PNG\r\n\x1a\n" + bytes(16),
+    "pdf": b"%PDF-1.7\n",
+    "gzip": gzip.compress(b"graph"),
+    "compressed": b"BZh91AY&SY",
+    "zip": _zip(readme=b"here"),
+    "tar": bytes(257) + b"ustar\0" + bytes(250),
+    "lfs_pointer": b"version https://git-lfs.github.com/spec/v1\noid sha256:12\nsize 4\n",
+    "web_page": b"<!DOCTYPE html>\n<html><body>404</body></html>",
+    "notebook": json.dumps({"cells": [], "nbformat": 4}).encode(),
+    "json": b'{"a": 1}',
+    "tensorflow_js": json.dumps({"modelTopology": {}}).encode(),
+    "graphviz": b"digraph { a -> b }",
+    "python": b"import tensorflow as tf\n",
+    "saved_model_text": b"saved_model_schema_version: 1\nmeta_graphs {\n}\n",
+    "gguf": b"GGUF\x03\0\0\0",
+    "stablehlo": b"module @jit_f {\n}\n",
+    "mlir": b"ML\xefR\x0d",
+    "hlo": b"HloModule jit_f\n",
+    "records": record(b"data"),
+    "text": b"x, y\n1, 2\n",
+    "unknown": bytes(range(200, 256)),
+}
+
+
+@pytest.mark.parametrize(("name", "kind"), THEIRS.items())
+def test_files_that_other_programs_wrote(name: str, kind: str) -> None:
+    assert kind_of(Sample.of_bytes(samples()[name], name)).name == kind
+    if kind not in BY_NAME:
+        assert kind_of(Sample.of_bytes(samples()[name], "renamed.bin")).name == kind
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_other_files(kind: str) -> None:
+    name = "a.py" if kind == "python" else "a.pb"
+    assert kind_of(Sample.of_bytes(OTHERS[kind], name)).name == kind
+
+
+def test_every_kind_has_a_sample() -> None:
+    folders = {"checkpoint_folder", "log_folder", "hugging_face_folder", "folder"}
+    assert {*THEIRS.values(), *OTHERS, *folders, "gradstep"} == {kind.name for kind in KINDS}
+
+
+@pytest.mark.parametrize("name", sorted(GRAPHS.glob("*.pb*")), ids=lambda path: path.name)
+def test_every_graph_is_known_for_one(name: Path) -> None:
+    kind = "graphdef" if name.suffix == ".pb" else "graphdef_text"
+    assert kind_of(Sample.of_bytes(name.read_bytes(), name.name)).name == kind
+
+
+# -- opening ---------------------------------------------------------------------------------------
+
+
+def _refused(path: Path) -> GradstepError:
+    with pytest.raises(GradstepError) as caught:
+        read(path)
+    error = caught.value
+    assert error.kind == "FileError"
+    assert error.hint
+    assert "\n" not in error.message + error.hint
+    assert not {"{", "FILE", "FOLDER"} & {*error.hint.split()}
+    return error
+
+
+@pytest.mark.parametrize("suffix", ["", ".bin", ".pb", ".gradstep", ".PBTXT"])
+def test_what_opens_opens_by_any_name(tmp_path: Path, suffix: str) -> None:
+    kept = gradstep_file.to_bytes(Document(title="here"))
+    for stem, data in (
+        ("own", kept),
+        ("binary", (GRAPHS / "gather_nd.pb").read_bytes()),
+        ("text", b"# by hand\n\n" + (GRAPHS / "gather_nd.pbtxt").read_bytes()),
+    ):
+        path = tmp_path / f"{stem}{suffix}"
+        path.write_bytes(data)
+        document = read(path)
+        assert document.title == "here" if stem == "own" else len(document.graph) > 3
+
+
+@pytest.mark.parametrize("name", [n for n, kind in THEIRS.items() if "graphdef" not in kind])
+def test_what_does_not_open_is_called_what_it_is(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(samples()[name])
+    error = _refused(path)
+    kind = next(kind for kind in KINDS if kind.name == THEIRS[name])
+    assert error.message == f"cannot open {path}: it is {kind.what}"
+    assert "GraphDef" not in error.message
+
+
+def test_the_way_out_names_the_files(tmp_path: Path) -> None:
+    for version in ("saved_1", "saved_2"):
+        folder = tmp_path / version
+        folder.mkdir()
+        (folder / "saved_model.pb").write_bytes(samples()[f"{version}/saved_model.pb"])
+        for path in (folder, folder / "saved_model.pb"):
+            error = _refused(path)
+            assert f"it is a SavedModel of TensorFlow {version[-1]}" in error.message
+            assert repr(str(folder)) in error.hint
+        variables = tmp_path / version / "variables.index"
+        variables.write_bytes(samples()[f"{version}/variables/variables.index"])
+        assert "saved_model.pb of its folder" in _refused(variables).hint
+    meta = tmp_path / "model.ckpt.meta"
+    meta.write_bytes(samples()["checkpoint_2/model.ckpt.meta"])
+    assert f"import_meta_graph({str(meta)!r})" in _refused(meta).hint
+
+
+def test_folders(tmp_path: Path) -> None:
+    assert _refused(tmp_path).message.endswith("it is a folder")
+    (tmp_path / "a.pb").write_bytes(b"")
+    (tmp_path / "b.txt").write_bytes(b"")
+    assert _refused(tmp_path).hint == "open a file in it: a.pb"
+    (tmp_path / "events.out.tfevents.1.host").write_bytes(b"")
+    assert "event files" in _refused(tmp_path).message
+    (tmp_path / "checkpoint").write_bytes(b"")
+    assert "checkpoints" in _refused(tmp_path).message
+    other = tmp_path / "model"
+    other.mkdir()
+    (other / "config.json").write_bytes(b"{}")
+    (other / "model.safetensors").write_bytes(b"")
+    assert "Hugging Face" in _refused(other).message
+
+
+@pytest.mark.parametrize("cut", [0.02, 0.3, 0.9, 0.999])
+def test_a_graph_that_is_cut_off_is_said_to_be(tmp_path: Path, cut: float) -> None:
+    data = (GRAPHS / "mnist_softmax.pb").read_bytes()
+    path = tmp_path / "cut.bin"
+    path.write_bytes(data[: int(len(data) * cut)])
+    assert "is a GraphDef that is cut off or damaged" in _refused(path).message
+
+
+def test_a_document_that_is_cut_off_is_said_to_be(tmp_path: Path) -> None:
+    path = tmp_path / "cut.gradstep"
+    path.write_bytes(gradstep_file.to_bytes(Document(title="here"))[:-40])
+    assert "is cut off or damaged" in _refused(path).message
+    path.write_bytes(b"")
+    assert "it is empty" in _refused(path).message
+
+
+def test_what_nobody_knows_is_shown(tmp_path: Path) -> None:
+    path = tmp_path / "a.pb"
+    path.write_bytes(bytes(range(200, 256)))
+    assert _refused(path).message.endswith(
+        "it is of no kind that Gradstep knows, and begins with c8 c9 ca cb cc cd ce cf"
+    )
+
+
+def test_bytes_without_a_file_are_called_what_they_are() -> None:
+    with pytest.raises(
+        GradstepError, match="is not a GraphDef: it is a SavedModel of TensorFlow 1"
+    ):
+        from_pb(samples()["saved_1/saved_model.pb"], "x")
+
+
+def test_a_functions_graph_says_what_it_lacks() -> None:
+    """It opens; a variable that the function took from outside is only a handle in it."""
+    document = from_pb(samples()["function.pb"], "function.pb")
+    (problem,) = derive(document).problems
+    assert problem.node == "MatMul/ReadVariableOp/resource"
+    assert "that a tf.function took from its surroundings" in problem.text
+    assert derive(from_pb(samples()["frozen.pb"], "frozen.pb")).problems == ()
+
+
+# -- safety ----------------------------------------------------------------------------------------
+
+
+def test_little_is_read_of_a_large_file(tmp_path: Path) -> None:
+    """A gigabyte of zeros behind the beginning of a SavedModel, of a zip, of an ONNX model."""
+    for number, name in enumerate(("saved_1/saved_model.pb", "weights.pth", "model.onnx")):
+        path = tmp_path / f"{number}.bin"
+        path.write_bytes(samples()[name])
+        with path.open("r+b") as file:
+            file.truncate(1 << 30)
+        looked = 0
+
+        def count(start: int, length: int, path: Path = path) -> bytes:
+            nonlocal looked
+            with path.open("rb") as file:
+                file.seek(start)
+                data = file.read(length)
+            looked += len(data)
+            return data
+
+        kind_of(Sample(str(path), 1 << 30, count))
+        assert looked < 8 * HEAD
+
+
+def test_a_pickle_is_not_opened(tmp_path: Path) -> None:
+    made = tmp_path / "made"
+
+    class Bomb:
+        def __reduce__(self) -> Any:
+            return (made.write_text, ("x",))
+
+    for name, data in (
+        ("a.pb", pickle.dumps(Bomb())),
+        ("b.pt", _zip(**{"archive/data.pkl": pickle.dumps(Bomb())})),
+    ):
+        path = tmp_path / name
+        path.write_bytes(data)
+        _refused(path)
+    assert not made.exists()
+
+
+@given(st.binary(max_size=400))
+def test_any_bytes_are_of_some_kind(data: bytes) -> None:
+    assert kind_of(Sample.of_bytes(data, "a.pb")) in KINDS
+
+
+@given(st.sampled_from(sorted(THEIRS)), st.data())
+def test_damaged_files_are_of_some_kind(name: str, data: st.DataObject) -> None:
+    """Whatever is cut off or overwritten."""
+    content = bytearray(samples()[name])
+    for _ in range(data.draw(st.integers(1, 6))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    end = data.draw(st.integers(0, len(content)))
+    assert kind_of(Sample.of_bytes(bytes(content[:end]), name)) in KINDS
