@@ -10,8 +10,8 @@ import numpy as np
 
 from core.debug.history.frozen_program import Program
 from core.engine.backend import Backend
-from core.host.messages import ComparedNode, Comparison, SideResult
 from core.ops.typing.missing_inputs import Waiting, waiting
+from core.protocol.messages import ComparedNode, Comparison, SideResult
 from gpu.conclusion import brief, conclusion
 from gpu.hazards import hazards
 from gpu.lockstep import Turn, lockstep

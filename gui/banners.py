@@ -7,7 +7,7 @@ from functools import partial
 
 from PySide6.QtCore import QObject, QTimer
 
-from core.host.messages import Explanation
+from core.protocol.messages import Explanation
 from gui import commands
 from gui.autosave import Recovered
 from gui.banner import Banner

@@ -10,7 +10,9 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from core.errors import GradstepError
 from core.host.client import EngineClient
-from core.host.messages import (
+from core.host.permission import Permission
+from core.protocol.framing import Buffer
+from core.protocol.messages import (
     CheckExpectations,
     CheckGradients,
     Compare,
@@ -24,8 +26,6 @@ from core.host.messages import (
     Read,
     Why,
 )
-from core.host.permission import Permission
-from core.host.wire import Buffer
 
 BUSY_AFTER = 150  # milliseconds; shorter work does not show
 PREPARING, WORKING = "Preparing", "Working"  # neither is stopped by a pause

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from core.graph.scopes import parents
-from core.host.messages import ProfileRow
+from core.protocol.messages import ProfileRow
 
 PHASES = ("forward", "backward", "update")
 NAMED = 12  # merged operations that a tip names

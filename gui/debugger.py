@@ -9,7 +9,9 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.document.document import Document
 from core.graph.model import Edge, TensorRef
-from core.host.messages import (
+from core.host.permission import Permission
+from core.protocol.framing import Buffer
+from core.protocol.messages import (
     CheckGradients,
     Compare,
     Compared,
@@ -28,8 +30,6 @@ from core.host.messages import (
     SessionList,
     Stopped,
 )
-from core.host.permission import Permission
-from core.host.wire import Buffer
 from gui.bridge import EngineBridge
 from gui.checks import should_check, with_nodes
 from gui.losses import foremost, shown_loss

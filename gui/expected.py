@@ -9,7 +9,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.document.document import Document
 from core.document.expectation import variations
-from core.host.messages import (
+from core.host.trust import came_with_program
+from core.protocol.messages import (
     CheckedExpectation,
     CheckExpectations,
     ErrorInfo,
@@ -17,7 +18,6 @@ from core.host.messages import (
     Failed,
     Message,
 )
-from core.host.trust import came_with_program
 from gui.run_by import same_but_breakpoints
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.host.messages import StepInfo
+from core.protocol.messages import StepInfo
 from gui.workspace import Workspace
 
 

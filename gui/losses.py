@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from core.host.messages import ProgramInfo
+from core.protocol.messages import ProgramInfo
 
 if TYPE_CHECKING:
     from gui.debugger import Debugger

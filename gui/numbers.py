@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from core.host.messages import Stats
+from core.protocol.messages import Stats
 from gui.values import TensorValue, Words
 
 Array = np.ndarray[Any, Any]

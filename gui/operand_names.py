@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from core.host.messages import Message, Notate, Notated
-from core.host.wire import Buffer
+from core.protocol.framing import Buffer
+from core.protocol.messages import Message, Notate, Notated
 from gui.values import Request
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from core.host.messages import Output
+from core.protocol.messages import Output
 
 if TYPE_CHECKING:
     from gui.workspace import Workspace

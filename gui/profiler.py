@@ -10,7 +10,7 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from core.document.document import Document
-from core.host.messages import ErrorInfo, Failed, Message, PassInfo, Profile, Profiled, Progress
+from core.protocol.messages import ErrorInfo, Failed, Message, PassInfo, Profile, Profiled, Progress
 from gui.costs import Cost, apart, leaves
 from gui.run_by import same_but_breakpoints
 

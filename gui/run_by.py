@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 
 from core.debug.breaks.breakpoints import Breakpoint
 from core.document.document import Document
-from core.host.messages import BreakpointSpec, SetBreakpoints
+from core.protocol.messages import BreakpointSpec, SetBreakpoints
 
 
 def same_run(old: Document, new: Document) -> bool:

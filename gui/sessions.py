@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from core.host.messages import Failed, ManageSessions, Message, SessionInfo, SessionList
-from core.host.wire import Buffer
+from core.protocol.framing import Buffer
+from core.protocol.messages import Failed, ManageSessions, Message, SessionInfo, SessionList
 
 if TYPE_CHECKING:
     from gui.workspace import Workspace

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from core.errors import GradstepError
-from core.host.failures import error_of
 from core.io.disk.memory_budget import DEFAULT, Budget
+from core.protocol.error_records import error_of
 from gui import commands
 from gui.app import application, new_window
 from gui.driver import Driver

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from core.host.messages import BrokenNumbers, FindBroken, Message
-from core.host.wire import Buffer
+from core.protocol.framing import Buffer
+from core.protocol.messages import BrokenNumbers, FindBroken, Message
 
 if TYPE_CHECKING:
     from gui.workspace import Workspace

@@ -14,7 +14,7 @@ from gui.plain import Label, plain
 from gui.theme import SMALL, sans
 
 if TYPE_CHECKING:
-    from core.host.messages import Stopped
+    from core.protocol.messages import Stopped
     from gui.workspace import Workspace
 
 REASONS = {

@@ -12,9 +12,9 @@ import numpy as np
 from core.document.document import Document
 from core.graph.dtypes import DType
 from core.graph.model import TensorRef
-from core.host.messages import Failed, Message, ProgramInfo, Read, Stats, TensorPart, Values
-from core.host.tensor_bytes import unpack, unpack_before
-from core.host.wire import Buffer
+from core.protocol.framing import Buffer
+from core.protocol.messages import Failed, Message, ProgramInfo, Read, Stats, TensorPart, Values
+from core.protocol.tensor_bytes import unpack, unpack_before
 
 HEAD = 64  # elements of each tensor that are kept
 CHUNK = 400  # tensors asked for at a time, so that the nearest ones come first

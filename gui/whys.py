@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from core.autodiff.reverse.gradient_paths import reached
 from core.document.requests import every_request
 from core.graph.model import TensorRef
-from core.host.messages import Explained, Explanation, Failed, Message, Why
-from core.host.wire import Buffer
+from core.protocol.framing import Buffer
+from core.protocol.messages import Explained, Explanation, Failed, Message, Why
 from gui.losses import shown_loss
 from gui.values import TensorValue
 

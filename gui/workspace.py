@@ -16,7 +16,16 @@ from core.document.unsaved_changes import has_work
 from core.errors import GradstepError
 from core.graph.changes import Changes, diff
 from core.graph.model import Edge, TensorRef
-from core.host.messages import (
+from core.host.permission import Permission
+from core.io.disk.file_stamp import OnDisk, look
+from core.io.disk.memory_budget import DEFAULT
+from core.io.example_index import EXAMPLES
+from core.ops.typing.flatten_loops import opened, opened_types
+from core.ops.typing.inference import Inference
+from core.ops.typing.missing_inputs import Waiting, waiting
+from core.ops.typing.tensor_types import TensorTypes
+from core.protocol.framing import Buffer
+from core.protocol.messages import (
     Comparison,
     DeviceInfo,
     ErrorInfo,
@@ -25,15 +34,6 @@ from core.host.messages import (
     ProgramInfo,
     Stopped,
 )
-from core.host.permission import Permission
-from core.host.wire import Buffer
-from core.io.disk.file_stamp import OnDisk, look
-from core.io.disk.memory_budget import DEFAULT
-from core.io.example_index import EXAMPLES
-from core.ops.typing.flatten_loops import opened, opened_types
-from core.ops.typing.inference import Inference
-from core.ops.typing.missing_inputs import Waiting, waiting
-from core.ops.typing.tensor_types import TensorTypes
 from gui.bridge import EngineBridge
 from gui.debugger import Debugger
 from gui.expected import Expected

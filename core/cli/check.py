@@ -25,9 +25,9 @@ from core.host.checking import gradient_tables, table_of_node
 from core.host.derive import derive
 from core.host.evaluator import Evaluator
 from core.host.expectations import check_expectations
-from core.host.messages import CheckedExpectation, CheckedTensor, GradientTable
 from core.host.missing_code import needed_code
 from core.host.racing import races_of
+from core.protocol.messages import CheckedExpectation, CheckedTensor, GradientTable
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:

@@ -9,7 +9,7 @@ from core.cli.output import table
 from core.cli.problem_output import problem_text
 from core.document.requested_functions import Asked
 from core.host.check_conclusion import Conclusion
-from core.host.messages import CheckedExpectation, CheckedTensor, GradientRow, GradientTable
+from core.protocol.messages import CheckedExpectation, CheckedTensor, GradientRow, GradientTable
 
 
 def text(

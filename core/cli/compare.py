@@ -10,7 +10,7 @@ from core.cli.derived import sound_program
 from core.cli.loading import load
 from core.cli.output import table
 from core.cli.ports import Answer, Application
-from core.host.messages import Comparison, SideResult
+from core.protocol.messages import Comparison, SideResult
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:

@@ -26,8 +26,8 @@ from core.graph.loop import anywhere, within
 from core.graph.model import Phase
 from core.graph.scopes import parents
 from core.graph.suggestions import did_you_mean, instead, near
-from core.host.messages import StepInfo
 from core.host.reports import program_info, stopped
+from core.protocol.messages import StepInfo
 
 _RUN = re.compile(r"\d{1,18}")
 _FARTHEST = 10_000  # runs that run_to makes: in scripts, nobody presses Ctrl+C

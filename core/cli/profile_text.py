@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from core.cli.output import table
-from core.host.messages import PassInfo, Profiled, ProfileRow
+from core.protocol.messages import PassInfo, Profiled, ProfileRow
 
 _LONGEST = 30  # operations in the table; --json has all
 _INSIDE = 10  # of a loop

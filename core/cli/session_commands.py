@@ -10,9 +10,9 @@ import msgspec
 from core.cli.output import table
 from core.cli.reply import Reply
 from core.errors import GradstepError
-from core.host.messages import SessionInfo
 from core.host.position import begin
 from core.host.sessions import copied_text, infos
+from core.protocol.messages import SessionInfo
 
 if TYPE_CHECKING:
     from core.cli.console import Console

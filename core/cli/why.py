@@ -22,10 +22,10 @@ from core.engine.backend import Backend
 from core.graph.model import TensorRef
 from core.host.derive import derive
 from core.host.explaining import Explainer
-from core.host.messages import Explanation
 from core.host.passing import found_bottlenecks
 from core.host.position import begin
 from core.host.situation import situation_of
+from core.protocol.messages import Explanation
 
 Explanations = dict[str, Explanation]
 

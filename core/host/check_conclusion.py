@@ -10,7 +10,7 @@ from core.debug.breaks.expression_names import mentioned, names_a_tensor
 from core.document.expectation import Expectation, ExpectationKind, Variation
 from core.graph.problems import Problem
 from core.host.gradient_words import clauses, sentence
-from core.host.messages import CheckedExpectation, GradientTable
+from core.protocol.messages import CheckedExpectation, GradientTable
 
 _SETTLED = (ExpectationKind.EQUALS, ExpectationKind.NONE)  # say what a gradient is
 _EXPECTED = ", as the document expects"

@@ -15,9 +15,9 @@ from core.errors import GradstepError
 from core.graph.model import TensorRef
 from core.host.evaluator import Evaluator
 from core.host.gradient_words import said
-from core.host.messages import CheckedTensor, GradientRow, GradientTable, NodeCheck
 from core.host.node_checks import checked_tensor, node_check, node_checks
 from core.host.situation import Situation
+from core.protocol.messages import CheckedTensor, GradientRow, GradientTable, NodeCheck
 
 _DEFECT = Verdict.DEFECT.value
 Found = TypeVar("Found", GradientRow, CheckedTensor)

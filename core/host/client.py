@@ -10,12 +10,12 @@ from pathlib import Path
 
 from core.errors import GradstepError
 from core.host.connection import Callback, Connection
-from core.host.failures import error_of
 from core.host.journal import Journal
-from core.host.messages import Failed, Message
 from core.host.permission import Permission
 from core.host.process import CONFINED
-from core.host.wire import Buffer
+from core.protocol.error_records import error_of
+from core.protocol.framing import Buffer
+from core.protocol.messages import Failed, Message
 
 Answer = tuple[Message, tuple[Buffer, ...]]
 

@@ -13,14 +13,14 @@ from contextlib import suppress
 from typing import IO
 
 from core.errors import GradstepError
-from core.host import wire
 from core.host.ending import how_it_ended
-from core.host.failures import info_of
 from core.host.last_lines import LastLines
-from core.host.messages import Failed, Message
 from core.host.outlet import INTERVAL, Outlet
 from core.host.process_tree import ProcessTree
-from core.host.wire import Buffer, Packet
+from core.protocol import framing
+from core.protocol.error_records import info_of
+from core.protocol.framing import Buffer, Packet
+from core.protocol.messages import Failed, Message
 
 Callback = Callable[[Message, tuple[Buffer, ...]], None]
 
@@ -46,7 +46,7 @@ class Connection:
     ) -> None:
         self._on_end = on_end
         self._lock = threading.Lock()
-        self._numbers = itertools.count(wire.EVENT + 1)
+        self._numbers = itertools.count(framing.EVENT + 1)
         self._pending: dict[int, Callback] = {}
         self._outbox: queue.SimpleQueue[tuple[Message, Sequence[Buffer], int]] = queue.SimpleQueue()
         self._end: GradstepError | None = None
@@ -104,12 +104,12 @@ class Connection:
                 message, buffers, number = self._outbox.get()
                 if self._end is not None:
                     return
-                wire.write(stream, message, buffers, number)
+                framing.write(stream, message, buffers, number)
 
     def _read(self) -> None:
         with _pipe(self._process.stdout) as stream:
             try:
-                while (packet := wire.read_answer(stream)) is not None:
+                while (packet := framing.read_answer(stream)) is not None:
                     self._deliver(packet)
             except GradstepError as error:
                 self._broken = error.message
@@ -133,11 +133,11 @@ class Connection:
         self._outlet.flush()
         for reply_to in pending.values():
             _call(reply_to, Failed(error=info_of(error)), ())
-        self._outbox.put((Failed(error=info_of(error)), (), wire.EVENT))  # wakes the writer
+        self._outbox.put((Failed(error=info_of(error)), (), framing.EVENT))  # wakes the writer
         _call(self._on_end, self, error)
 
     def _deliver(self, packet: Packet) -> None:
-        if packet.request == wire.EVENT:
+        if packet.request == framing.EVENT:
             self._outlet.offer(packet.message)
             self._events += 1
             if self._events % _BURST == 0:

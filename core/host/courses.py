@@ -15,8 +15,8 @@ from core.debug.motion.loop_place import Place
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.host.position import Course, Courses
-from core.host.tensor_bytes import elements, pack
-from core.host.wire import Buffer
+from core.protocol.framing import Buffer
+from core.protocol.tensor_bytes import elements, pack
 
 
 class _Array(msgspec.Struct, array_like=True):

@@ -8,7 +8,7 @@ from core.debug.history.frozen_program import Program
 from core.engine.backend import Backend
 from core.engine.numpy_backend import NumpyBackend
 from core.errors import GradstepError
-from core.host.messages import Comparison, DeviceInfo
+from core.protocol.messages import Comparison, DeviceInfo
 
 
 class DeviceServices(Protocol):

@@ -18,8 +18,6 @@ from core.garbage_collection import collector_paused
 from core.graph.dtypes import DType, TensorType, array_bytes
 from core.graph.model import Constant, Operation
 from core.graph.problems import Problem
-from core.host.message import Message
-from core.host.wire import Buffer
 from core.io.disk.memory_budget import Budget
 from core.io.native import file_schema
 from core.io.native.attribute_records import TensorFiles
@@ -27,6 +25,8 @@ from core.io.native.document_records import put_together, take_apart
 from core.ops.typing.inference import Inference, declare
 from core.ops.typing.tensor_types import TensorTypes
 from core.ops.typing.type_memo import shared
+from core.protocol.framing import Buffer
+from core.protocol.message_base import Message
 
 _UNREADABLE = (
     msgspec.DecodeError, RecursionError, ValueError, TypeError, IndexError, KeyError,

@@ -19,9 +19,9 @@ from core.errors import GradstepError
 from core.graph.problems import Problem
 from core.host.derive import derive
 from core.host.expectation_verdict import Outcome, Verdict, verdict
-from core.host.messages import CheckedExpectation
 from core.host.user_code import Function
 from core.ops.state.print_output import nowhere, printing_to
+from core.protocol.messages import CheckedExpectation
 
 
 def check_expectations(

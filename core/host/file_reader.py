@@ -15,13 +15,13 @@ from pathlib import Path
 
 from core.document.document import Document
 from core.errors import GradstepError
-from core.host import wire
 from core.host.document_wire import DocumentSent, unpack
 from core.host.ending import how_it_ended
-from core.host.failures import error_of
 from core.host.file_worker import Answer, ReadFile
 from core.io.disk.memory_budget import DEFAULT, Budget, OverBudgetError
 from core.ops.typing.inference import Inference
+from core.protocol import framing
+from core.protocol.error_records import error_of
 
 SECONDS = 300  # that a file may take; a graph of 100,000 nodes takes about ten
 _DYING = 2.0  # seconds that the process has to end by itself, once it says no more
@@ -90,7 +90,7 @@ class FileReader:
                 with suppress(OSError):
                     pipe.close()
 
-    def _ask(self, request: ReadFile) -> wire.Packet:
+    def _ask(self, request: ReadFile) -> framing.Packet:
         process = self._process
         assert process.stdin is not None
         assert process.stdout is not None  # both were asked for
@@ -98,8 +98,8 @@ class FileReader:
         packet = None
         try:
             with suppress(OSError):  # it has ended: its answer does not come either
-                wire.write(process.stdin, request, request=1)
-            packet = wire.read_one_of(process.stdout, Answer, 2 * request.limit)
+                framing.write(process.stdin, request, request=1)
+            packet = framing.read_one_of(process.stdout, Answer, 2 * request.limit)
         except GradstepError:
             pass  # cut off, or no answer at all
         if packet is None:
@@ -117,7 +117,7 @@ class FileReader:
 
 
 def found_in(
-    answer: Answer, buffers: Sequence[wire.Buffer], limit: int
+    answer: Answer, buffers: Sequence[framing.Buffer], limit: int
 ) -> tuple[Document, Inference]:
     """What the process found. Raises GradstepError: what it says; ProtocolError for nonsense."""
     if isinstance(answer, DocumentSent):

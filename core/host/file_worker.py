@@ -17,15 +17,16 @@ from typing import BinaryIO
 
 from core.document.feed_placeholders import with_placeholders
 from core.errors import GradstepError
-from core.host import sandbox, wire
+from core.host import sandbox
 from core.host.document_wire import DocumentSent, pack
-from core.host.failures import info_of, unexpected
-from core.host.message import Message
-from core.host.parts import ErrorInfo
 from core.host.stdio import take_over_stdio
 from core.io.disk.memory_budget import Budget, OverBudgetError
 from core.io.open_document import document_in, to_be_read
 from core.ops.typing.inference import declared
+from core.protocol import framing
+from core.protocol.error_records import info_of, unexpected
+from core.protocol.message_base import Message
+from core.protocol.message_parts import ErrorInfo
 
 SPARE = 256 << 20  # bytes besides those of the file, in which Python does its work
 
@@ -56,14 +57,14 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the window; its end ends us
     requests, answers = take_over_stdio()
     prepare()
-    packet = wire.read_one_of(requests, ReadFile)
+    packet = framing.read_one_of(requests, ReadFile)
 
     def prepared(request: ReadFile) -> None:
         confine(request)
         threading.Thread(target=_end_with, args=(requests,), daemon=True).start()
 
     if packet is not None:
-        wire.write(answers, *answer(packet.message, prepared), packet.request)
+        framing.write(answers, *answer(packet.message, prepared), packet.request)
     return 0
 
 
@@ -87,7 +88,7 @@ def prepare() -> None:
 
 def answer(
     request: ReadFile, prepared: Callable[[ReadFile], None]
-) -> tuple[Answer, list[wire.Buffer]]:
+) -> tuple[Answer, list[framing.Buffer]]:
     """What the request is answered with. prepared: called when the file is open, before anything
     in it is looked at."""
     try:

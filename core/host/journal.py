@@ -14,7 +14,9 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from core.host.messages import (
+from core.host.permission import Permission
+from core.protocol.framing import Buffer
+from core.protocol.messages import (
     Control,
     Done,
     ManageSessions,
@@ -25,8 +27,6 @@ from core.host.messages import (
     SetBreakpoints,
     Stopped,
 )
-from core.host.permission import Permission
-from core.host.wire import Buffer
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from core.host.messages import Output
+from core.protocol.messages import Output
 
 INTERVAL = 0.05  # seconds between two deliveries
 MOST = 1 << 16  # characters of printed text in one delivery

@@ -10,10 +10,10 @@ from core.autodiff.reverse.differentiate import differentiate
 from core.autodiff.reverse.gradient_paths import reached
 from core.errors import GradstepError
 from core.graph.model import TensorRef
-from core.host.messages import Bottlenecks
 from core.host.situation import Situation
 from core.ops.typing.inference import declared
 from core.ops.typing.invalid_operations import broken_operations
+from core.protocol.messages import Bottlenecks
 
 
 def found_bottlenecks(here: Situation, of: str, wrt: str) -> Bottlenecks:

@@ -21,9 +21,9 @@ from core.engine.run.step_costs import Cost, Profile, measure, require_times
 from core.engine.run.variable_store import VariableStore
 from core.errors import GradstepError
 from core.host.filling import filled
-from core.host.messages import PassInfo, Profiled, ProfileRow
 from core.ops.state.print_output import nowhere, printing_to
 from core.ops.state.queue import Queue
+from core.protocol.messages import PassInfo, Profiled, ProfileRow
 
 MODES = ("recorded", "fast")
 _NOT_FAST = "a variable has no value when the run starts, or no fixed shape, so it ran recorded"

@@ -12,10 +12,10 @@ from core.engine.plan.why_dead import Untaken
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import TensorRef
-from core.host.messages import Read, TensorPart, UpdateInfo, Values
 from core.host.statistics import difference, differs, summarize
-from core.host.tensor_bytes import pack
-from core.host.wire import Buffer
+from core.protocol.framing import Buffer
+from core.protocol.messages import Read, TensorPart, UpdateInfo, Values
+from core.protocol.tensor_bytes import pack
 
 Known = Callable[[TensorRef], bool]  # whether the program has such a tensor
 

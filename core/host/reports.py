@@ -19,8 +19,13 @@ from core.engine.plan.step_groups import owner
 from core.errors import GradstepError, unforeseen
 from core.graph.model import Edge, Operation, TensorRef
 from core.graph.problems import Problem
-from core.host.failures import info_of, info_of_problem
-from core.host.messages import (
+from core.host.racing import problems_of
+from core.host.unfinished import held_up
+from core.ops.declare.table import find
+from core.ops.typing.flatten_loops import opened
+from core.ops.typing.missing_inputs import waiting
+from core.protocol.error_records import info_of, info_of_problem
+from core.protocol.messages import (
     BlockedEdge,
     BrokenNumbers,
     EdgeGradient,
@@ -32,11 +37,6 @@ from core.host.messages import (
     Stopped,
     ThreadInfo,
 )
-from core.host.racing import problems_of
-from core.host.unfinished import held_up
-from core.ops.declare.table import find
-from core.ops.typing.flatten_loops import opened
-from core.ops.typing.missing_inputs import waiting
 
 T = TypeVar("T")
 

@@ -25,7 +25,6 @@ from core.graph.problems import Problem
 from core.graph.repeated_blocks import blocks_around
 from core.graph.scopes import parents
 from core.host import courses as course_bytes
-from core.host import messages as m
 from core.host import sandbox
 from core.host.checking import gradient_tables, table_of_node
 from core.host.derive import compiled, derive, of_kind
@@ -34,7 +33,6 @@ from core.host.evaluator import Evaluator
 from core.host.expectations import check_expectations
 from core.host.expecting import expected, with_expected
 from core.host.explaining import Explainer
-from core.host.failures import info_of, info_of_problem
 from core.host.passing import found_bottlenecks, loss_for
 from core.host.position import Courses, begin, begin_all, courses_of, follow_all
 from core.host.profiling import Wish, profiled
@@ -44,11 +42,13 @@ from core.host.sessions import managed
 from core.host.situation import Situation, situation_of
 from core.host.unfinished import without_unfinished
 from core.host.user_code import Function
-from core.host.wire import Buffer
 from core.io.disk.memory_budget import Budget
 from core.io.native import gradstep_file
 from core.ops.state.print_output import printing_to, say
 from core.ops.typing.flatten_loops import opened
+from core.protocol import messages as m
+from core.protocol.error_records import info_of, info_of_problem
+from core.protocol.framing import Buffer
 
 Answer = tuple[m.Message, tuple[Buffer, ...]]
 Emit = Callable[[m.Event], None]

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from core.graph.splat_array import element_of, is_splat
-from core.host.messages import Stats
+from core.protocol.messages import Stats
 
 Array = np.ndarray[Any, Any]
 

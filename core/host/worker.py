@@ -16,14 +16,14 @@ import threading
 from typing import BinaryIO
 
 from core.errors import GradstepError
-from core.host import wire
 from core.host.devices import CpuOnly, DeviceServices
-from core.host.failures import info_of, unexpected
-from core.host.messages import Control, Event, Failed, Message
 from core.host.outlet import Outlet
 from core.host.service import EngineService
 from core.host.stdio import take_over_stdio
 from core.host.supervisor import GRACE
+from core.protocol import framing
+from core.protocol.error_records import info_of, unexpected
+from core.protocol.messages import Control, Event, Failed, Message
 
 _log = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ class Worker:
         self._requests = requests
         self._answers = answers
         self._writing = threading.Lock()
-        self._waiting: queue.SimpleQueue[wire.Packet | None] = queue.SimpleQueue()
+        self._waiting: queue.SimpleQueue[framing.Packet | None] = queue.SimpleQueue()
         self._finished = threading.Event()
         self._outlet = Outlet(self._emit)
         self._service = EngineService(devices, emit=self._outlet.offer)
@@ -62,7 +62,7 @@ class Worker:
 
     def _read(self) -> None:
         try:
-            while (packet := wire.read_request(self._requests)) is not None:
+            while (packet := framing.read_request(self._requests)) is not None:
                 if isinstance(packet.message, Control) and packet.message.command == "pause":
                     self._service.pause()  # now; its reply waits for the run to stop
                 self._waiting.put(packet)
@@ -73,8 +73,8 @@ class Worker:
         if not self._finished.wait(GRACE):
             os._exit(0)  # the main thread is in user code that does not return
 
-    def _answer(self, packet: wire.Packet) -> None:
-        buffers: tuple[wire.Buffer, ...] = ()
+    def _answer(self, packet: framing.Packet) -> None:
+        buffers: tuple[framing.Buffer, ...] = ()
         reply: Message
         try:
             reply, buffers = self._service.handle(packet.message, packet.buffers)
@@ -88,8 +88,8 @@ class Worker:
         self._send(reply, buffers, packet.request)
 
     def _emit(self, event: Event) -> None:
-        self._send(event, (), wire.EVENT)
+        self._send(event, (), framing.EVENT)
 
-    def _send(self, message: Message, buffers: tuple[wire.Buffer, ...], request: int) -> None:
+    def _send(self, message: Message, buffers: tuple[framing.Buffer, ...], request: int) -> None:
         with self._writing:
-            wire.write(self._answers, message, buffers, request)
+            framing.write(self._answers, message, buffers, request)

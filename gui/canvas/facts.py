@@ -8,10 +8,10 @@ from functools import cached_property
 
 from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from core.graph.model import Edge, Operation, TensorRef
-from core.host.messages import BrokenNumbers
 from core.ops.build.variable import VARIABLES
 from core.ops.typing.flatten_loops import shown_as
 from core.ops.typing.tensor_types import outputs_of
+from core.protocol.messages import BrokenNumbers
 from gui import change
 from gui.canvas.readings import ROOM, Reading, gradient, value
 from gui.canvas.shares import Shares, shares_of

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QPoint, QPointF, QRectF
 
-from core.host.messages import Stopped
+from core.protocol.messages import Stopped
 from gui.canvas.arrays import WIDTH, Point, SceneArrays
 from gui.canvas.placement import STEP, beside, free_place
 

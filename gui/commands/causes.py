@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from core.host.messages import Explanation, Stopped
+from core.protocol.messages import Explanation, Stopped
 from gui.commands.revealing import reveal
 from gui.workspace import Workspace
 

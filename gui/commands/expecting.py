@@ -5,9 +5,9 @@ from __future__ import annotations
 from core.document.document import Document
 from core.document.requests import whole_request
 from core.graph.model import TensorRef
-from core.host.messages import Expect, Expected, Failed, Message
-from core.host.wire import Buffer
 from core.io.native import gradstep_file
+from core.protocol.framing import Buffer
+from core.protocol.messages import Expect, Expected, Failed, Message
 from gui.counting import counted
 from gui.losses import losses_of
 from gui.workspace import Workspace

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from core.graph.model import TensorRef
-from core.host.messages import Explanation
+from core.protocol.messages import Explanation
 from gui.commands.causes import show_path
 from gui.whys import differentiated
 from gui.workspace import Workspace

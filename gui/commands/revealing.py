@@ -8,7 +8,7 @@ from itertools import chain
 
 from core.graph.model import Edge
 from core.graph.scopes import is_inside, parents
-from core.host.messages import StepInfo
+from core.protocol.messages import StepInfo
 from gui.workspace import Workspace
 
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from core.document import document_edits
 from core.engine.run.variable_copies import copied
 from core.errors import GradstepError
-from core.host.messages import Failed, ManageSessions, Message, Read, Values
-from core.host.wire import Buffer
+from core.protocol.framing import Buffer
+from core.protocol.messages import Failed, ManageSessions, Message, Read, Values
 from gui.commands.saying import says_why
 from gui.values import TensorValue
 from gui.workspace import Workspace
@@ -37,7 +37,7 @@ def switch_session(workspace: Workspace, name: str) -> None:
 
 
 def copy_variables(workspace: Workspace, source: str, target: str, wanted: Sequence[str]) -> None:
-    """Copy values, as they are now; see core.host.messages.ManageSessions for `wanted`."""
+    """Copy values, as they are now; see core.protocol.messages.ManageSessions for `wanted`."""
     request = ManageSessions(command="copy", source=source, target=target, wanted=[*wanted])
     workspace.sessions.ask(request)
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from core.graph.model import Edge
-from core.host.messages import (
+from core.protocol.framing import Buffer
+from core.protocol.messages import (
     Bottlenecks,
     Failed,
     FindBottlenecks,
@@ -14,7 +15,6 @@ from core.host.messages import (
     Message,
     Repeats,
 )
-from core.host.wire import Buffer
 from gui.commands.revealing import reveal
 from gui.workspace import Workspace
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from core.autodiff.reverse.gradient_paths import descendants
 from core.document.requests import whole_request
 from core.graph.model import TensorRef
-from core.host.messages import Explanation
+from core.protocol.messages import Explanation
 from gui import commands
 from gui.panels.labels import Link, SectionHeader, Text, Wrapped
 from gui.theme import GRID, Theme, mono

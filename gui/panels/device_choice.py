@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QMenu, QPushButton
 
-from core.host.messages import DeviceInfo
+from core.protocol.messages import DeviceInfo
 from gui.panels.diff_model import device_label
 from gui.plain import plain
 

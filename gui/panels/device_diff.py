@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QHBoxLayout, QPushButton
 
-from core.host.messages import Comparison
+from core.protocol.messages import Comparison
 from gui import commands
 from gui.panels.device_choice import DeviceChoice
 from gui.panels.diff_model import DiffModel, device_label

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from core.host.messages import ComparedNode, Comparison, SideResult
+from core.protocol.messages import ComparedNode, Comparison, SideResult
 from gui.panels.cells import Cell, CellModel
 
 _WORST = ("raises", "differs", "unavailable", "close", "equal", "dead")  # most telling first

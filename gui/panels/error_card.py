@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from core.document.requested_functions import missing_code
 from core.graph.problems import UNFINISHED
-from core.host.messages import ErrorInfo
 from core.ops.typing.missing_inputs import Waiting
+from core.protocol.messages import ErrorInfo
 from gui import commands
 from gui.panels.card import Card, LinkSpec
 from gui.panels.labels import Text

@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from core.document.expectation import Expectation, ExpectationKind, Variation
-from core.host.messages import CheckedExpectation
+from core.protocol.messages import CheckedExpectation
 from gui import commands
 from gui.panels.claim import MARK, paint_mark
 from gui.panels.labels import Link, SectionHeader, ThemeSource, Wrapped

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from core.document.requests import every_request
 from core.graph.model import Operation, TensorRef
-from core.host.messages import ProgramInfo, StepInfo
+from core.protocol.messages import ProgramInfo, StepInfo
 from gui import change, numbers
 from gui.last_step import last_step
 from gui.losses import losses_of, show_loss

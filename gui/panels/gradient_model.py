@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.host.messages import GradientRow
+from core.protocol.messages import GradientRow
 from gui import numbers
 from gui.panels.cells import Cell, CellModel
 from gui.panels.node_verdict import MARKS

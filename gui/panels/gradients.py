@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout
 
 from core.document.requests import every_request
-from core.host.messages import NodeCheck
+from core.protocol.messages import NodeCheck
 from gui import commands
 from gui.panels.bad_gradients import BadGradients
 from gui.panels.gradient_model import GradientModel

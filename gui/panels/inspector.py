@@ -6,8 +6,8 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
 from core.graph.model import Edge, Operation
-from core.host.messages import StepInfo
 from core.ops.declare.table import find
+from core.protocol.messages import StepInfo
 from gui.panels.attributes import Attributes
 from gui.panels.error_card import ErrorCard
 from gui.panels.flowing import ChangeFlow, GradientFlow, ValueFlow

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from core.graph.model import Graph, TensorRef
-from core.host.messages import ErrorInfo
 from core.ops.declare.table import find
+from core.protocol.messages import ErrorInfo
 from gui.workspace import Workspace
 
 

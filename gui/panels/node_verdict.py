@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from core.graph.model import Operation, TensorRef
-from core.host.messages import CheckedTensor, NodeCheck
+from core.protocol.messages import CheckedTensor, NodeCheck
 from gui import commands
 from gui.panels.fact_rows import FactRows
 from gui.panels.labels import Link, SectionHeader, Wrapped

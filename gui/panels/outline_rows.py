@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from core.document.document import Document
 from core.document.requests import whole_request
 from core.graph.model import Operation, TensorRef
-from core.host.messages import ProgramInfo, StepInfo
 from core.ops.typing.flatten_loops import opened
 from core.ops.typing.inference import Inference
+from core.protocol.messages import ProgramInfo, StepInfo
 from gui.panels.problem_rows import faults
 from gui.panels.row_tree import Row
 

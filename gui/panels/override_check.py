@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
-from core.host.messages import NodeCheck
+from core.protocol.messages import NodeCheck
 from gui import commands
 from gui.panels.card import Card
 from gui.panels.gradient_menu import gradient_in_force

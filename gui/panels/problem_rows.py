@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from core.graph.problems import UNFINISHED, Problem
-from core.host.messages import BrokenNumbers, ErrorInfo, GradientTable, ProblemInfo, ProgramInfo
+from core.protocol.messages import BrokenNumbers, ErrorInfo, GradientTable, ProblemInfo, ProgramInfo
 from gui.panels.bad_gradients import bad_gradients
 from gui.whys import Question, differentiated
 from gui.workspace import Workspace

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.host.messages import ErrorInfo
+from core.protocol.messages import ErrorInfo
 from gui import commands
 from gui.action import shown_key
 from gui.actions import BY_ID

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QSplitter, QVBoxLayout, QWidget
 
-from core.host.messages import PassInfo
+from core.protocol.messages import PassInfo
 from gui.counting import counted
 from gui.panels.cells import Cell, CellModel, Index
 from gui.panels.check import Check

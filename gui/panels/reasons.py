@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from core.graph.model import Operation, TensorRef
-from core.host.messages import Explanation
+from core.protocol.messages import Explanation
 from gui import commands
 from gui.panels.card import Card, LinkSpec
 from gui.theme import GRID

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QTabBar
 
-from core.host.messages import SessionInfo
+from core.protocol.messages import SessionInfo
 from gui import commands
 from gui.panels.cells import Cell, CellModel
 from gui.panels.panel import Panel

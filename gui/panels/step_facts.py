@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.host.messages import StepInfo
+from core.protocol.messages import StepInfo
 from gui import commands
 from gui.panels.fact_rows import FactRows, line_of
 from gui.panels.labels import Link, Text, Wrapped

@@ -6,8 +6,8 @@ import re
 
 import numpy as np
 
-from core.host.messages import StepInfo
 from core.ops.declare.table import find
+from core.protocol.messages import StepInfo
 from gui.values import TensorValue
 from gui.workspace import Workspace
 

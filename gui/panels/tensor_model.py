@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QModelIndex, Qt
 
-from core.host.messages import Message, Read, Values
-from core.host.tensor_bytes import unpack
-from core.host.wire import Buffer
+from core.protocol.framing import Buffer
+from core.protocol.messages import Message, Read, Values
+from core.protocol.tensor_bytes import unpack
 from gui import numbers
 from gui.panels.cells import Cell, CellModel, Index
 from gui.panels.slicing import Slice, first_slice

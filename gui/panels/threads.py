@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout
 
 from core.debug.concurrency.thread_state import MAIN, Condition, Thread
 from core.document.queue_threads import enqueuers
-from core.host.messages import ThreadInfo
+from core.protocol.messages import ThreadInfo
 from gui import commands
 from gui.panels.cells import Cell, CellModel
 from gui.panels.labels import Wrapped

@@ -9,7 +9,7 @@ from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout
 
 from core.graph.scopes import parents
-from core.host.messages import ProgramInfo, Stopped
+from core.protocol.messages import ProgramInfo, Stopped
 from gui import commands
 from gui.panels.check import Check
 from gui.panels.labels import Link

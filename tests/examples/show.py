@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QApplication
 
 from core.document.document import Document
 from core.errors import GradstepError
-from core.host.messages import Stopped
+from core.protocol.messages import Stopped
 from gui import theme
 from gui.app import application, new_window
 from gui.driver import Driver

@@ -20,7 +20,6 @@ from core import errors
 from core.document.document import Document
 from core.document.requested_functions import missing_code
 from core.errors import GradstepError
-from core.host import messages as m
 from core.host.devices import CpuOnly
 from core.host.service import EngineService
 from core.io import export_document, open_document
@@ -29,6 +28,7 @@ from core.io.native import gradstep_file
 from core.io.sniff.file_kinds import kind_of
 from core.io.sniff.file_sample import Sample
 from core.ops.typing.inference import declared
+from core.protocol import messages as m
 from tests.fuzz import doors
 from tests.fuzz.bombs import BOMBS, MOST
 from tests.fuzz.case import BOMB, CANARY, Case

@@ -10,7 +10,7 @@ from typing import Any
 from PySide6.QtCore import QTimer
 
 from core.graph.model import Edge, TensorRef
-from core.host.messages import ProgramInfo
+from core.protocol.messages import ProgramInfo
 from gui import commands, theme
 from gui.app import application, new_window
 from gui.driver import Driver

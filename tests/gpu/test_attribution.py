@@ -14,9 +14,9 @@ from core.debug.history.frozen_program import Program
 from core.engine.numpy_backend import NumpyBackend
 from core.errors import GradstepError
 from core.graph.model import TensorRef
-from core.host.messages import ComparedNode, Comparison
 from core.ops.build.builder import GraphBuilder
 from core.ops.declare.system_rules import TF_CPU
+from core.protocol.messages import ComparedNode, Comparison
 from gpu.compare import compare
 from gpu.profiles import PROFILES
 from tests.support.faulty import Fault, FaultyBackend

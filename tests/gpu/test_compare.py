@@ -18,9 +18,9 @@ from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.model import TensorRef
 from core.host.derive import derive
-from core.host.messages import ComparedNode, Comparison
 from core.io.open_document import read
 from core.ops.build.builder import GraphBuilder
+from core.protocol.messages import ComparedNode, Comparison
 from gpu.compare import compare
 from gpu.devices import Devices
 from gpu.emulation import EmulatedBackend

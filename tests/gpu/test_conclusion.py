@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.host.messages import ComparedNode, SideResult
 from core.ops.typing.missing_inputs import Waiting
+from core.protocol.messages import ComparedNode, SideResult
 from gpu.conclusion import brief, conclusion
 
 OK, RAISED = SideResult(status="ok"), SideResult(status="raised", text="no")

@@ -14,9 +14,9 @@ from PySide6.QtCore import QPoint, QRect, Qt
 from core.document.document import Document
 from core.host import connection, file_reader, file_worker
 from core.host.client import local_engine
-from core.host.messages import Message
 from core.io.disk.memory_budget import DEFAULT
 from core.ops.typing.inference import Inference
+from core.protocol.messages import Message
 from gui import theme
 from gui.bridge import EngineBridge
 from gui.driver import Driver

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.host.messages import ProfileRow
+from core.protocol.messages import ProfileRow
 from gui.costs import BETWEEN, PATHS, Cost, apart, leaves, total, tree
 
 ORIGINS = ("x", "conv/w", "conv/relu", "conv/inner/b", "loss")

@@ -9,8 +9,8 @@ import pytest
 
 from core.document import document_edits
 from core.document.document import CodeItem, CodeKind
-from core.host.messages import Output
 from core.io.open_document import read
+from core.protocol.messages import Output
 from gui.driver import Driver
 from gui.panels.output import OutputPanel
 from tests.bench.reacting import Ticks
@@ -23,7 +23,7 @@ FLOODS = {
     # as no engine of ours would: straight into the stream of answers
     "forged": (
         "import gc, io; from core.host import wire\n"
-        "    from core.host.messages import Output, Progress\n"
+        "    from core.protocol.messages import Output, Progress\n"
         "    out = next(o for o in gc.get_objects() if isinstance(o, io.BufferedWriter)"
         " and o.fileno() > 2)\n"
         "    for i in range(3_000):\n"

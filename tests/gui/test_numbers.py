@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.host.messages import Stats
+from core.protocol.messages import Stats
 from gui.numbers import brief, byte_size, duration, elements, is_wrong, scalar
 from gui.values import TensorValue
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from core.host.messages import ErrorInfo, Failed, Message, Read, Stats, TensorPart, Values
-from core.host.tensor_bytes import pack
+from core.protocol.messages import ErrorInfo, Failed, Message, Read, Stats, TensorPart, Values
+from core.protocol.tensor_bytes import pack
 from gui.values import ALL, CHUNK, ValueCache
 
 FEW = [f"n{i}:0" for i in range(ALL)]

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, 
 from core.document.document import Document
 from core.graph.dtypes import Shape
 from core.graph.model import Edge
-from core.host.messages import Stopped
+from core.protocol.messages import Stopped
 from gui import commands, errors, theme
 from gui.counting import counted
 from gui.docks import PANELS

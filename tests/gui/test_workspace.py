@@ -13,8 +13,8 @@ from core.errors import GradstepError
 from core.graph.changes import Changes
 from core.graph.dtypes import Shape
 from core.graph.model import Edge, TensorRef
-from core.host.messages import Failed, Read, Values
 from core.io.open_document import read
+from core.protocol.messages import Failed, Read, Values
 from gui import commands
 from gui.background import Background
 from gui.workspace import Workspace

@@ -23,12 +23,12 @@ from typing import Any
 from core.document import document_edits
 from core.document.document import Document
 from core.graph.model import Edge
-from core.host import messages as m
 from core.host.client import EngineClient
 from core.host.devices import CpuOnly
 from core.host.service import EngineService
 from core.host.supervisor import children_of
 from core.io.native import gradstep_file
+from core.protocol import messages as m
 from tests.kill.tally import Tally
 
 EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from core.host import messages as m
 from core.host.devices import CpuOnly
 from core.host.journal import Journal
 from core.host.service import EngineService
+from core.protocol import messages as m
 from tests.kill.engine import Found, Walk, campaign
 
 

@@ -12,14 +12,14 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from core.errors import GradstepError
-from core.host import messages as m
-from core.host import wire
 from core.host.client import Answer, EngineClient
 from core.host.devices import CpuOnly
-from core.host.failures import unexpected
 from core.host.journal import Journal
 from core.host.service import EngineService
-from core.host.wire import Buffer
+from core.protocol import framing
+from core.protocol import messages as m
+from core.protocol.error_records import unexpected
+from core.protocol.framing import Buffer
 from tests.soak.faults import BrokenError, Counts, OverError
 from tests.soak.memory import engine_of
 
@@ -167,22 +167,22 @@ def replayed(service: EngineService, journal: Journal) -> list[m.Message]:
 
 
 def _answered(service: EngineService, message: m.Message, buffers: Sequence[Buffer]) -> Answer:
-    packet = _carried(message, buffers, wire.read_request)
+    packet = _carried(message, buffers, framing.read_request)
     try:
         reply, sent = service.handle(packet.message, packet.buffers)
     except Exception as error:  # as the worker answers
         reply, sent = m.Failed(error=unexpected(error)), ()
-    carried = _carried(reply, sent, wire.read_answer)
+    carried = _carried(reply, sent, framing.read_answer)
     return carried.message, carried.buffers
 
 
 def _carried(
     message: m.Message,
     buffers: Sequence[Buffer],
-    read: Callable[[io.BytesIO], wire.Packet | None],
-) -> wire.Packet:
+    read: Callable[[io.BytesIO], framing.Packet | None],
+) -> framing.Packet:
     stream = io.BytesIO()
-    wire.write(stream, message, buffers)
+    framing.write(stream, message, buffers)
     stream.seek(0)
     packet = read(stream)
     assert packet is not None

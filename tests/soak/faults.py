@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from core.errors import unforeseen
-from core.host.messages import ErrorInfo
+from core.protocol.messages import ErrorInfo
 
 KINDS = ("revisit", "undo", "saved", "place", "fresh", "internal", "hang", "died", "untrusted")
 _LOST = ("undo", "saved", "place")

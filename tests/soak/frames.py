@@ -11,10 +11,10 @@ import numpy as np
 
 from core.document.document import Document
 from core.graph.dtypes import DType
-from core.host import messages as m
 from core.host.client import Answer
-from core.host.wire import Buffer
 from core.ops.build.variable import VARIABLES
+from core.protocol import messages as m
+from core.protocol.framing import Buffer
 
 ALL = 2**40  # elements: all that there are
 

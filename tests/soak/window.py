@@ -19,10 +19,10 @@ from PySide6.QtWidgets import QApplication
 
 from core.document.document import Document
 from core.errors import GradstepError
-from core.host import messages as m
 from core.host import trust
 from core.host.client import Answer
 from core.host.journal import Journal
+from core.protocol import messages as m
 from gui import commands, theme
 from gui.app import application
 from gui.collector import Collector

@@ -19,11 +19,11 @@ from core.document.document import Document
 from core.graph.dtypes import DType
 from core.graph.model import Constant, TensorRef
 from core.host.devices import CpuOnly
-from core.host.messages import Control, Explained, Explanation, Open, Why
 from core.host.service import EngineService
 from core.io.native import gradstep_file
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder
+from core.protocol.messages import Control, Explained, Explanation, Open, Why
 from tests.core.checks.test_planted_causes import (
     branch,
     cancelling,

@@ -22,11 +22,11 @@ from core.graph.dtypes import DType
 from core.graph.model import Constant, Graph, TensorRef
 from core.host.derive import derive
 from core.host.explaining import Explainer
-from core.host.messages import Explanation
 from core.host.situation import Situation, situation_of
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, OpView, Tensor
 from core.ops.declare.system_rules import OutOfRange, Rules
+from core.protocol.messages import Explanation
 from tests.support.whys import graph_of, why_gradient, why_value
 
 

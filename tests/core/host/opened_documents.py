@@ -15,10 +15,10 @@ from core.document.document import Document
 from core.errors import GradstepError
 from core.graph.loop import within
 from core.graph.model import Edge
-from core.host import messages as m
 from core.host.devices import CpuOnly
 from core.host.service import EngineService
 from core.io.native import gradstep_file
+from core.protocol import messages as m
 from tests.soak import documents
 
 _EACH = 4  # edited versions of a document

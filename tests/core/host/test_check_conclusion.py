@@ -12,7 +12,7 @@ from core.document.expectation import Expectation, ExpectationKind, Variation
 from core.graph.problems import Problem
 from core.host.check_conclusion import Known, conclusion
 from core.host.gradient_words import said
-from core.host.messages import (
+from core.protocol.messages import (
     CheckedExpectation,
     CheckedTensor,
     GradientRow,

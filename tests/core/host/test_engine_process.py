@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 from core.errors import GradstepError
-from core.host import messages as m
-from core.host import wire
 from core.host.client import EngineClient
-from core.host.tensor_bytes import unpack
+from core.protocol import framing
+from core.protocol import messages as m
+from core.protocol.tensor_bytes import unpack
 
 SLOW = 30.0  # seconds that a loaded machine may take for anything
 
@@ -268,14 +268,14 @@ def test_it_answers_what_was_asked_and_ends_with_its_input(example: Callable) ->
     with engine() as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        wire.write(process.stdin, m.Open(), [example("tutorial")], 1)
-        wire.write(process.stdin, m.Control(command="step"), (), 2)
+        framing.write(process.stdin, m.Open(), [example("tutorial")], 1)
+        framing.write(process.stdin, m.Control(command="step"), (), 2)
         for number, kind in [(1, m.Opened), (2, m.Stopped)]:
-            packet = wire.read_answer(process.stdout)
+            packet = framing.read_answer(process.stdout)
             assert packet is not None
             assert (packet.request, type(packet.message)) == (number, kind)
         process.stdin.close()
-        assert wire.read_answer(process.stdout) is None
+        assert framing.read_answer(process.stdout) is None
         assert process.wait(SLOW) == 0
 
 
@@ -284,9 +284,9 @@ def test_it_ends_with_its_parent_even_in_the_middle_of_user_code(pyfunc: Callabl
         assert process.stdin is not None
         assert process.stdout is not None
         slow = pyfunc("import time\ndef f(w):\n    time.sleep(60)\n    return w\n")
-        wire.write(process.stdin, m.Open(trusted=True), [slow], 1)
-        wire.write(process.stdin, m.Control(command="continue_"), (), 2)
-        wire.read_answer(process.stdout)
+        framing.write(process.stdin, m.Open(trusted=True), [slow], 1)
+        framing.write(process.stdin, m.Control(command="continue_"), (), 2)
+        framing.read_answer(process.stdout)
         process.stdin.close()
         assert process.wait(SLOW) == 0
 

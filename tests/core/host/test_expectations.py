@@ -17,11 +17,11 @@ from core.graph.model import Constant, TensorRef
 from core.host.check_conclusion import conclusion
 from core.host.devices import CpuOnly
 from core.host.expectations import check_expectations
-from core.host.messages import CheckedExpectation, CheckExpectations, Expectations, Failed
 from core.host.service import EngineService
 from core.io.native import gradstep_file
 from core.ops.build.builder import GraphBuilder
-from tests.core.host.conftest import EXAMPLES
+from core.protocol.messages import CheckedExpectation, CheckExpectations, Expectations, Failed
+from tests.core.conftest import EXAMPLES
 from tests.examples.expect import different, equal, fails, gradient, holds, none, value
 from tests.support import conds
 

@@ -21,7 +21,7 @@ from core.document.feed_placeholders import with_placeholders
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import Constant
-from core.host import document_wire, sandbox, wire
+from core.host import document_wire, sandbox
 from core.host.document_wire import DocumentSent, pack, unpack
 from core.host.file_reader import ROOT, FileReader
 from core.host.file_worker import ReadFile
@@ -29,6 +29,7 @@ from core.io.disk.memory_budget import Budget, OverBudgetError
 from core.io.native import gradstep_file
 from core.io.open_document import read
 from core.ops.typing.inference import declared, infer
+from core.protocol import framing
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "assets" / "examples").glob("*.gradstep"))
 
@@ -172,7 +173,7 @@ def test_a_process_that_reads_ends_when_nobody_waits(tmp_path: Path) -> None:
     """As when the window is killed: it cannot tell it to."""
     reader = FileReader()
     assert reader._process.stdin is not None
-    wire.write(
+    framing.write(
         reader._process.stdin,
         ReadFile(path=str(slow_file(tmp_path)), limit=1 << 30, seconds=60),
         request=1,

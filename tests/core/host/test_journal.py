@@ -13,13 +13,13 @@ from core.document import document_edits
 from core.document.document import Document
 from core.graph.loop import within
 from core.graph.model import Constant
-from core.host import messages as m
 from core.host.devices import CpuOnly
 from core.host.journal import Journal
 from core.host.service import EngineService
 from core.io.native import gradstep_file
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, Tensor
+from core.protocol import messages as m
 from tests.support.queueing import queue_document
 
 EXAMPLES = Path(__file__).parents[3] / "assets" / "examples"

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.host.last_lines import LastLines
-from core.host.messages import Output, Progress
 from core.host.outlet import INTERVAL, MOST, Excerpt, Outlet
+from core.protocol.messages import Output, Progress
 
 
 def settled(events: list[Any]) -> list[Any]:

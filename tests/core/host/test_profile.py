@@ -9,12 +9,12 @@ import pytest
 
 from core.document.document import Document
 from core.graph.dtypes import DType
-from core.host import messages as m
 from core.host.client import EngineClient
 from core.host.service import EngineService
-from core.host.tensor_bytes import unpack
 from core.io.native import gradstep_file
 from core.ops.build.builder import GraphBuilder
+from core.protocol import messages as m
+from core.protocol.tensor_bytes import unpack
 from main import Gradstep
 
 Bytes = Callable[[str], bytes]

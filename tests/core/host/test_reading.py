@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from core.host import messages as m
 from core.host.service import EngineService
 from core.host.statistics import difference, differs
-from core.host.tensor_bytes import unpack, unpack_before
+from core.protocol import messages as m
+from core.protocol.tensor_bytes import unpack, unpack_before
 
 
 def test_a_variable_says_what_its_update_changed(

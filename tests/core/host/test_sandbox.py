@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from core.host import messages as m
 from core.host import sandbox
 from core.host.client import EngineClient
 from core.host.sandbox import bubblewrap, confinement, landlock, seccomp
 from core.host.sandbox.profile import access
 from core.io.native import gradstep_file
-from tests.core.host.conftest import ENGINE
+from core.protocol import messages as m
+from tests.core.conftest import ENGINE
 from tests.core.host.test_engine_process import control, opened, until
 
 ROOT = Path(__file__).parents[3]

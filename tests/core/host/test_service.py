@@ -15,12 +15,12 @@ from core.debug.breaks.breakpoints import Breakpoint
 from core.document import document_edits
 from core.document.document import CodeItem, CodeKind, Document, Optimizer
 from core.graph.model import Constant, Edge, TensorRef
-from core.host import messages as m
 from core.host.service import EngineService
-from core.host.tensor_bytes import unpack
 from core.io.native import gradstep_file
 from core.io.tensorflow.graphdef_import import from_pb
 from core.ops.build.builder import GraphBuilder
+from core.protocol import messages as m
+from core.protocol.tensor_bytes import unpack
 from tests.support import gradient_facts as facts
 
 Ask = Callable[..., m.Message]

@@ -36,7 +36,7 @@ WINDOW = """
 import sys, time
 from pathlib import Path
 from core.host.client import EngineClient
-from core.host.messages import Control, Open
+from core.protocol.messages import Control, Open
 clients = []
 for file in map(Path, sys.argv[1:]):
     clients.append(client := EngineClient([sys.executable, "-m", "core.host.process"]))
@@ -108,6 +108,6 @@ def test_a_killed_engine_takes_its_children_along(
 
 
 def control_message():
-    from core.host.messages import Control
+    from core.protocol.messages import Control
 
     return Control(command="continue_")

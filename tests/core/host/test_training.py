@@ -15,7 +15,6 @@ from core.document import document_edits
 from core.document.document import Document, Optimizer
 from core.graph.dtypes import DType
 from core.graph.model import Constant, TensorRef
-from core.host import messages as m
 from core.host.derive import derive
 from core.host.devices import CpuOnly
 from core.host.reports import program_info
@@ -24,6 +23,7 @@ from core.io.native import gradstep_file
 from core.io.native.zip_archive import pack
 from core.io.script.python_script import to_python
 from core.ops.build.builder import GraphBuilder
+from core.protocol import messages as m
 from core.train.optimizers import OPTIMIZERS
 
 # What TensorFlow 2.21 holds after one step of the script that `networks` is exported as.

@@ -15,14 +15,14 @@ from core.document.document import Document
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import Edge, TensorRef
-from core.host import messages as m
 from core.host import reports
 from core.host.derive import derive
 from core.host.devices import CpuOnly
 from core.host.service import EngineService
-from core.host.tensor_bytes import unpack
 from core.io.native import gradstep_file
 from core.ops.typing.missing_inputs import waiting
+from core.protocol import messages as m
+from core.protocol.tensor_bytes import unpack
 from tests.fuzz.wires import moves
 
 EXAMPLES = Path(__file__).parents[3] / "assets" / "examples"

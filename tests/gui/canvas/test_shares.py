@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint
 
 from core.document.document import View
 from core.document.document_edits import rename_operation
-from core.host.messages import Progress
+from core.protocol.messages import Progress
 from gui import actions, theme
 from gui.canvas import speech, tips
 from gui.canvas.hit import Hit

@@ -10,9 +10,9 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from core.document.document import Document
-from core.host import messages
 from core.host.service import EngineService
 from core.io.open_document import read
+from core.protocol import messages
 from gui import theme, workspace
 from gui.theme import ASSETS
 from tests.support.deleting import delete

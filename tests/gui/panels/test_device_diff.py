@@ -10,9 +10,9 @@ from PySide6.QtCore import Qt
 
 from core.document.document import Document
 from core.graph.model import Constant, TensorRef
-from core.host.messages import ComparedNode, Comparison, DeviceInfo, SideResult
 from core.io.open_document import read
 from core.ops.build.builder import GraphBuilder
+from core.protocol.messages import ComparedNode, Comparison, DeviceInfo, SideResult
 from gui.panels.device_diff import DeviceDiffPanel
 from gui.panels.diff_model import DiffModel
 from gui.theme import ASSETS

@@ -15,10 +15,10 @@ from core.autodiff.reverse.gradient_request import Override, OverrideKind
 from core.document.document import Document, Optimizer
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Edge, TensorRef
-from core.host.messages import Why
 from core.ops.build.builder import GraphBuilder
 from core.ops.declare import table
 from core.ops.declare.table import all_ops, lookup
+from core.protocol.messages import Why
 from gui import commands
 from gui.panels.inspector import InspectorPanel
 from gui.panels.labels import Link, Text, Wrapped

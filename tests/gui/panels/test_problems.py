@@ -13,10 +13,10 @@ from core.document.document import Document, Optimizer
 from core.graph.dtypes import Shape
 from core.graph.model import Constant, TensorRef
 from core.graph.problems import Problem
-from core.host.messages import ErrorInfo, Why
 from core.io.tensorflow.graphdef_import import from_pb
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder
+from core.protocol.messages import ErrorInfo, Why
 from gui import commands
 from gui.panels.problem_rows import problem_rows
 from gui.panels.problems import ProblemsPanel

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QComboBox
 
-from core.host.messages import Profiled, ProfileRow, Progress
+from core.protocol.messages import Profiled, ProfileRow, Progress
 from gui import actions
 from gui.costs import BETWEEN
 from gui.panels.profile import ProfilePanel

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor
 
-from core.host.messages import ProfileRow
+from core.protocol.messages import ProfileRow
 from gui import theme
 from gui.costs import leaves, total, tree
 from gui.panels.profile_icicle import Icicle

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QSpinBox
 from core.document.document import Document
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.host.messages import Read
+from core.protocol.messages import Read
 from gui.panels.tensor import TensorPanel
 from gui.panels.tensor_model import PAGE
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 
-from core.host.messages import ProgramInfo, StepInfo
+from core.protocol.messages import ProgramInfo, StepInfo
 from gui.panels.timeline import TimelinePanel
 from gui.panels.timeline_model import NUMBER, OPERATION, TEXT, VALUE, TimelineModel
 from gui.panels.timeline_rows import GroupRows, StepRow, StepRows

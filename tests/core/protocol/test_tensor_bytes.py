@@ -14,10 +14,10 @@ from hypothesis.extra import numpy as npst
 
 from core.graph.dtypes import DType
 from core.graph.model import TensorRef
-from core.host.messages import Read
 from core.host.reading import read
 from core.host.statistics import summarize
-from core.host.tensor_bytes import unpack
+from core.protocol.messages import Read
+from core.protocol.tensor_bytes import unpack
 
 numeric = st.sampled_from([d.value for d in DType if not d.numpy.hasobject])
 arrays = npst.arrays(numeric, npst.array_shapes(min_dims=0, min_side=0))

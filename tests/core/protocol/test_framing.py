@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import GradstepError
-from core.host import wire
-from core.host.messages import (
+from core.protocol import framing
+from core.protocol.messages import (
     BreakpointSpec,
     Compare,
     Control,
@@ -44,7 +44,7 @@ buffers = st.lists(st.binary(max_size=300), max_size=5)
 
 def packed(message: Message, buffers: list[bytes], request: int = 0) -> bytes:
     stream = io.BytesIO()
-    wire.write(stream, message, buffers, request)
+    framing.write(stream, message, buffers, request)
     return stream.getvalue()
 
 
@@ -53,22 +53,22 @@ def test_a_packet_comes_back_as_it_was_sent(
     message: Message, sent: list[bytes], number: int
 ) -> None:
     stream = io.BytesIO(packed(message, sent, number))
-    packet = wire.read_request(stream)
+    packet = framing.read_request(stream)
     assert packet is not None
     assert (packet.message, packet.request) == (message, number)
     assert [bytes(buffer) for buffer in packet.buffers] == sent
-    assert wire.read_request(stream) is None
+    assert framing.read_request(stream) is None
 
 
 @given(st.lists(st.tuples(requests, buffers), max_size=4))
 def test_packets_follow_each_other(sent: list[tuple[Message, list[bytes]]]) -> None:
     stream = io.BytesIO(b"".join(packed(message, data) for message, data in sent))
     for message, data in sent:
-        packet = wire.read_request(stream)
+        packet = framing.read_request(stream)
         assert packet is not None
         assert packet.message == message
         assert [bytes(buffer) for buffer in packet.buffers] == data
-    assert wire.read_request(stream) is None
+    assert framing.read_request(stream) is None
 
 
 @given(requests, buffers, st.data())
@@ -78,14 +78,14 @@ def test_a_packet_that_was_cut_off_is_an_error(
     whole = packed(message, sent)
     cut = data.draw(st.integers(1, len(whole) - 1))
     with pytest.raises(GradstepError, match="stream is broken") as failure:
-        wire.read_request(io.BytesIO(whole[:cut]))
+        framing.read_request(io.BytesIO(whole[:cut]))
     assert failure.value.kind == "ProtocolError"
 
 
 @given(st.binary(min_size=1, max_size=400))
 def test_garbage_is_an_error(garbage: bytes) -> None:
     with pytest.raises(GradstepError, match="stream is broken"):
-        wire.read_request(io.BytesIO(garbage))
+        framing.read_request(io.BytesIO(garbage))
 
 
 @given(requests, st.data())
@@ -96,38 +96,38 @@ def test_a_damaged_header_is_an_error_or_another_message(
     place = data.draw(st.integers(0, len(whole) - 1))
     whole[place] ^= data.draw(st.integers(1, 255))
     with contextlib.suppress(GradstepError):  # and nothing else
-        packet = wire.read_request(io.BytesIO(whole))
+        packet = framing.read_request(io.BytesIO(whole))
         assert packet is not None
         assert isinstance(packet.message, Message)
 
 
-@pytest.mark.parametrize("length", [-1, wire.MAX_BUFFER + 1])
+@pytest.mark.parametrize("length", [-1, framing.MAX_BUFFER + 1])
 def test_absurd_lengths_are_refused_before_memory_is_taken(length: int) -> None:
     raw = msgspec.Raw(msgspec.msgpack.encode(Control(command="step")))
-    header = msgspec.msgpack.encode(wire.Envelope(1, raw, [length]))
-    stream = io.BytesIO(wire.MAGIC + len(header).to_bytes(4, "little") + header)
+    header = msgspec.msgpack.encode(framing.Envelope(1, raw, [length]))
+    stream = io.BytesIO(framing.MAGIC + len(header).to_bytes(4, "little") + header)
     with pytest.raises(GradstepError, match="a buffer of"):
-        wire.read_request(stream)
+        framing.read_request(stream)
 
 
 def test_memory_is_taken_as_bytes_arrive() -> None:
     """A header that announces 8 GiB, and nothing behind it."""
     raw = msgspec.Raw(msgspec.msgpack.encode(Control(command="step")))
-    header = msgspec.msgpack.encode(wire.Envelope(1, raw, [8 << 30]))
-    stream = io.BytesIO(wire.MAGIC + len(header).to_bytes(4, "little") + header)
+    header = msgspec.msgpack.encode(framing.Envelope(1, raw, [8 << 30]))
+    stream = io.BytesIO(framing.MAGIC + len(header).to_bytes(4, "little") + header)
     with pytest.raises(GradstepError, match="end of the stream"):
-        wire.read_request(stream)
+        framing.read_request(stream)
 
 
 def test_a_reply_is_not_a_request() -> None:
     with pytest.raises(GradstepError, match="cannot be understood"):
-        wire.read_request(io.BytesIO(packed(Output(text="hello"), [])))
+        framing.read_request(io.BytesIO(packed(Output(text="hello"), [])))
 
 
 def test_replies_keep_nan_and_infinity() -> None:
     stats = Stats(minimum=float("-inf"), mean=float("nan"), nans=2)
     sent = Values(parts=[TensorPart(ref="x:0", state="known", stats=stats)])
-    packet = wire.read_answer(io.BytesIO(packed(sent, [])))
+    packet = framing.read_answer(io.BytesIO(packed(sent, [])))
     assert packet is not None
     back = packet.message.parts[0].stats
     assert back.minimum == float("-inf")
@@ -137,6 +137,6 @@ def test_replies_keep_nan_and_infinity() -> None:
 def test_arrays_are_sent_as_they_are() -> None:
     array = np.arange(12, dtype=np.float32)
     stream = io.BytesIO(packed(Failed(error=ErrorInfo(type="a", message="b")), [array.data]))
-    packet = wire.read_answer(stream)
+    packet = framing.read_answer(stream)
     assert packet is not None
     np.testing.assert_array_equal(np.frombuffer(packet.buffers[0], np.float32), array)

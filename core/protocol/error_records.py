@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.errors import GradstepError, unforeseen
 from core.graph.problems import Problem
-from core.host.messages import ErrorInfo, ProblemInfo
+from core.protocol.messages import ErrorInfo, ProblemInfo
 
 
 def info_of(error: GradstepError) -> ErrorInfo:

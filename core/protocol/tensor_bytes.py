@@ -8,8 +8,8 @@ import msgspec
 import numpy as np
 
 from core.graph.dtypes import DType
-from core.host.messages import TensorPart
-from core.host.wire import Buffer
+from core.protocol.framing import Buffer
+from core.protocol.messages import TensorPart
 
 
 def pack(array: np.ndarray[Any, Any]) -> Buffer:

@@ -5,7 +5,8 @@ Part of the messages; see messages.py.
 
 from __future__ import annotations
 
-from core.host.findings import (
+from core.protocol.message_base import Message
+from core.protocol.result_rows import (
     CheckedExpectation,
     CheckedTensor,
     Comparison,
@@ -16,7 +17,6 @@ from core.host.findings import (
     ProfileRow,
     UncheckedNode,
 )
-from core.host.message import Message
 
 
 class CheckGradients(Message, frozen=True, kw_only=True):

@@ -15,12 +15,12 @@ from core.graph.dtypes import DType
 from core.graph.model import Constant
 from core.host.client import EngineClient
 from core.host.devices import CpuOnly
-from core.host.messages import Message
 from core.host.service import EngineService
 from core.io.native import gradstep_file
 from core.ops.build.builder import GraphBuilder
+from core.protocol.messages import Message
 
-EXAMPLES = Path(__file__).parents[3] / "assets" / "examples"
+EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
 ENGINE = [sys.executable, "-m", "core.host.process"]
 
 

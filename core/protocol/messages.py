@@ -8,21 +8,26 @@ plan steps already executed in that run.
 
 from __future__ import annotations
 
-from core.host.findings import (
-    CauseLink,
-    CheckedExpectation,
-    CheckedTensor,
-    ComparedNode,
-    Comparison,
-    Explanation,
-    GradientRow,
-    NodeCheck,
-    PassInfo,
-    ProfileRow,
-    SideResult,
-    UncheckedNode,
+from core.protocol.message_base import Message
+from core.protocol.message_parts import (
+    BlockedEdge,
+    BreakpointSpec,
+    DeviceInfo,
+    EdgeGradient,
+    ErrorInfo,
+    LoopInfo,
+    LoopPlace,
+    LossInfo,
+    ProblemInfo,
+    ProgramInfo,
+    SessionInfo,
+    Stats,
+    StepInfo,
+    TensorPart,
+    ThreadInfo,
+    UpdateInfo,
 )
-from core.host.inquiries import (
+from core.protocol.queries import (
     Bottlenecks,
     BrokenNumbers,
     CheckExpectations,
@@ -44,24 +49,19 @@ from core.host.inquiries import (
     Repeats,
     Why,
 )
-from core.host.message import Message
-from core.host.parts import (
-    BlockedEdge,
-    BreakpointSpec,
-    DeviceInfo,
-    EdgeGradient,
-    ErrorInfo,
-    LoopInfo,
-    LoopPlace,
-    LossInfo,
-    ProblemInfo,
-    ProgramInfo,
-    SessionInfo,
-    Stats,
-    StepInfo,
-    TensorPart,
-    ThreadInfo,
-    UpdateInfo,
+from core.protocol.result_rows import (
+    CauseLink,
+    CheckedExpectation,
+    CheckedTensor,
+    ComparedNode,
+    Comparison,
+    Explanation,
+    GradientRow,
+    NodeCheck,
+    PassInfo,
+    ProfileRow,
+    SideResult,
+    UncheckedNode,
 )
 
 
