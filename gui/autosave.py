@@ -175,7 +175,7 @@ def tidy(folders: Iterable[Path]) -> None:
 
 def places() -> set[Path]:
     """Folders in which Gradstep wrote, as far as it remembers."""
-    from core.host.trust import store
+    from core.program.trust.code_trust import store
 
     return {store().path.parent, *(path.parent for path in settings().recent)}
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from core.errors import GradstepError
 from core.host.client import EngineClient
-from core.host.permission import Permission
+from core.program.trust.code_permission import Permission
 from core.protocol.framing import Buffer
 from core.protocol.messages import (
     CheckExpectations,

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.document.document import Document
 from core.graph.model import Edge, TensorRef
-from core.host.permission import Permission
+from core.program.trust.code_permission import Permission
 from core.protocol.framing import Buffer
 from core.protocol.messages import (
     CheckGradients,

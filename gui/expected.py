@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.document.document import Document
 from core.document.expectation import variations
-from core.host.trust import came_with_program
+from core.program.trust.code_trust import came_with_program
 from core.protocol.messages import (
     CheckedExpectation,
     CheckExpectations,

@@ -13,7 +13,7 @@ from core.document.document import Document
 from core.errors import GradstepError
 from core.io.disk.file_stamp import FileChangedError, OnDisk, look
 from core.io.disk.memory_budget import DEFAULT, OverBudgetError, enough_for
-from core.io.example_index import EXAMPLES
+from core.program.trust.example_index import EXAMPLES
 from gui.autosave import Autosave, Recovered
 from gui.background import Background
 from gui.dialogs import conflict, unsaved

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from core.document.document import Document
 from core.errors import GradstepError
-from core.host import trust
-from core.host.permission import Permission
-from core.io.fingerprint import fingerprint
+from core.program.trust import code_trust
+from core.program.trust.code_fingerprint import fingerprint
+from core.program.trust.code_permission import Permission
 
 
 class PythonRights:
@@ -27,10 +27,10 @@ class PythonRights:
         """It is another document; what is known of it is what was decided."""
         self._by_functions, self._decided = {}, ""
         if document.code:
-            damage = trust.set_aside_damage()
+            damage = code_trust.set_aside_damage()
             if damage is not None:
                 self._complain(damage)
-            self._take(document, trust.permission(document))
+            self._take(document, code_trust.permission(document))
 
     def permission(self, document: Document) -> Permission:
         """Of the open document, or of what it was or will be by undo and redo."""
@@ -48,7 +48,7 @@ class PythonRights:
     def decide(self, document: Document, permission: Permission, place: str) -> None:
         """The user's answer about the open document. Raises GradstepError (FileError) when it
         cannot be written down; then nothing is changed."""
-        trust.allow(document, permission, place)
+        code_trust.allow(document, permission, place)
         self._by_functions = {}
         self._take(document, permission)
 
@@ -59,7 +59,7 @@ class PythonRights:
             return
         try:
             if fingerprint(document) != self._decided:
-                trust.allow(document, permission, str(path), instead_of=self._decided)
+                code_trust.allow(document, permission, str(path), instead_of=self._decided)
                 self._decided = fingerprint(document)
         except GradstepError as error:
             self._complain(error)

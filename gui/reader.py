@@ -17,9 +17,9 @@ from core.document.document import Document
 from core.document.feed_placeholders import with_placeholders
 from core.errors import GradstepError
 from core.io.disk.memory_budget import DEFAULT
-from core.io.example_index import is_bundled
-from core.io.fingerprint import fingerprint
 from core.ops.typing.inference import Inference, declared
+from core.program.trust.code_fingerprint import fingerprint
+from core.program.trust.example_index import is_bundled
 from gui.background import Background
 from gui.first_view import folded
 

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
 from core.errors import GradstepError
-from core.io.example_index import is_bundled
+from core.program.trust.example_index import is_bundled
 from gui.background import Background
 from gui.main_window import MainWindow
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QLabel, QPushButton, QStatusBar
 
-from core.host.permission import Permission
+from core.program.trust.code_permission import Permission
 from gui.counting import counted
 from gui.plain import Label, plain
 from gui.theme import SMALL, sans

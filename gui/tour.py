@@ -9,7 +9,7 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.model import TensorRef
-from core.io.example_index import EXAMPLES
+from core.program.trust.example_index import EXAMPLES
 from gui import theme
 from gui.app import application, new_window
 from gui.driver import Driver

@@ -16,14 +16,14 @@ from core.document.unsaved_changes import has_work
 from core.errors import GradstepError
 from core.graph.changes import Changes, diff
 from core.graph.model import Edge, TensorRef
-from core.host.permission import Permission
 from core.io.disk.file_stamp import OnDisk, look
 from core.io.disk.memory_budget import DEFAULT
-from core.io.example_index import EXAMPLES
 from core.ops.typing.flatten_loops import opened, opened_types
 from core.ops.typing.inference import Inference
 from core.ops.typing.missing_inputs import Waiting, waiting
 from core.ops.typing.tensor_types import TensorTypes
+from core.program.trust.code_permission import Permission
+from core.program.trust.example_index import EXAMPLES
 from core.protocol.framing import Buffer
 from core.protocol.messages import (
     Comparison,

@@ -21,7 +21,7 @@ ALLOWED = {
     "core/cli/main.py": "standard output, in place of a pipe that is closed",
     "core/reference/__main__.py": "a tool that writes this repository's docs",
     "core/io/disk/file_lock.py": "lock files, which are empty",
-    "core/host/trust_store.py": "a key that nobody else may read from its first byte on",
+    "core/program/trust/trust_store.py": "a key that nobody else may read from its first byte on",
     "core/host/stdio.py": "a pipe",
 }
 _NAMES = ("write_bytes", "write_text", "mkstemp", "NamedTemporaryFile", "savez", "tofile")

@@ -18,7 +18,7 @@ from core.errors import GradstepError
 from core.graph.loop import anywhere, within
 from core.graph.model import Edge, Graph, TensorRef
 from core.graph.suggestions import near
-from core.host.overrides import near_miss
+from core.program.unused_overrides import near_miss
 
 
 def as_asked(document: Document, args: argparse.Namespace) -> Document:

@@ -22,11 +22,11 @@ from core.errors import GradstepError
 from core.graph.problems import Problem
 from core.host.check_conclusion import Known, conclusion
 from core.host.checking import gradient_tables, table_of_node
-from core.host.derive import derive
 from core.host.evaluator import Evaluator
 from core.host.expectations import check_expectations
-from core.host.missing_code import needed_code
-from core.host.racing import races_of
+from core.program.derive import derive
+from core.program.missing_functions import needed_code
+from core.program.race_problems import races_of
 from core.protocol.messages import CheckedExpectation, CheckedTensor, GradientTable
 
 

@@ -21,11 +21,11 @@ from core.cli.reply import Reply
 from core.debug.history.frozen_program import Program
 from core.errors import GradstepError
 from core.graph.problems import Problem
-from core.host.derive import derive
 from core.host.position import begin
-from core.host.racing import problems_of
-from core.host.unfinished import without_unfinished
 from core.io.open_document import read_file
+from core.program.derive import derive
+from core.program.race_problems import problems_of
+from core.program.runnable_part import without_unfinished
 
 PROMPT = "(gradstep) "
 _INTERRUPTED = GradstepError("the script was interrupted", kind="CancelledError")

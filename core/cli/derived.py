@@ -5,8 +5,8 @@ from __future__ import annotations
 from core.cli.loading import Loaded
 from core.debug.history.frozen_program import Program
 from core.errors import GradstepError
-from core.host.derive import derive
 from core.ops.typing.inference import declared
+from core.program.derive import derive
 
 
 def sound_program(loaded: Loaded) -> Program:

@@ -16,10 +16,10 @@ from core.cli.ports import Answer, Application
 from core.engine.kernels.kernel_libraries import LIBRARIES
 from core.engine.kernels.kernel_registry import ALTERNATIVES
 from core.errors import GradstepError
-from core.host import sandbox
 from core.host.devices import DeviceServices
 from core.host.machine import Finding, as_text
-from core.host.sandbox import bubblewrap, landlock, seccomp
+from core.program import sandbox
+from core.program.sandbox import bubblewrap, landlock, seccomp
 
 _PACKAGES = ("numpy", "msgspec", "networkx", "protobuf", "PySide6-Essentials", "pyqtgraph")
 # In a process of its own: a Qt that cannot be loaded must not take the doctor down.

@@ -25,7 +25,7 @@ from core.engine.run.tf_session import Session
 from core.graph.model import Graph, TensorRef
 from core.graph.problems import Problem
 from core.host.evaluator import Evaluator
-from core.host.overrides import unmatched, unregistered
+from core.program.unused_overrides import unmatched, unregistered
 
 Gradients = Mapping[TensorRef, "np.ndarray | None"]
 Rows = Mapping[TensorRef, tuple[np.ndarray, np.ndarray]]  # values, indices of IndexedSlices

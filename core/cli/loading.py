@@ -21,12 +21,12 @@ from core.engine.run.feed_values import feed_arrays
 from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.model import Graph, TensorRef
-from core.host.permission import Permission
-from core.host.roles import in_role
-from core.host.sandbox import is_confined
-from core.host.trust import permission, set_aside_damage
-from core.host.user_code import Function, functions_of
 from core.io.open_document import read
+from core.program.function_kinds import in_role
+from core.program.sandbox import is_confined
+from core.program.trust.code_permission import Permission
+from core.program.trust.code_trust import permission, set_aside_damage
+from core.program.user_code import Function, functions_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -66,7 +66,7 @@ def _plan(
     _ = document.graph.order  # a cycle is said first, whatever it keeps from running
     if names and all(TensorRef.parse(name).op in document.graph for name in names):
         return begin(document.graph, initial=loaded.initial()), names, ()
-    from core.host.derive import derive
+    from core.program.derive import derive
 
     program = derive(document, loaded.functions)
     session = begin(program.graph, initial=program.initial)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from core.cli.output import usage
 from core.errors import GradstepError
-from core.host import sandbox
+from core.program import sandbox
 
 
 def confine_command(verb: str, args: argparse.Namespace) -> None:

@@ -12,8 +12,8 @@ from core.document.document import CodeKind, Document
 from core.document.requests import every_request, main_request, requests
 from core.engine.backend import Backend
 from core.engine.plan.steps import storage_name
-from core.host.situation import Situation
 from core.ops.build.variable import VARIABLES
+from core.program.gradient_context import Situation
 
 
 def situation(loaded: Loaded, backend: Backend) -> Situation:

@@ -19,11 +19,11 @@ from core.engine.run.tf_session import Session
 from core.engine.run.variable_store import VariableStore
 from core.errors import GradstepError
 from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.host.derive import derive
 from core.io.file_errors import inside
 from core.ops.build.variable import VARIABLES
 from core.ops.declare.table import find
 from core.ops.state.opaque_state import State
+from core.program.derive import derive
 
 
 @dataclass(frozen=True)

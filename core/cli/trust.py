@@ -12,8 +12,8 @@ from core.cli.output import table, usage, warn
 from core.cli.ports import Answer, Application
 from core.document.document import Document
 from core.errors import GradstepError
-from core.host import trust
-from core.host.trust_store import Decision
+from core.program.trust import code_trust
+from core.program.trust.trust_store import Decision
 
 DIGITS = 12  # of a fingerprint, in a list
 _LEAST = 4  # digits that name a program
@@ -23,7 +23,7 @@ _HEADER = ("program", "may", "decided", "used", "functions", "document")
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
     """List the decisions, or revoke some. A damaged list is said on standard error."""
-    damage = trust.set_aside_damage()
+    damage = code_trust.set_aside_damage()
     if damage is not None:
         warn(damage)
     return _list(args) if args.what == "list" else _revoke(args)
@@ -33,7 +33,7 @@ def pass_trust_on(before: Document, after: Document, path: Path) -> None:
     """A command wrote `after` to a file: what the user decided about `before` goes on. That it does
     not is no failure of the command."""
     try:
-        trust.pass_on(before, after, str(path.absolute()))
+        code_trust.pass_on(before, after, str(path.absolute()))
     except GradstepError as error:
         warn(error)
 
@@ -41,7 +41,7 @@ def pass_trust_on(before: Document, after: Document, path: Path) -> None:
 def _list(args: argparse.Namespace) -> Answer:
     if args.programs or args.all:
         raise usage("trust list takes no program", "write trust revoke PROGRAM")
-    found, aside = trust.decisions(), [str(path) for path in trust.store().damaged()]
+    found, aside = code_trust.decisions(), [str(path) for path in code_trust.store().damaged()]
     data = {"decisions": [msgspec.to_builtins(d) for d in found], "set_aside": aside}
     lines = [table([_row(d) for d in found], _HEADER) if found else NOTHING]
     lines += [f"set aside, as it was damaged: {path}" for path in aside]
@@ -58,9 +58,9 @@ def _row(decision: Decision) -> tuple[str, ...]:
 def _revoke(args: argparse.Namespace) -> Answer:
     if bool(args.programs) == args.all:
         raise usage("what to revoke is missing", "write PROGRAM as trust list does, or --all")
-    known = trust.decisions()
+    known = code_trust.decisions()
     chosen = known if args.all else [d for name in args.programs for d in _named(name, known)]
-    trust.revoke(d.fingerprint for d in chosen)
+    code_trust.revoke(d.fingerprint for d in chosen)
     numbers = list(dict.fromkeys(d.fingerprint for d in chosen))
     text = "\n".join(f"revoked {d.fingerprint[:DIGITS]}  {d.place or d.title}" for d in chosen)
     return Answer({"revoked": numbers}, text or NOTHING)

@@ -20,11 +20,11 @@ from core.document.document import CodeKind
 from core.document.requests import main_request
 from core.engine.backend import Backend
 from core.graph.model import TensorRef
-from core.host.derive import derive
 from core.host.explaining import Explainer
 from core.host.passing import found_bottlenecks
 from core.host.position import begin
-from core.host.situation import situation_of
+from core.program.derive import derive
+from core.program.gradient_context import situation_of
 from core.protocol.messages import Explanation
 
 Explanations = dict[str, Explanation]

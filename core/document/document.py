@@ -122,7 +122,7 @@ class Document:
     @property
     def code_hash(self) -> str:
         """SHA-256 (hex) of all custom Python; "" without any. Trust is about more than that: see
-        core.io.fingerprint."""
+        core.program.trust.code_fingerprint."""
         if not self.code:
             return ""
         digest = hashlib.sha256()

@@ -16,7 +16,7 @@ from core.graph.model import TensorRef
 from core.host.evaluator import Evaluator
 from core.host.gradient_words import said
 from core.host.node_checks import checked_tensor, node_check, node_checks
-from core.host.situation import Situation
+from core.program.gradient_context import Situation
 from core.protocol.messages import CheckedTensor, GradientRow, GradientTable, NodeCheck
 
 _DEFECT = Verdict.DEFECT.value

@@ -11,8 +11,8 @@ from pathlib import Path
 from core.errors import GradstepError
 from core.host.connection import Callback, Connection
 from core.host.journal import Journal
-from core.host.permission import Permission
 from core.host.process import CONFINED
+from core.program.trust.code_permission import Permission
 from core.protocol.error_records import error_of
 from core.protocol.framing import Buffer
 from core.protocol.messages import Failed, Message

@@ -17,10 +17,10 @@ from core.document.expectation import Expectation, Variation, variations
 from core.engine.backend import Backend
 from core.errors import GradstepError
 from core.graph.problems import Problem
-from core.host.derive import derive
 from core.host.expectation_verdict import Outcome, Verdict, verdict
-from core.host.user_code import Function
 from core.ops.state.print_output import nowhere, printing_to
+from core.program.derive import derive
+from core.program.user_code import Function
 from core.protocol.messages import CheckedExpectation
 
 

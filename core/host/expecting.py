@@ -8,11 +8,11 @@ from dataclasses import replace
 from core.document.document import Document
 from core.document.expectation import Expectation, ExpectationKind, Variation
 from core.engine.backend import Backend
-from core.host.derive import derive
 from core.host.expectation_verdict import as_given, as_it_failed
 from core.host.expectations import Trial, varied
-from core.host.user_code import Function
 from core.ops.state.print_output import nowhere, printing_to
+from core.program.derive import derive
+from core.program.user_code import Function
 
 
 def expected(

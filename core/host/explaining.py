@@ -26,11 +26,11 @@ from core.garbage_collection import collector_paused
 from core.graph.loop import loops_around, way_to
 from core.graph.model import Graph, Operation, TensorRef, unknown_name
 from core.graph.problems import Problem
-from core.host.situation import Situation
 from core.ops.build.variable import VARIABLES
 from core.ops.typing.flatten_loops import opened
 from core.ops.typing.inference import declared
 from core.ops.typing.invalid_operations import broken_operations
+from core.program.gradient_context import Situation
 from core.protocol.messages import Explanation
 
 

@@ -17,12 +17,12 @@ from typing import BinaryIO
 
 from core.document.feed_placeholders import with_placeholders
 from core.errors import GradstepError
-from core.host import sandbox
 from core.host.document_wire import DocumentSent, pack
 from core.host.stdio import take_over_stdio
 from core.io.disk.memory_budget import Budget, OverBudgetError
 from core.io.open_document import document_in, to_be_read
 from core.ops.typing.inference import declared
+from core.program import sandbox
 from core.protocol import framing
 from core.protocol.error_records import info_of, unexpected
 from core.protocol.message_base import Message

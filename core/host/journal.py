@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from core.host.permission import Permission
+from core.program.trust.code_permission import Permission
 from core.protocol.framing import Buffer
 from core.protocol.messages import (
     Control,

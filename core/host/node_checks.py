@@ -19,11 +19,11 @@ from core.graph.dtypes import DType, TensorType
 from core.graph.loop import way_to
 from core.graph.model import Edge, Graph, Operation, TensorRef
 from core.host.evaluator import Evaluator
-from core.host.situation import Situation
 from core.ops.declare.table import find
 from core.ops.typing.flatten_loops import opened
 from core.ops.typing.inference import declared
 from core.ops.typing.tensor_types import outputs_of
+from core.program.gradient_context import Situation
 from core.protocol.messages import CheckedTensor, NodeCheck, UncheckedNode
 
 _MOST = 64  # elements of each input that are looked at when every node is checked

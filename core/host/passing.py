@@ -10,9 +10,9 @@ from core.autodiff.reverse.differentiate import differentiate
 from core.autodiff.reverse.gradient_paths import reached
 from core.errors import GradstepError
 from core.graph.model import TensorRef
-from core.host.situation import Situation
 from core.ops.typing.inference import declared
 from core.ops.typing.invalid_operations import broken_operations
+from core.program.gradient_context import Situation
 from core.protocol.messages import Bottlenecks
 
 

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from core.host import sandbox
 from core.host.supervisor import supervise
+from core.program import sandbox
 
 if TYPE_CHECKING:
     from core.host.devices import DeviceServices
@@ -18,7 +18,7 @@ CONFINED = "--sandbox"  # asks an engine to confine itself
 def run_engine(devices: Callable[[], DeviceServices] | None = None, confined: bool = False) -> int:
     """Serve whoever started this process until its requests end; the exit status. `devices` is
     called in the process that runs the user's code, and by default knows the processor alone.
-    confined: without network and files; see core.host.sandbox. Where that cannot be, the engine
+    confined: without network and files; see core.program.sandbox. Where that cannot be, the engine
     answers, and refuses what is to run so."""
     if confined and sandbox.why_not():
         confined = False

@@ -20,9 +20,9 @@ from core.engine.run.feed_values import fed_types, feed_arrays
 from core.engine.run.step_costs import Cost, Profile, measure, require_times
 from core.engine.run.variable_store import VariableStore
 from core.errors import GradstepError
-from core.host.filling import filled
 from core.ops.state.print_output import nowhere, printing_to
 from core.ops.state.queue import Queue
+from core.program.prefill_queues import filled
 from core.protocol.messages import PassInfo, Profiled, ProfileRow
 
 MODES = ("recorded", "fast")

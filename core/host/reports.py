@@ -19,11 +19,11 @@ from core.engine.plan.step_groups import owner
 from core.errors import GradstepError, unforeseen
 from core.graph.model import Edge, Operation, TensorRef
 from core.graph.problems import Problem
-from core.host.racing import problems_of
-from core.host.unfinished import held_up
 from core.ops.declare.table import find
 from core.ops.typing.flatten_loops import opened
 from core.ops.typing.missing_inputs import waiting
+from core.program.race_problems import problems_of
+from core.program.runnable_part import held_up
 from core.protocol.error_records import info_of, info_of_problem
 from core.protocol.messages import (
     BlockedEdge,

@@ -25,9 +25,7 @@ from core.graph.problems import Problem
 from core.graph.repeated_blocks import blocks_around
 from core.graph.scopes import parents
 from core.host import courses as course_bytes
-from core.host import sandbox
 from core.host.checking import gradient_tables, table_of_node
-from core.host.derive import compiled, derive, of_kind
 from core.host.devices import DeviceServices
 from core.host.evaluator import Evaluator
 from core.host.expectations import check_expectations
@@ -39,13 +37,15 @@ from core.host.profiling import Wish, profiled
 from core.host.reading import read
 from core.host.reports import broken_numbers, operands, program_info, stopped
 from core.host.sessions import managed
-from core.host.situation import Situation, situation_of
-from core.host.unfinished import without_unfinished
-from core.host.user_code import Function
 from core.io.disk.memory_budget import Budget
 from core.io.native import gradstep_file
 from core.ops.state.print_output import printing_to, say
 from core.ops.typing.flatten_loops import opened
+from core.program import sandbox
+from core.program.derive import compiled, derive, of_kind
+from core.program.gradient_context import Situation, situation_of
+from core.program.runnable_part import without_unfinished
+from core.program.user_code import Function
 from core.protocol import messages as m
 from core.protocol.error_records import info_of, info_of_problem
 from core.protocol.framing import Buffer

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from core.host import linux
+from core.program.sandbox import linux_calls
 
 GRACE = 2.0  # seconds that work in progress gets to end when no more requests can come
 _REST = 1.0  # seconds after which an engine that does not end by itself is ended
@@ -35,8 +35,8 @@ def supervise(temporary: Path | None = None) -> None:
     if sys.platform == "win32":
         return
     woken = _wake_by_signals()
-    if linux.IS_LINUX:
-        linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
+    if linux_calls.IS_LINUX:
+        linux_calls.prctl(linux_calls.PR_SET_CHILD_SUBREAPER, 1)
     parent = os.getpid()
     child = os.fork()
     if child == 0:
@@ -96,7 +96,7 @@ if sys.platform != "win32":  # what follows does not exist there
                     return
 
         def _children(self) -> Iterator[int]:
-            if linux.IS_LINUX:
+            if linux_calls.IS_LINUX:
                 yield from children_of(os.getpid())
             elif self._status is None:
                 with suppress(ProcessLookupError, PermissionError):
@@ -121,8 +121,8 @@ if sys.platform != "win32":  # what follows does not exist there
         os.close(woken)
         for number in _SIGNALS:
             signal.signal(number, signal.SIG_DFL)
-        if linux.IS_LINUX:
-            linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
+        if linux_calls.IS_LINUX:
+            linux_calls.prctl(linux_calls.PR_SET_PDEATHSIG, signal.SIGKILL)
             if os.getppid() != parent:  # it ended before it was asked to say so
                 os._exit(0)
         else:

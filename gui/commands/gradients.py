@@ -8,8 +8,8 @@ from core.autodiff.reverse.gradient_request import Override, OverrideKind
 from core.document import document_edits
 from core.document.document import CodeItem, Document, Optimizer
 from core.graph.model import Edge
-from core.host.permission import Permission
-from core.host.trust import revoke
+from core.program.trust.code_permission import Permission
+from core.program.trust.code_trust import revoke
 from gui.commands.saying import says_why
 from gui.workspace import Workspace
 

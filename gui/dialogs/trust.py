@@ -6,9 +6,9 @@ from functools import partial
 
 from PySide6.QtWidgets import QDialogButtonBox, QPushButton, QWidget
 
-from core.host import sandbox
 from core.host.client import local_engine
-from core.host.permission import Permission
+from core.program import sandbox
+from core.program.trust.code_permission import Permission
 from gui import commands
 from gui.dialogs.code_view import CodeView
 from gui.dialogs.dialog import Dialog

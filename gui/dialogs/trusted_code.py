@@ -9,9 +9,9 @@ from pathlib import Path
 from PySide6.QtWidgets import QDialogButtonBox, QPushButton, QWidget
 
 from core.errors import GradstepError
-from core.host import trust
-from core.host.permission import Permission
-from core.host.trust_store import Decision
+from core.program.trust import code_trust
+from core.program.trust.code_permission import Permission
+from core.program.trust.trust_store import Decision
 from gui import commands
 from gui.dialogs.dialog import Dialog, words
 from gui.panels.cells import Cell, CellModel
@@ -82,12 +82,12 @@ class TrustedCodeDialog(Dialog):
 
     def refresh(self) -> None:
         """Read what is there."""
-        damage = trust.set_aside_damage()
-        aside = ", ".join(str(path) for path in trust.store().damaged())
+        damage = code_trust.set_aside_damage()
+        aside = ", ".join(str(path) for path in code_trust.store().damaged())
         told = words(damage) if damage is not None else aside and f"Set aside as damaged: {aside}"
         self.damage.setText(told)
         self.damage.setVisible(bool(told))
-        self.model.show(trust.decisions())
+        self.model.show(code_trust.decisions())
         self.said.setText(SOME if self.model.decisions else NONE)
         self._enable()
 

@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
-from core.io.example_index import EXAMPLES, Entry
+from core.program.trust.example_index import EXAMPLES, Entry
 from gui.panels.claim import MARK, paint_mark
 from gui.panels.labels import ThemeSource
 from gui.plain import Worded, plain

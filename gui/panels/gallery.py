@@ -10,7 +10,7 @@ from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QScrollArea, QVBoxLayout, QWidget
 
-from core.io.example_index import Entry
+from core.program.trust.example_index import Entry
 from gui.panels.example_card import PICTURE, Card
 from gui.panels.labels import ThemeSource
 from gui.plain import Label

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
 from core.document.document import CodeItem
 from core.document.requested_functions import missing_code
 from core.graph.model import Operation
-from core.host.permission import Permission
+from core.program.trust.code_permission import Permission
 from gui.dialogs.code_view import CodeView
 from gui.panels.fact_rows import drop_all, line_of
 from gui.panels.gradient_menu import gradient_in_force

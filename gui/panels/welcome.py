@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
 )
 
 from core.errors import GradstepError
-from core.io import example_index
-from core.io.example_index import EXAMPLES
+from core.program.trust import example_index
+from core.program.trust.example_index import EXAMPLES
 from gui import icons
 from gui.panels.example_card import RecentFile
 from gui.panels.gallery import COLUMNS, Gallery

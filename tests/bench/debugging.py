@@ -22,8 +22,8 @@ from core.debug.history.frozen_program import Program
 from core.debug.motion.debug_session import DebugSession
 from core.graph.model import TensorRef
 from core.host.explaining import Explainer
-from core.host.situation import Situation
 from core.ops.build.builder import GraphBuilder
+from core.program.gradient_context import Situation
 from tests.bench.interleaving import Timer, interleave
 from tests.bench.ours import handed_over
 from tests.bench.workloads import w2, w4

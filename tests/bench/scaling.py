@@ -25,12 +25,12 @@ from core.debug.motion.debug_session import DebugSession
 from core.document.document import Document
 from core.engine.run.tf_session import Session
 from core.graph.model import Graph, TensorRef
-from core.host.derive import derive
 from core.host.reports import program_info
 from core.io.native import gradstep_file
 from core.io.tensorflow.graphdef_export import to_pb
 from core.io.tensorflow.graphdef_import import from_pb
 from core.ops.typing.inference import infer
+from core.program.derive import derive
 from tests.bench.choices import say
 from tests.bench.shapes import SHAPES
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from types import ModuleType
 
 from core.document.document import Document
-from core.io.example_index import INDEX, entry_of, to_bytes
 from core.io.native import gradstep_file
+from core.program.trust.example_index import INDEX, entry_of, to_bytes
 from tests.examples import (
     adversaries,
     branches,

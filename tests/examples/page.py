@@ -7,7 +7,7 @@ from itertools import groupby
 from pathlib import Path
 
 from core.document.document import Document
-from core.io.example_index import first_sentence
+from core.program.trust.example_index import first_sentence
 
 PAGE = Path(__file__).parents[2] / "docs" / "examples.md"
 

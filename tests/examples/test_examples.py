@@ -12,9 +12,9 @@ from PySide6.QtGui import QImageReader
 from core.cli.main import main
 from core.document.document import Document
 from core.host.expectations import check_expectations
-from core.host.user_code import functions_of
-from core.io import example_index
 from core.io.native.gradstep_file import load
+from core.program.trust import example_index
+from core.program.user_code import functions_of
 from gpu.devices import Devices
 from gui.panels.example_card import PICTURE, PICTURES
 from main import Gradstep

@@ -26,10 +26,10 @@ from core.engine.run.feed_values import feed_arrays
 from core.errors import GradstepError
 from core.graph.edits import rename, rename_scope
 from core.graph.model import Edge, TensorRef
-from core.host.derive import derive
-from core.host.unfinished import without_unfinished
 from core.io import export_document
 from core.io.native import gradstep_file
+from core.program.derive import derive
+from core.program.runnable_part import without_unfinished
 from tests.fuzz import odd
 from tests.fuzz.case import MARK, Case
 from tests.fuzz.examples import EXAMPLES

@@ -17,9 +17,9 @@ from core.engine.numpy_backend import NumpyBackend
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.model import TensorRef
-from core.host.derive import derive
 from core.io.open_document import read
 from core.ops.build.builder import GraphBuilder
+from core.program.derive import derive
 from core.protocol.messages import ComparedNode, Comparison
 from gpu.compare import compare
 from gpu.devices import Devices

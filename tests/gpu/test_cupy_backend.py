@@ -13,9 +13,9 @@ from core.engine.numpy_backend import NumpyBackend
 from core.engine.run.tf_session import Session
 from core.graph.dtypes import DType
 from core.graph.model import TensorRef
-from core.host.derive import derive
 from core.io.open_document import read
 from core.ops.build.builder import GraphBuilder
+from core.program.derive import derive
 from gpu.compare import compare
 from gpu.cupy_backend import CupyBackend
 from gpu.lockstep import lockstep

@@ -14,10 +14,10 @@ from core.debug.history.frozen_program import Program
 from core.engine.numpy_backend import NumpyBackend
 from core.engine.run.tf_session import Session
 from core.graph.model import Graph, TensorRef
-from core.host.derive import derive
 from core.io.open_document import read
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, Tensor
+from core.program.derive import derive
 from gpu.compare import compare
 from gpu.cupy_backend import CupyBackend
 from gpu.emulation import EmulatedBackend

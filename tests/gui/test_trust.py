@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton
 
 from core.document import document_edits
 from core.document.document import CodeKind
-from core.host import sandbox
-from core.host.permission import Permission
 from core.io.native import gradstep_file
+from core.program import sandbox
+from core.program.trust.code_permission import Permission
 from gui.dialogs.trust import TrustDialog
 from gui.driver import Driver
 
@@ -135,7 +135,7 @@ def test_refused_then_allowed_at_the_same_step(driver: Driver, examples: Path) -
 def test_a_machine_without_a_sandbox_says_so(
     driver: Driver, foreign: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.host.sandbox.why_not", lambda: "the kernel has no Landlock")
+    monkeypatch.setattr("core.program.sandbox.why_not", lambda: "the kernel has no Landlock")
     driver.open(foreign)
     dialog = shown(driver)
     button = dialog.findChild(QPushButton, "trust_dialog.apply")

@@ -9,9 +9,9 @@ import pytest
 
 from core.document import document_edits
 from core.document.document import Document
-from core.host import trust
-from core.host.permission import Permission
 from core.io.native import gradstep_file
+from core.program.trust import code_trust
+from core.program.trust.code_permission import Permission
 from gui import commands
 from gui.dialogs.trusted_code import NONE, TrustedCodeDialog
 from gui.workspace import Workspace
@@ -52,22 +52,25 @@ def test_own_edits_of_trusted_code_run_and_make_one_entry(space: Workspace, tmp_
     for i in range(20):
         rewrite(space, f"# {i}\n")
         assert space.trusted
-    assert len(trust.decisions()) == 1
+    assert len(code_trust.decisions()) == 1
     for _ in range(3):
         rewrite(space, "# saved\n")
         save(space, tmp_path / "mine.gradstep")
-    assert len(trust.decisions()) == 1
-    assert trust.permission(gradstep_file.load(tmp_path / "mine.gradstep")) is Permission.FULL
+    assert len(code_trust.decisions()) == 1
+    assert code_trust.permission(gradstep_file.load(tmp_path / "mine.gradstep")) is Permission.FULL
     save(space, tmp_path / "copy.gradstep")  # the same program: there is nothing to remember
     rewrite(space, "# another\n")
     save(space, tmp_path / "copy.gradstep")
-    assert [Path(d.place).name for d in trust.decisions()] == ["copy.gradstep", "mine.gradstep"]
+    assert [Path(d.place).name for d in code_trust.decisions()] == [
+        "copy.gradstep",
+        "mine.gradstep",
+    ]
 
 
 def test_no_edit_takes_a_fingerprint(space: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """It costs as much as the document is large."""
     space.trust()
-    for module in ("core.host.trust", "gui.python_rights"):
+    for module in ("core.program.trust.code_trust", "gui.python_rights"):
         monkeypatch.setattr(f"{module}.fingerprint", lambda _: pytest.fail("of the document"))
     rewrite(space, "# mine\n")
     commands.rename(space, "d", "other")
@@ -90,7 +93,7 @@ def test_code_of_ones_own_needs_no_question(
     for item in foreign(examples).code.values():
         commands.set_code(space, item)
     assert space.trusted
-    assert trust.decisions() == ()  # and costs nothing while it is typed
+    assert code_trust.decisions() == ()  # and costs nothing while it is typed
     save(space, tmp_path / "own.gradstep")
     space.open_document(gradstep_file.load(tmp_path / "own.gradstep"), tmp_path / "own.gradstep")
     assert space.trusted
@@ -98,19 +101,21 @@ def test_code_of_ones_own_needs_no_question(
 
 def test_a_damaged_list_is_said_when_it_matters(space: Workspace, examples: Path) -> None:
     space.trust()
-    trust.store().path.write_bytes(b"{")
+    code_trust.store().path.write_bytes(b"{")
     said: list[str] = []
     space.message.connect(lambda _, text: said.append(text))
     space.open_document(foreign(examples))
     assert not space.trusted
     [text] = said
-    assert str(trust.store().damaged()[0]) in text
+    assert str(code_trust.store().damaged()[0]) in text
 
 
 def test_the_list_shows_each_decision_and_takes_it_back(space: Workspace, examples: Path) -> None:
     for number in range(3):
         permission = Permission.CONFINED if number == 1 else Permission.FULL
-        trust.allow(foreign(examples, f"# {number}\n"), permission, f"/home/me/{number}.gradstep")
+        code_trust.allow(
+            foreign(examples, f"# {number}\n"), permission, f"/home/me/{number}.gradstep"
+        )
     space.open_document(foreign(examples, "# 2\n"))
     assert space.trusted
     dialog = TrustedCodeDialog(space)
@@ -124,10 +129,10 @@ def test_the_list_shows_each_decision_and_takes_it_back(space: Workspace, exampl
     assert not dialog.one.isEnabled()
     dialog.table.selectRow(1)
     dialog.one.click()
-    assert len(trust.decisions()) == 2
+    assert len(code_trust.decisions()) == 2
     assert space.trusted  # another one was meant
     dialog.all.click()
-    assert trust.decisions() == ()
+    assert code_trust.decisions() == ()
     assert not space.trusted
     assert dialog.said.text() == NONE
     assert not dialog.all.isEnabled()

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from core.autodiff.reverse.gradient_request import GradientRequest
 from core.document.document import Document, Optimizer
 from core.errors import GradstepError
-from core.host.derive import derive
 from core.ops.build.builder import Tensor
+from core.program.derive import derive
 from tests.oracle.program import Program, Variable
 
 # TensorFlow's sentence goes on with the variables and the loss as Python prints them.

@@ -13,10 +13,10 @@ import pytest
 from core.document.document import Document
 from core.graph.problems import Problem
 from core.host import service
-from core.host.derive import compiled, derive
 from core.host.journal import Journal
 from core.io.native import gradstep_file
 from core.ops.declare import table
+from core.program.derive import compiled, derive
 from gui.settings import settings
 from tests.soak import campaign as campaigns
 from tests.soak import documents, drawing, editing, walk

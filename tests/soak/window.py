@@ -19,9 +19,9 @@ from PySide6.QtWidgets import QApplication
 
 from core.document.document import Document
 from core.errors import GradstepError
-from core.host import trust
 from core.host.client import Answer
 from core.host.journal import Journal
+from core.program.trust import code_trust
 from core.protocol import messages as m
 from gui import commands, theme
 from gui.app import application
@@ -144,7 +144,7 @@ class WindowUser:
         self._failures.clear()
         settings().recording_limit = self.limit = limit
         if trusted and document.code:
-            trust.trust(document)
+            code_trust.trust(document)
         self._do("open", lambda: self.space.open_document(document))
 
     def ask(self, message: m.Message) -> Answer:

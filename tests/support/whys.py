@@ -13,8 +13,8 @@ from core.debug.history.frozen_program import Program
 from core.debug.motion.debug_session import DebugSession
 from core.graph.model import Graph, TensorRef
 from core.host.explaining import Explainer
-from core.host.situation import Situation
 from core.ops.build.builder import GraphBuilder
+from core.program.gradient_context import Situation
 from core.protocol.messages import Explanation
 
 Build = Callable[[GraphBuilder], object]

@@ -10,11 +10,11 @@ from core.autodiff.reverse.tf_gradients import Gradient, gradients
 from core.engine.run.tf_session import Session
 from core.graph.model import Graph, TensorRef
 from core.host.explaining import Explainer
-from core.host.situation import Situation
 from core.io.tensorflow.graphdef_import import from_pb
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, Tensor, call
 from core.ops.build.indexed_slices import IndexedSlices
+from core.program.gradient_context import Situation
 from tests.support import tensorflow_graphs as written
 
 NAMES = [name for name in written.names() if name.startswith("cond_")]

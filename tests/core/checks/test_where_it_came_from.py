@@ -20,12 +20,12 @@ from core.engine.loops import iteration_trace
 from core.engine.numpy_backend import NumpyBackend
 from core.graph.dtypes import DType
 from core.graph.model import Constant, Graph, TensorRef
-from core.host.derive import derive
 from core.host.explaining import Explainer
-from core.host.situation import Situation, situation_of
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, OpView, Tensor
 from core.ops.declare.system_rules import OutOfRange, Rules
+from core.program.derive import derive
+from core.program.gradient_context import Situation, situation_of
 from core.protocol.messages import Explanation
 from tests.support.whys import graph_of, why_gradient, why_value
 

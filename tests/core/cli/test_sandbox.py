@@ -12,9 +12,9 @@ import pytest
 
 from core.document import document_edits
 from core.document.document import CodeKind
-from core.host import sandbox
-from core.host.sandbox import landlock
 from core.io.native import gradstep_file
+from core.program import sandbox
+from core.program.sandbox import landlock
 
 ROOT = Path(__file__).parents[3]
 SOURCE = """

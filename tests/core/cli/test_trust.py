@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from core.document.document import CodeItem, CodeKind, Document
-from core.host import trust
-from core.host.permission import Permission
-from core.io.example_index import EXAMPLES
-from core.io.fingerprint import fingerprint
 from core.io.native import gradstep_file
 from core.io.open_document import read
+from core.program.trust import code_trust
+from core.program.trust.code_fingerprint import fingerprint
+from core.program.trust.code_permission import Permission
+from core.program.trust.example_index import EXAMPLES
 from tests.core.cli.conftest import Cli
 
 
@@ -26,7 +26,7 @@ def three(tmp_path: Path) -> list[Path]:
     paths = [tmp_path / f"{number}.gradstep" for number in range(3)]
     for number, path in enumerate(paths):
         gradstep_file.save(path, document(number))
-        trust.allow(document(number), list(Permission)[1 + number % 2], str(path))
+        code_trust.allow(document(number), list(Permission)[1 + number % 2], str(path))
     return paths
 
 
@@ -45,10 +45,10 @@ def test_one_is_revoked_by_its_file_or_its_number_and_all_at_once(
 ) -> None:
     assert cli("trust", "revoke", three[0]).status == 0
     assert cli("trust", "revoke", fingerprint(document(1))[:12]).status == 0
-    runs = [trust.permission(document(number)).runs for number in range(3)]
+    runs = [code_trust.permission(document(number)).runs for number in range(3)]
     assert runs == [False, False, True]
     assert str(three[2]) in cli("trust", "revoke", "--all").out
-    assert trust.decisions() == ()
+    assert code_trust.decisions() == ()
     assert cli("trust", "list").status == 0
 
 
@@ -61,13 +61,13 @@ def test_bad_usage_revokes_nothing(cli: Cli, three: list[Path], arguments: tuple
     result = cli("trust", *arguments)
     assert result.status == 2
     assert result.err
-    assert len(trust.decisions()) == 3
+    assert len(code_trust.decisions()) == 3
 
 
 def test_damage_is_said_beside_every_answer_that_depends_on_it(cli: Cli, three: list[Path]) -> None:
-    trust.store().path.write_bytes(b"{")
+    code_trust.store().path.write_bytes(b"{")
     said = cli("check", three[0])
-    [aside] = trust.store().damaged()
+    [aside] = code_trust.store().damaged()
     assert str(aside) in said.err
     listed = cli("trust", "list")
     assert f"set aside, as it was damaged: {aside}" in listed.out
@@ -85,7 +85,7 @@ def test_what_a_command_writes_of_a_trusted_document_is_trusted(
         own[name] = CodeItem(name, item.kind, item.source + "# mine\n")
     gradstep_file.save(path, document := document.with_(code=own))
     if decided:
-        trust.allow(document, Permission.FULL, str(path))
+        code_trust.allow(document, Permission.FULL, str(path))
     may = () if decided else ("--trust",)
     written = tmp_path / "trained.gradstep", tmp_path / "expected.gradstep"
     assert cli("train", path, "--steps", 2, "--out", written[0], *may).status == 0
@@ -94,4 +94,4 @@ def test_what_a_command_writes_of_a_trusted_document_is_trusted(
     assert result.status == 0, result.err
     for out in written:
         assert fingerprint(read(out)) != fingerprint(document)
-        assert trust.permission(read(out)).runs is decided
+        assert code_trust.permission(read(out)).runs is decided

@@ -24,9 +24,9 @@ from core.engine.loops.trace_budget import Spare
 from core.engine.plan.compile_plan import Step
 from core.graph.dtypes import DType
 from core.graph.model import Constant, TensorRef
-from core.host.derive import derive
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, Tensor
+from core.program.derive import derive
 from tests.support.random_loops import RandomLoops
 
 SIZE = 5_000  # floats: 20 kB

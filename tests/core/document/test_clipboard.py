@@ -11,9 +11,9 @@ from core.document.document import Document
 from core.document.document_edits import duplicate_operations, rename_operation
 from core.errors import GradstepError
 from core.graph.model import TensorRef
-from core.io.example_index import EXAMPLES
 from core.io.open_document import read
 from core.ops.typing.inference import infer
+from core.program.trust.example_index import EXAMPLES
 
 
 def test_a_piece_keeps_its_wires_and_values_under_free_names() -> None:

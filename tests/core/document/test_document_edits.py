@@ -17,11 +17,11 @@ from core.errors import GradstepError
 from core.graph import edits as graph_edits
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Edge, TensorRef
-from core.host.derive import derive
 from core.io.native import gradstep_file
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder
 from core.ops.typing.inference import infer
+from core.program.derive import derive
 
 TUTORIAL = Path(__file__).parents[3] / "assets/examples/tutorial.gradstep"
 

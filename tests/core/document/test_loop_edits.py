@@ -16,13 +16,13 @@ from core.errors import GradstepError
 from core.graph.dtypes import Shape
 from core.graph.loop import anywhere, loop_of, loops_around, within
 from core.graph.model import Constant, Edge, TensorRef
-from core.host.derive import derive
 from core.io.native.gradstep_file import from_bytes, to_bytes
 from core.io.tensorflow.graphdef_export import to_pb
 from core.io.tensorflow.graphdef_import import from_pb
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder
 from core.ops.typing.inference import declared
+from core.program.derive import derive
 
 TIMES, AT = "while/times", (0.0, 0.0)
 

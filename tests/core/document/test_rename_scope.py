@@ -16,8 +16,8 @@ from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.loop import within
 from core.graph.model import Edge, TensorRef
-from core.host.derive import derive
 from core.io.native import gradstep_file
+from core.program.derive import derive
 from tests.core.document.test_loop_edits import power
 
 EXAMPLES = Path(__file__).parents[3] / "assets/examples"

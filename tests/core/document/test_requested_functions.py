@@ -16,7 +16,7 @@ from core.document.requested_functions import asked_code, missing_code
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Graph, Operation, TensorRef
-from core.host.user_code import compile_item
+from core.program.user_code import compile_item
 from tests.support import gradient_facts as facts
 
 

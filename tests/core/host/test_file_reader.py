@@ -21,7 +21,7 @@ from core.document.feed_placeholders import with_placeholders
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import Constant
-from core.host import document_wire, sandbox
+from core.host import document_wire
 from core.host.document_wire import DocumentSent, pack, unpack
 from core.host.file_reader import ROOT, FileReader
 from core.host.file_worker import ReadFile
@@ -29,6 +29,7 @@ from core.io.disk.memory_budget import Budget, OverBudgetError
 from core.io.native import gradstep_file
 from core.io.open_document import read
 from core.ops.typing.inference import declared, infer
+from core.program import sandbox
 from core.protocol import framing
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "assets" / "examples").glob("*.gradstep"))

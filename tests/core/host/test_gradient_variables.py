@@ -10,7 +10,7 @@ from core.document.block_insertion import add_block
 from core.document.document import CodeItem, CodeKind, Document
 from core.engine.run.tf_session import Session
 from core.graph.model import TensorRef
-from core.host.derive import derive
+from core.program.derive import derive
 
 CODE = """
 def own(op, grad):

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from core.host import sandbox
 from core.host.client import EngineClient
-from core.host.sandbox import bubblewrap, confinement, landlock, seccomp
-from core.host.sandbox.profile import access
 from core.io.native import gradstep_file
+from core.program import sandbox
+from core.program.sandbox import bubblewrap, confinement, landlock, seccomp
+from core.program.sandbox.sandbox_profile import access
 from core.protocol import messages as m
 from tests.core.conftest import ENGINE
 from tests.core.host.test_engine_process import control, opened, until
@@ -212,8 +212,8 @@ def alone(by: str, attempts: dict[str, str], temporary: Path) -> list[str]:
     (temporary / "work").mkdir()
     script = f"""
         import json, os, sys
-        from core.host.sandbox.confinement import wall_in
-        from core.host.sandbox.profile import Profile, access
+        from core.program.sandbox.confinement import wall_in
+        from core.program.sandbox.sandbox_profile import Profile, access
         wall_in(Profile.ENGINE, access(Profile.ENGINE, os.environ["TMPDIR"]), {[by]!r})
         exec({PRELUDE!r})
         os.chdir(os.environ["TMPDIR"])

@@ -22,8 +22,8 @@ from hypothesis.stateful import (
 )
 
 from core.errors import GradstepError
-from core.host.permission import Permission
-from core.host.trust_store import Decision, TrustStore, now
+from core.program.trust.code_permission import Permission
+from core.program.trust.trust_store import Decision, TrustStore, now
 
 ROOT = Path(__file__).resolve().parents[3]
 SERVER = """

@@ -16,10 +16,10 @@ from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Phase, TensorRef
-from core.host.derive import derive
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, Tensor
 from core.ops.build.indexed_slices import IndexedSlices
+from core.program.derive import derive
 from core.train.optimizers import Updates, apply_updates
 from core.train.unique_rows import summed
 

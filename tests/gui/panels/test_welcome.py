@@ -11,8 +11,8 @@ import pytest
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QApplication
 
-from core.io import example_index
-from core.io.example_index import EXAMPLES
+from core.program.trust import example_index
+from core.program.trust.example_index import EXAMPLES
 from gui import theme
 from gui.panels.example_card import PICTURE, Card, shipped_picture
 from gui.panels.group_list import GroupButton

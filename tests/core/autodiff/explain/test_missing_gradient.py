@@ -10,9 +10,9 @@ import pytest
 from core.autodiff.reverse.gradient_request import GradientRequest
 from core.graph.model import Edge, Graph, TensorRef
 from core.host.explaining import Explainer
-from core.host.situation import Situation
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder
+from core.program.gradient_context import Situation
 from core.protocol.messages import Explanation
 from tests.support.networks import Arrays, network
 from tests.support.whys import graph_of, why_gradient

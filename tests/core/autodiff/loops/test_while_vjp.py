@@ -18,10 +18,10 @@ from core.graph.loop import within
 from core.graph.model import Edge, Graph, Phase, TensorRef
 from core.host.evaluator import Evaluator
 from core.host.explaining import Explainer
-from core.host.situation import Situation
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, Tensor
 from core.ops.typing.inference import declared
+from core.program.gradient_context import Situation
 
 FEEDS = {"x": np.float32(2), "c": np.float32(1.5), "d": np.float32(1)}
 IN_X = GradientRequest.to("y", "x", "c", "d")

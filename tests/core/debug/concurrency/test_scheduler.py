@@ -16,9 +16,9 @@ from core.debug.history.frozen_program import Program
 from core.debug.motion.stopped_state import Reason
 from core.errors import GradstepError
 from core.graph.model import TensorRef
-from core.host.derive import derive
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder
+from core.program.derive import derive
 from tests.support.queueing import FEEDERS, ROWS, queue_document
 
 

@@ -10,9 +10,9 @@ import pytest
 from core.engine.run.tf_session import Session
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Graph
-from core.host.derive import derive
 from core.io.native.gradstep_file import load
 from core.ops.build.builder import GraphBuilder
+from core.program.derive import derive
 from tests.examples.build import FOLDER, THREADED
 
 EXAMPLES = sorted(p for p in Path(FOLDER).glob("*.gradstep") if p.stem not in THREADED)

@@ -13,13 +13,13 @@ from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Edge, Graph, Operation, TensorRef
-from core.host.derive import derive
-from core.host.roles import in_role
-from core.host.user_code import functions_of
 from core.io.open_document import read
 from core.io.tensorflow import graphdef_export, graphdef_import
 from core.ops.build.builder import GraphBuilder
 from core.ops.typing.inference import infer
+from core.program.derive import derive
+from core.program.function_kinds import in_role
+from core.program.user_code import functions_of
 from tests.examples.build import EXAMPLES, FOLDER
 
 X = np.array([[0.5, -1.0, 2.0], [0.0, 3.0, 1.0]], np.float32)

@@ -16,7 +16,6 @@ from core.errors import GradstepError
 from core.graph import edits
 from core.graph.loop import loop_of, within
 from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.host.derive import derive
 from core.io.native import gradstep_file
 from core.io.tensorflow.graphdef_export import to_graphdef, to_pb
 from core.io.tensorflow.graphdef_import import from_pb, from_pbtxt
@@ -24,6 +23,7 @@ from core.io.tensorflow.graphdef_proto import message
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder
 from core.ops.build.variable import TRAINABLE
+from core.program.derive import derive
 from tests.support import oracle
 from tests.support import tensorflow_graphs as written
 from tests.support.comparable import comparable

@@ -18,13 +18,13 @@ from core.document.requests import every_request, main_request, requests, whole_
 from core.engine.plan.compile_plan import compile_plan
 from core.graph.model import Edge, Graph, Operation, Phase, TensorRef
 from core.host.checking import gradient_tables
-from core.host.derive import derive
 from core.host.evaluator import Evaluator
-from core.host.situation import Situation
 from core.io.native import gradstep_file
 from core.io.tensorflow.graphdef_export import to_pb
 from core.io.tensorflow.graphdef_import import from_pb
 from core.ops.build.variable import VARIABLES
+from core.program.derive import derive
+from core.program.gradient_context import Situation
 from core.protocol.messages import GradientTable
 from core.protocol.result_rows import NodeCheck
 from tests.support import gradient_facts as facts

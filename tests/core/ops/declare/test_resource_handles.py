@@ -14,11 +14,11 @@ from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.dtypes import SCALAR, DType, Shape
 from core.graph.model import Constant, Edge, Graph, Operation, TensorRef
-from core.host.derive import derive
 from core.ops.declare.resource_handles import HANDLES
 from core.ops.declare.table import OpDef, all_ops, lookup
 from core.ops.typing.inference import infer
 from core.ops.typing.input_fit import why_not
+from core.program.derive import derive
 
 FLOAT = DType.FLOAT32
 KINDS = {"component_types": (FLOAT,), "shapes": (SCALAR,)}

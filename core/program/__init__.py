@@ -1,0 +1,4 @@
+"""From the user's document to the program that runs: its gradients, updates and functions.
+
+`derive(document)` in derive.py is the door.
+"""

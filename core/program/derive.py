@@ -1,0 +1,112 @@
+"""From the user's document to the program that runs: its gradients, its updates, its functions.
+
+What is wrong with the document becomes a problem of the program; what can run, runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from core.debug.history.frozen_program import Program
+from core.document.document import CodeKind, Document
+from core.document.feed_placeholders import with_placeholders
+from core.garbage_collection import collector_paused
+from core.graph.changes import sharing
+from core.graph.problems import Problem
+from core.ops.state.print_output import Print, to_stderr
+from core.ops.typing.inference import declared
+from core.ops.typing.invalid_operations import broken_operations
+from core.ops.typing.missing_inputs import waiting
+from core.program.acyclic_part import without_cycles
+from core.program.feeds_and_initials import fitting_feeds, fitting_initial
+from core.program.function_kinds import in_role
+from core.program.imported_gradients import with_imported
+from core.program.missing_functions import uncallable
+from core.program.run_targets import missing_names, run_targets, sound_threads
+from core.program.training_updates import with_training
+from core.program.uninitialized_variables import captured, uninitialised
+from core.program.unneeded_operations import as_remarks
+from core.program.unused_overrides import unmatched, unregistered
+from core.program.user_code import Function, functions_of
+
+
+@collector_paused()
+def derive(
+    document: Document,
+    functions: Mapping[str, Function] | None = None,
+    *,
+    trusted: bool = False,
+    output: Print = to_stderr,
+    previous: Program | None = None,
+) -> Program:
+    """The program of `document`. Never raises for what the user drew or wrote.
+
+    functions: the document's custom Python by name, all of it; None: compiled from its code, which
+    runs only if `trusted`. output: gets what the custom Python prints. previous: the program before
+    the user's edit; what the edit did not touch is taken from it, the very same operations.
+    """
+    problems: list[Problem] = []
+    if functions is None:
+        functions, problems = compiled(document, trusted, output)
+    document = with_placeholders(document)
+    if previous is not None:
+        document = document.with_(graph=sharing(document.graph, previous.forward))
+    graph = without_cycles(document.graph)
+    inference = declared(document.graph)
+    broken = broken_operations(graph, inference)
+    problems += [*inference.problems, *unmatched(document.graph, document.request.overrides)]
+    rules = of_kind(document, functions, CodeKind.GRADIENT)
+    unknown = unregistered(document, rules)
+    feeds, refused = fitting_feeds(graph, document.feeds)
+    initial, unfit = fitting_initial(graph, document.initial)
+    sound, lost = sound_threads(document, graph)
+    problems += [*refused, *unfit, *lost, *missing_names(document)]
+    unsound = {*broken, *waiting(graph, feeds)}
+    program = Program(
+        graph=graph,
+        forward=document.graph,
+        request=document.request,
+        fetches=tuple(ref for ref in document.fetches if ref.op in graph),
+        targets=run_targets(document, graph, unsound),
+        feeds=feeds,
+        initial=initial,
+        init=document.init if document.init in graph else "",
+        functions=of_kind(document, functions, CodeKind.PYFUNC),
+        threads=sound,
+    )
+    program, more = with_training(program, document, broken, rules, previous)
+    problems += more
+    program = with_imported(program, document, previous)
+    problems += _not_said(unknown, problems)
+    blamed = {problem.node for problem in unfit}
+    problems += [p for p in uninitialised(program) if p.node not in blamed]
+    problems += [*captured(program), *uncallable(program, document)]
+    return replace(program, problems=tuple(as_remarks(problems, program, document)))
+
+
+def _not_said(found: Sequence[Problem], said: Sequence[Problem]) -> list[Problem]:
+    """Those of `found` that no other problem is about already: the gradient that cannot be
+    derived names what is missing."""
+    texts = [problem.text for problem in said if problem.code == "gradient"]
+    missing = [p.text.partition("the gradient ")[2] for p in found]
+    return [p for p, m in zip(found, missing, strict=True) if not any(m in t for t in texts)]
+
+
+def compiled(
+    document: Document, trusted: bool, output: Print
+) -> tuple[dict[str, Function], list[Problem]]:
+    """The document's custom Python as callables by name, and what keeps it from running."""
+    functions, errors = functions_of(document.code.values(), trusted, output)
+    if trusted or not errors:
+        return functions, [Problem.of(error, "code") for error in errors]
+    first = errors[0]
+    text = "this document's Python has not been trusted, so it does not run"
+    return functions, [Problem("", "untrusted-code", text, first.hint, severity="warning")]
+
+
+def of_kind(
+    document: Document, functions: Mapping[str, Function], kind: CodeKind
+) -> dict[str, Function]:
+    """Those of `functions` that the document has for `kind`; see `in_role`."""
+    return in_role(document.code, functions, kind)

@@ -1,0 +1,65 @@
+"""The part of a program that can run while its document is still being drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+from core.debug.concurrency.thread_state import Thread
+from core.debug.history.frozen_program import Program
+from core.graph.model import Edge, Graph, TensorRef, predecessors
+from core.graph.problems import Problem
+from core.ops.typing.missing_inputs import Waiting, waiting
+from core.program.race_problems import races_of
+
+_At = TypeVar("_At", Edge, TensorRef)
+
+
+def without_unfinished(program: Program) -> Program:
+    """`program`, which runs what it is asked for only as far as that waits for no wire and no feed;
+    of the rest what can be computed, up to where it is open. Races are said of it all: that one
+    end waits orders nothing."""
+    waits = waiting(program.graph, program.feeds)
+    if not waits:
+        return program
+    fetches = tuple(r for r in program.fetches if r in program.feeds or r.op not in waits)
+    held = [r.op for r in program.fetches if r not in fetches]
+    held += [name for name in program.targets if name in waits]
+    targets = [name for name in program.targets if name not in waits]
+    return replace(
+        program,
+        fetches=fetches,
+        targets=tuple(dict.fromkeys((*targets, *_frontier(program.graph, held, waits)))),
+        threads=tuple(t for t in program.threads if not _waits(t, waits)),
+        problems=(*program.problems, *_unfed(waits), *races_of(program)),
+    )
+
+
+def held_up(
+    gradients: Mapping[_At, TensorRef], waits: Mapping[str, Waiting]
+) -> Iterator[tuple[_At, str]]:
+    """Those of `gradients` that wait for a wire or a feed, and in words for what: they are not
+    None."""
+    for at, held in gradients.items() if waits else ():
+        if held.op in waits:
+            yield at, f"waits for {waits[held.op]}"
+
+
+def _frontier(graph: Graph, held: Iterable[str], waits: Collection[str]) -> Iterator[str]:
+    """What operations that wait need, and can be had: the last before them."""
+    needed = graph.ancestors(held)
+    for name in graph.operations:
+        if name in waits and name in needed:
+            yield from (before for before in predecessors(graph[name]) if before not in waits)
+
+
+def _waits(thread: Thread, waits: Collection[str]) -> bool:
+    return any(name in waits for name in (*thread.targets, *(r.op for r in thread.fetches)))
+
+
+def _unfed(waits: dict[str, Waiting]) -> Iterator[Problem]:
+    for name, what in waits.items():
+        if what == Waiting(name):
+            text, fix = f"'{name}' is not fed: what needs it waits", "feed it a value"
+            yield Problem(name, "unfed", text, fix, severity="info")

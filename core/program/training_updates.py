@@ -1,0 +1,326 @@
+"""The gradients and updates that a document asks for, added to its program."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from core.autodiff.reverse.differentiate import Differentiation, differentiate
+from core.autodiff.reverse.gradient_request import GradientRequest
+from core.autodiff.reverse.gradient_rules import GradientFunction
+from core.autodiff.reverse.tf_gradients import gradient_of
+from core.debug.history.frozen_program import Program
+from core.document.document import Document, Optimizer
+from core.document.requests import loss_of, requests, trained
+from core.errors import GradstepError, only_errors_of_ours
+from core.graph.dtypes import DType
+from core.graph.model import Graph, Operation, Phase, TensorRef
+from core.graph.problems import UNFINISHED, Problem
+from core.ops.build.builder import GraphBuilder, Tensor
+from core.ops.build.indexed_slices import IndexedSlices
+from core.ops.build.used_names import names_of
+from core.ops.build.variable import VARIABLES
+from core.ops.declare.attribute_kinds import attribute
+from core.program.acyclic_part import refuse_broken, refuse_cyclic
+from core.train.optimizers import Pair, Updates, apply_updates
+
+Gradient = Tensor | IndexedSlices
+Found = tuple[Program, list[Problem]]
+
+_K = TypeVar("_K")
+_V = TypeVar("_V")
+
+
+def with_training(
+    program: Program,
+    document: Document,
+    broken: Mapping[str, Problem],
+    rules: Mapping[str, GradientFunction],
+    previous: Program | None,
+) -> Found:
+    """`program` with all gradients and updates that can be made, and what is wrong with the rest.
+
+    broken: see `broken_operations`; rules: custom gradients by name; previous: see `derive`."""
+    asked = requests(document)
+    idle = [_nothing_to_minimize(o) for o in document.optimizers if not loss_of(document, o)]
+    if not asked:
+        return program, idle
+    last = () if previous is None else _own(previous)
+    of = [ref for request in asked if _is_run(document, request) for ref in request.of]
+    there = [ref for ref in of if ref.op in program.graph]
+    fetches = tuple(dict.fromkeys((*there, *program.fetches)))
+    program = replace(program, request=asked[0], remembered=last, fetches=fetches)
+    derived, problems = _derived(program, document, broken, rules, asked)
+    problems += idle
+    if not derived:
+        return program, problems
+    whole, program = program.graph, _with_gradients(program, document, derived)
+    program, more = _with_updates(program, document, previous)
+    return replace(program, graph=_beside(program.graph, whole)), [*problems, *more]
+
+
+def _own(program: Program) -> tuple[Differentiation, ...]:
+    """The gradients that were derived, now or the last time that this could be done."""
+    return tuple(one for one in program.derived if not one.imported) or program.remembered
+
+
+def _derived(
+    program: Program,
+    document: Document,
+    broken: Mapping[str, Problem],
+    rules: Mapping[str, GradientFunction],
+    asked: Sequence[GradientRequest],
+) -> tuple[list[Differentiation], list[Problem]]:
+    """Each request's gradients beside those of the others, on the forward graph alone."""
+    sound, last = _without(program.graph, broken), program.remembered
+    derived: list[Differentiation] = []
+    problems: list[Problem] = []
+    for number, (request, scope) in enumerate(zip(asked, _scopes(sound), strict=False)):
+        held = next(
+            (b for r in request.of if (b := broken.get(r.op)) and b.code in UNFINISHED), None
+        )
+        if held is not None:
+            problems.append(_waits(request, held))
+            continue
+        request = _of_what_is_finished(request, broken)
+        try:
+            refuse_cyclic((*request.of, *request.wrt), document.graph, program.graph)
+            refuse_broken((*request.of, *request.wrt), broken)
+            before = last[number] if number < len(last) else None
+            with only_errors_of_ours(f"the gradient of {_named(request)} could not be derived"):
+                derived.append(differentiate(sound, request, rules, before, scope))
+        except GradstepError as error:
+            problems.append(Problem.of(error, "gradient"))
+    return derived, problems
+
+
+def _waits(request: GradientRequest, held: Problem) -> Problem:
+    """That there is no gradient until something is finished: no mistake."""
+    text = f"the gradient of {_named(request)} waits for {held.node}: {held.text}"
+    return Problem(held.node, "waiting", text, held.fix, severity="info")
+
+
+def _named(request: GradientRequest) -> str:
+    return ", ".join(f"'{ref.short}'" for ref in request.of)
+
+
+def _of_what_is_finished(
+    request: GradientRequest, broken: Mapping[str, Problem]
+) -> GradientRequest:
+    """The request with respect to what is drawn to its end."""
+    unfinished = {name for name, blame in broken.items() if blame.code in UNFINISHED}
+    if not any(ref.op in unfinished for ref in request.wrt):
+        return request
+    return replace(request, wrt=tuple(ref for ref in request.wrt if ref.op not in unfinished))
+
+
+def _scopes(graph: Graph) -> Iterator[str]:
+    """`gradients`, `gradients_1`, … as they are free in `graph`."""
+    names = names_of(graph)
+    while True:
+        scope = names.unique("gradients")
+        names.open(scope)
+        yield scope
+
+
+def _with_gradients(
+    program: Program, document: Document, derived: Sequence[Differentiation]
+) -> Program:
+    edges = first_entries(d.edges for d in derived)
+    blocked = first_entries(d.blocked for d in derived)
+    run = [d for d in derived if _is_run(document, d)]
+    # What an iteration of a loop computes cannot be fetched.
+    gradients = [ref for d in run for ref in d.gradients.values() if ref.op in d.graph]
+    return replace(
+        program,
+        graph=_together(derived),
+        derived=tuple(derived),
+        remembered=(),
+        gradients=first_entries(d.gradients for d in derived),
+        slices=first_entries(d.slices for d in derived),
+        edges=edges,
+        blocked={edge: why for edge, why in blocked.items() if edge not in edges},
+        custom=first_entries(d.custom for d in derived),
+        fetches=tuple(dict.fromkeys((*program.fetches, *gradients))),
+        initial={**first_entries(d.initial for d in derived), **program.initial},
+    )
+
+
+def _together(derived: Sequence[Differentiation]) -> Graph:
+    """The gradient operations of all, after the forward graph that they share."""
+    first, *others = (d.graph for d in derived)
+    if not others:
+        return first
+    builder = GraphBuilder(first)
+    for graph in others:
+        builder.repeat(graph, [name for name in graph.operations if not builder.has(name)])
+    return builder.build()
+
+
+def first_entries(maps: Iterable[Mapping[_K, _V]]) -> Mapping[_K, _V]:
+    """All entries; of those with one key the first."""
+    found, *others = maps
+    if not others:
+        return found
+    merged = dict(found)
+    for other in others:
+        merged = {**other, **merged}
+    return merged
+
+
+def _is_run(document: Document, asked: GradientRequest | Differentiation) -> bool:
+    """Whether runs compute these gradients: they are not only a switched-off optimizer's."""
+    return asked.of == document.request.of or any(
+        o.enabled and loss_of(document, o) == asked.of for o in document.optimizers
+    )
+
+
+# -- updates -----------------------------------------------------------------------------------
+
+
+def _with_updates(program: Program, document: Document, previous: Program | None) -> Found:
+    """Every optimizer's updates after all gradients, so that these are of the same values."""
+    before = None if previous is None else previous.graph
+    problems: list[Problem] = []
+    updated: Counter[str] = Counter()
+    derived = {d.of: d for d in program.derived}
+    for optimizer in document.optimizers:
+        of = loss_of(document, optimizer)
+        if of not in derived:
+            continue  # why not has been said
+        builder = GraphBuilder(program.graph, before)
+        try:
+            with only_errors_of_ours(f"the updates of {optimizer.type} could not be made"):
+                pairs = _pairs(builder, derived[of], document, optimizer)
+                name = optimizer.name or "train"
+                updates = apply_updates(builder, optimizer.type, optimizer.hyper, pairs, name)
+        except GradstepError as error:
+            problems.append(Problem.of(error, "optimizer"))
+            continue
+        program = _with_operations(program, builder.build(), updates, optimizer.enabled)
+        updated.update([variable for variable, _ in pairs if optimizer.enabled])
+    return program, [*problems, *_updated_twice(updated)]
+
+
+def _with_operations(program: Program, graph: Graph, updates: Updates, run: bool) -> Program:
+    slots = {name: (*program.slots.get(name, ()), *new) for name, new in updates.slots.items()}
+    return replace(
+        program,
+        graph=graph,
+        targets=(*program.targets, *(updates.targets if run else ())),
+        initial={**updates.initial, **program.initial},
+        slots={**program.slots, **slots},
+    )
+
+
+def _pairs(
+    builder: GraphBuilder, derived: Differentiation, document: Document, optimizer: Optimizer
+) -> list[Pair]:
+    """The variables that have a gradient, with it; as in TensorFlow one without is passed over.
+
+    Raises GradstepError when none has, in TensorFlow's words."""
+    variables = _trainable(document, optimizer)
+    pairs = [
+        (ref.op, _scaled(builder, _gradient(builder, derived, ref), optimizer, ref.op))
+        for ref in variables
+        if ref in derived.gradients
+    ]
+    if pairs:
+        for variable, _ in pairs:
+            _require_floating(document.graph[variable])
+        return pairs
+    names = ", ".join(f"'{ref.op}'" for ref in variables)
+    losses = ", ".join(ref.short for ref in derived.of)
+    raise GradstepError(
+        "No gradients provided for any variable, check your graph for ops that do not support "
+        f"gradients, between variables [{names}] and loss {losses}.",
+        kind="ValueError",
+        hint="ask why the gradient of a variable is None",
+    )
+
+
+def _trainable(document: Document, optimizer: Optimizer) -> list[TensorRef]:
+    """What the optimizer updates. Raises GradstepError for nothing, and for what is no variable."""
+    graph, found = document.graph, list(trained(document, optimizer))
+    for ref in found:
+        if graph[ref.op].type not in VARIABLES:
+            raise GradstepError(
+                f"Trying to update a Tensor {ref}",
+                kind="NotImplementedError",
+                node=ref.op,
+                hint="an optimizer's var_list is variables",
+            )
+    if not found:
+        hint = "draw a variable between its inputs and the loss"
+        raise GradstepError("No variables to optimize.", kind="ValueError", hint=hint)
+    return found
+
+
+def _require_floating(op: Operation) -> None:
+    """Raise GradstepError, in TensorFlow's words, for a variable that no optimizer can move."""
+    dtype = attribute(op, "dtype", DType)
+    if not dtype.is_floating:
+        raise GradstepError(
+            f"Invalid type tf.{dtype.value} for {op.output()}, expected: [tf.float16, tf.float32, "
+            "tf.float64].",
+            kind="ValueError",
+            node=op.name,
+            hint="give the variable floating-point numbers, or leave it out of the optimizer's",
+        )
+
+
+def _gradient(builder: GraphBuilder, derived: Differentiation, ref: TensorRef) -> Gradient:
+    """The gradient as the optimizer takes it: rows where they are all that there is to it."""
+    dense = builder.get(derived.gradients[ref])
+    found = gradient_of(builder, derived, ref) if dense.shape.is_static else None
+    return dense if found is None else found
+
+
+def _scaled(
+    builder: GraphBuilder, gradient: Gradient, optimizer: Optimizer, variable: str
+) -> Gradient:
+    """`scale * gradient` where the optimizer has a scale for the variable."""
+    scale = optimizer.scales.get(variable)
+    if scale is None:
+        return gradient
+    with builder.belonging_to(variable, Phase.UPDATE), builder.scope(f"scale_{variable}"):
+        if isinstance(gradient, IndexedSlices):
+            return replace(gradient, values=_times(builder, scale, gradient.values))
+        return _times(builder, scale, gradient)
+
+
+def _times(builder: GraphBuilder, scale: float, gradient: Tensor) -> Tensor:
+    factor = builder.constant(scale, gradient.dtype, name="x")
+    return builder.one("Mul", factor, gradient, name="mul")
+
+
+def _nothing_to_minimize(optimizer: Optimizer) -> Problem:
+    text, fix = f"{optimizer.type} has nothing to minimize", "choose its loss"
+    return Problem("", "optimizer", text, fix, severity="warning")
+
+
+def _updated_twice(updated: Mapping[str, int]) -> list[Problem]:
+    return [
+        Problem(
+            name,
+            "updated-twice",
+            f"{count} optimizers update '{name}' in every run, one after the other; TensorFlow "
+            "does it in any order",
+            "give each optimizer a var_list of its own, or switch all but one off",
+            severity="warning",
+        )
+        for name, count in updated.items()
+        if count > 1
+    ]
+
+
+def _without(graph: Graph, broken: Collection[str]) -> Graph:
+    return Graph.of(op for op in graph if op.name not in broken) if broken else graph
+
+
+def _beside(derived: Graph, whole: Graph) -> Graph:
+    """`derived`, and after it what `whole` has besides: the operations that are not sound."""
+    rest = {name: op for name, op in whole.operations.items() if name not in derived}
+    return Graph({**derived.operations, **rest}) if rest else derived

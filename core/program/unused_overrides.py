@@ -1,0 +1,91 @@
+"""Overrides that change nothing: nothing is named as they say, or no gradient is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+
+from core.autodiff.reverse.gradient_request import Override, OverrideKind
+from core.autodiff.reverse.gradient_rules import near_gradients
+from core.document.document import CodeKind, Document
+from core.document.requested_functions import Asked
+from core.graph.loop import within
+from core.graph.model import Graph
+from core.graph.problems import Problem
+from core.graph.scopes import parents
+from core.graph.suggestions import did_you_mean, near
+from core.ops.typing.flatten_loops import opened
+from core.program.missing_functions import needed_code, to_write
+
+NOTHING = "this override matches nothing"
+
+_NOUN = {
+    OverrideKind.TYPE: "no op of type",
+    OverrideKind.SCOPE: "no op in scope",
+    OverrideKind.OP: "no op named",
+}
+
+
+def unmatched(graph: Graph, overrides: Iterable[Override]) -> list[Problem]:
+    """A problem for each enabled override that matches no operation, with near misses."""
+    wanted = [override for override in overrides if override.enabled]
+    there = {kind: _targets(graph, kind) for kind in {override.kind for override in wanted}}
+    return [
+        Problem("", "override", *near_miss(graph, override.kind, override.target), "warning")
+        for override in wanted
+        if override.named not in there[override.kind]
+    ]
+
+
+def near_miss(graph: Graph, kind: OverrideKind, target: str) -> tuple[str, str]:
+    """What is wrong with a target that matches nothing, and what may have been meant:
+    `no op of type Matmul here`, `did you mean MatMul (3 ops)?`."""
+    text = f"{NOTHING}: {_NOUN[kind]} {target} here"
+    counts = _targets(graph, kind)
+    found = [_counted(name, counts[name], kind) for name in near(target, counts)]
+    return text, did_you_mean(found) or "correct its target, or switch it off"
+
+
+def unregistered(document: Document, functions: Collection[str]) -> list[Problem]:
+    """A problem for each gradient that is asked for and is neither a function of the document nor
+    that of an op type: by an override that is on, or by an operation's `_gradient_op_type`."""
+    return [
+        Problem(
+            node,
+            "unregistered-gradient",
+            f"{who} asks for the gradient '{asked.name}', which is not registered",
+            did_you_mean(near_gradients(asked.name, functions)) or to_write(asked.head),
+            severity="warning",
+        )
+        for asked in needed_code(document)
+        if asked.kind is CodeKind.GRADIENT and asked.name not in functions
+        for node, who in _askers(document, asked)
+    ]
+
+
+def _askers(document: Document, asked: Asked) -> Iterator[tuple[str, str]]:
+    """Where, and what there, wants a gradient."""
+    graph = opened(document.graph)
+    wanting = [o for o in document.request.overrides if o.enabled and o.gradient == asked.name]
+    there = {kind: _targets(graph, kind) for kind in {override.kind for override in wanting}}
+    for override in wanting:
+        if override.named in there[override.kind]:
+            yield "", f"the override of {override.target}"
+    for node in asked.nodes:
+        if graph[node].gradient_op_type == asked.name:
+            yield node, "its _gradient_op_type"
+
+
+def _counted(name: str, count: int, kind: OverrideKind) -> str:
+    if kind is OverrideKind.OP:
+        return name
+    return f"{name} ({count} op{'s' if count > 1 else ''})"
+
+
+def _targets(graph: Graph, kind: OverrideKind) -> Counter[str]:
+    """What an override of this kind could name, and how many operations each would match."""
+    if kind is OverrideKind.TYPE:
+        return Counter(op.type for op in within(graph))
+    if kind is OverrideKind.OP:
+        return Counter(op.name for op in within(graph))
+    return Counter(scope for op in within(graph) for scope in parents(op.name))
