@@ -9,6 +9,10 @@ from typing import Any
 
 import msgspec
 
+from core.checks.expectations.expectation_runs import check_expectations
+from core.checks.gradients.check_conclusion import Known, conclusion
+from core.checks.gradients.derived_evaluation import Evaluator
+from core.checks.gradients.gradient_checks import gradient_tables, table_of_node
 from core.cli.check_text import text
 from core.cli.loading import Loaded, as_it_stands, load
 from core.cli.ports import Answer, Application
@@ -20,10 +24,6 @@ from core.document.requests import main_request
 from core.engine.backend import Backend
 from core.errors import GradstepError
 from core.graph.problems import Problem
-from core.host.check_conclusion import Known, conclusion
-from core.host.checking import gradient_tables, table_of_node
-from core.host.evaluator import Evaluator
-from core.host.expectations import check_expectations
 from core.program.derive import derive
 from core.program.missing_functions import needed_code
 from core.program.race_problems import races_of

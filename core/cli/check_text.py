@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from core.checks.gradients.check_conclusion import Conclusion
 from core.cli.output import table
 from core.cli.problem_output import problem_text
 from core.document.requested_functions import Asked
-from core.host.check_conclusion import Conclusion
 from core.protocol.messages import CheckedExpectation, CheckedTensor, GradientRow, GradientTable
 
 

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from core.checks.expectations.expectation_capture import expected, with_expected
+from core.checks.expectations.expectation_verdict import shown
 from core.cli.feeding import fed
 from core.cli.loading import as_it_stands
 from core.cli.output import tensor_object, usage
@@ -15,8 +17,6 @@ from core.cli.trust import pass_trust_on
 from core.document.document import Document
 from core.document.expectation import Expectation, ExpectationKind, Variation
 from core.graph.model import Constant, TensorRef
-from core.host.expectation_verdict import shown
-from core.host.expecting import expected, with_expected
 from core.io.native import gradstep_file
 
 _SUFFIX = ".gradstep"

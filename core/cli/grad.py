@@ -10,6 +10,7 @@ import numpy as np
 from core.autodiff.check.gradcheck import Check, check_gradients
 from core.autodiff.reverse.differentiate import Differentiation, differentiate
 from core.autodiff.reverse.gradient_request import GradientRequest
+from core.checks.gradients.derived_evaluation import Evaluator
 from core.cli import arguments
 from core.cli.asking import require_request
 from core.cli.loading import Loaded, load, start
@@ -24,7 +25,6 @@ from core.engine.backend import Backend
 from core.engine.run.tf_session import Session
 from core.graph.model import Graph, TensorRef
 from core.graph.problems import Problem
-from core.host.evaluator import Evaluator
 from core.program.unused_overrides import unmatched, unregistered
 
 Gradients = Mapping[TensorRef, "np.ndarray | None"]

@@ -9,6 +9,8 @@ from dataclasses import replace
 import msgspec
 
 from core.autodiff.reverse.gradient_paths import reached
+from core.checks.gradients.bottleneck_answers import found_bottlenecks
+from core.checks.why.why_answers import Explainer
 from core.cli.asking import require_request
 from core.cli.bottleneck_text import bottleneck_text
 from core.cli.loading import Loaded, load
@@ -20,8 +22,6 @@ from core.document.document import CodeKind
 from core.document.requests import main_request
 from core.engine.backend import Backend
 from core.graph.model import TensorRef
-from core.host.explaining import Explainer
-from core.host.passing import found_bottlenecks
 from core.host.position import begin
 from core.program.derive import derive
 from core.program.gradient_context import situation_of

@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 from typing import TypeVar
 
 from core.autodiff.notation.step_notation import Notation
-from core.checks.survey import Surveyor
+from core.checks.why.finiteness_survey import Surveyor
 from core.debug.concurrency.scheduler import Threads
 from core.debug.concurrency.thread_state import ThreadState
 from core.debug.history.frozen_program import Program, named

@@ -12,7 +12,13 @@ from typing import Any
 
 from msgspec import structs
 
-from core.checks.survey import Surveyor
+from core.checks.expectations.expectation_capture import expected, with_expected
+from core.checks.expectations.expectation_runs import check_expectations
+from core.checks.gradients.bottleneck_answers import found_bottlenecks, loss_for
+from core.checks.gradients.derived_evaluation import Evaluator
+from core.checks.gradients.gradient_checks import gradient_tables, table_of_node
+from core.checks.why.finiteness_survey import Surveyor
+from core.checks.why.why_answers import Explainer
 from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from core.debug.concurrency.scheduler import Threads
 from core.debug.concurrency.session_group import Sessions
@@ -25,13 +31,7 @@ from core.graph.problems import Problem
 from core.graph.repeated_blocks import blocks_around
 from core.graph.scopes import parents
 from core.host import courses as course_bytes
-from core.host.checking import gradient_tables, table_of_node
 from core.host.devices import DeviceServices
-from core.host.evaluator import Evaluator
-from core.host.expectations import check_expectations
-from core.host.expecting import expected, with_expected
-from core.host.explaining import Explainer
-from core.host.passing import found_bottlenecks, loss_for
 from core.host.position import Courses, begin, begin_all, courses_of, follow_all
 from core.host.profiling import Wish, profiled
 from core.host.reading import read

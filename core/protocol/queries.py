@@ -53,7 +53,8 @@ class Expectations(Message, frozen=True, kw_only=True):
 
 class Expect(Message, frozen=True, kw_only=True):
     """Run the document in raw buffer 0 likewise, and write down in it what run number `run` gives
-    (see core.host.expecting). Replied to with Expected. what: expressions; none: how it fails."""
+    (see core.checks.expectations.expectation_capture). Replied to with Expected. what:
+    expressions; none: how it fails."""
 
     what: list[str]
     run: int = 0

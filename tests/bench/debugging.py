@@ -16,12 +16,12 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from core.autodiff.reverse.gradient_request import GradientRequest
-from core.checks.survey import Surveyor
+from core.checks.why.finiteness_survey import Surveyor
+from core.checks.why.why_answers import Explainer
 from core.debug.breaks.breakpoints import Breakpoint
 from core.debug.history.frozen_program import Program
 from core.debug.motion.debug_session import DebugSession
 from core.graph.model import TensorRef
-from core.host.explaining import Explainer
 from core.ops.build.builder import GraphBuilder
 from core.program.gradient_context import Situation
 from tests.bench.interleaving import Timer, interleave

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from core.autodiff.reverse.gradient_request import GradientRequest
+from core.checks.why.why_answers import Explainer
 from core.debug.history.frozen_program import Program
 from core.debug.motion.debug_session import DebugSession
 from core.graph.model import Graph, TensorRef
-from core.host.explaining import Explainer
 from core.ops.build.builder import GraphBuilder
 from core.program.gradient_context import Situation
 from core.protocol.messages import Explanation

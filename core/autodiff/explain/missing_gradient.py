@@ -38,8 +38,8 @@ class Explanation:
     cause: stable word for the reason, "" when ok. Of None: "unconnected", "assigned", "stopped",
            "not_differentiable", "override", "untaken" (a branch), "broken" (what cannot run),
            "waiting" (not computed yet). Of NaN, infinity and zero: "untaken", or one of
-           core.checks.causes. Of a gradient that is "ok": "exploding", "vanishing", "fitted" where
-           the loss is next to its minimum, or "fed", where a feed cuts the way.
+           core.checks.why.number_causes. Of a gradient that is "ok": "exploding", "vanishing",
+           "fitted" where the loss is next to its minimum, or "fed", where a feed cuts the way.
     node:  where it happens (a forward operation); index: in which element, if one can be named.
     path:  operations from what is explained back to `node`, or to `wrt` when ok.
     text:  what it is, why, and what to do, in plain sentences.

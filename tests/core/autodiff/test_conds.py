@@ -7,9 +7,9 @@ import pytest
 
 from core.autodiff.reverse.gradient_request import GradientRequest
 from core.autodiff.reverse.tf_gradients import Gradient, gradients
+from core.checks.why.why_answers import Explainer
 from core.engine.run.tf_session import Session
 from core.graph.model import Graph, TensorRef
-from core.host.explaining import Explainer
 from core.io.tensorflow.graphdef_import import from_pb
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, Tensor, call

@@ -11,8 +11,8 @@ import pytest
 
 from core.autodiff.reverse.differentiate import differentiate
 from core.autodiff.reverse.gradient_request import GradientRequest
-from core.checks.explain import GradientQuestion
-from core.checks.recollection import Recollection
+from core.checks.why.explanation import GradientQuestion
+from core.checks.why.remembered_run import Recollection
 from core.debug.history.frozen_program import Program
 from core.debug.motion.debug_session import DebugSession
 from core.document.document import Document

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.checks.recorded import Given, LoopRan, Recorded, Value
+from core.checks.why.recorded_values import Given, LoopRan, Recorded, Value
 from core.debug.history.frozen_program import Program
 from core.debug.motion.debug_session import DebugSession
 from core.engine.loops import iteration_trace

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
-from core.checks.again import Again
-from core.checks.makers import Search
-from core.checks.recorded import Recorded, Value
+from core.checks.why.nonfinite_origins import Search
+from core.checks.why.recorded_values import Recorded, Value
+from core.checks.why.step_rerun import Again
+from core.checks.why.why_answers import Explainer
 from core.debug.history.frozen_program import Program
 from core.debug.motion.debug_session import DebugSession
 from core.document.document import Document, Optimizer
@@ -20,7 +21,6 @@ from core.engine.loops import iteration_trace
 from core.engine.numpy_backend import NumpyBackend
 from core.graph.dtypes import DType
 from core.graph.model import Constant, Graph, TensorRef
-from core.host.explaining import Explainer
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, OpView, Tensor
 from core.ops.declare.system_rules import OutOfRange, Rules

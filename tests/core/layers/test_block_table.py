@@ -11,6 +11,7 @@ import pytest
 from core.autodiff.check.check_result import Verdict
 from core.autodiff.check.gradcheck import check_gradients
 from core.autodiff.reverse.gradient_request import GradientRequest
+from core.checks.gradients.derived_evaluation import Evaluator
 from core.document.block_insertion import add_block, shareable
 from core.document.document import Document
 from core.document.document_edits import remove_operations
@@ -19,7 +20,6 @@ from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape, TensorType
 from core.graph.model import Graph, Operation, TensorRef
 from core.graph.scopes import is_inside
-from core.host.evaluator import Evaluator
 from core.io.native import gradstep_file
 from core.io.tensorflow.graphdef_export import to_pb
 from core.io.tensorflow.graphdef_import import from_pb

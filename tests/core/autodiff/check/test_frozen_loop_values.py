@@ -10,10 +10,10 @@ import pytest
 
 from core.autodiff.check.gradcheck import check_gradients
 from core.autodiff.reverse.gradient_request import GradientRequest
+from core.checks.gradients.derived_evaluation import Evaluator
 from core.errors import GradstepError
 from core.graph.loop import everywhere
 from core.graph.model import Edge, Graph, Operation, TensorRef
-from core.host.evaluator import Evaluator
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, Tensor, call
 

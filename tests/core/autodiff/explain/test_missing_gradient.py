@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from core.autodiff.reverse.gradient_request import GradientRequest
+from core.checks.why.why_answers import Explainer
 from core.graph.model import Edge, Graph, TensorRef
-from core.host.explaining import Explainer
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder
 from core.program.gradient_context import Situation

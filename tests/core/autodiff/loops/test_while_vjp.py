@@ -12,12 +12,12 @@ from core.autodiff.check.frozen_values import hold
 from core.autodiff.reverse.differentiate import Differentiation, differentiate
 from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
 from core.autodiff.reverse.tf_gradients import gradients
+from core.checks.gradients.derived_evaluation import Evaluator
+from core.checks.why.why_answers import Explainer
 from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 from core.graph.loop import within
 from core.graph.model import Edge, Graph, Phase, TensorRef
-from core.host.evaluator import Evaluator
-from core.host.explaining import Explainer
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, Tensor
 from core.ops.typing.inference import declared

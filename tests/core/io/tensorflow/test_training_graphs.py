@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from core.autodiff.reverse.gradient_request import Override, OverrideKind
+from core.checks.gradients.derived_evaluation import Evaluator
+from core.checks.gradients.gradient_checks import gradient_tables
 from core.debug.history.frozen_program import Program, named
 from core.debug.motion.debug_session import DebugSession
 from core.document import document_edits
@@ -17,8 +19,6 @@ from core.document.document import Document
 from core.document.requests import every_request, main_request, requests, whole_request
 from core.engine.plan.compile_plan import compile_plan
 from core.graph.model import Edge, Graph, Operation, Phase, TensorRef
-from core.host.checking import gradient_tables
-from core.host.evaluator import Evaluator
 from core.io.native import gradstep_file
 from core.io.tensorflow.graphdef_export import to_pb
 from core.io.tensorflow.graphdef_import import from_pb

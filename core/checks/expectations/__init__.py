@@ -1,0 +1,1 @@
+"""What a document expects of its runs: written down, run again, judged."""

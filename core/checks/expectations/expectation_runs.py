@@ -1,0 +1,137 @@
+"""Running a document as its expectations ask, to say of each whether it holds.
+
+Nothing here touches the debug session that the user steps through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from core.autodiff.reverse.gradient_request import GradientRequest
+from core.checks.expectations.expectation_verdict import Outcome, Verdict, verdict
+from core.debug.concurrency.scheduler import Threads
+from core.debug.history.frozen_program import Program
+from core.debug.motion.legal_commands import Command
+from core.document.document import Document
+from core.document.expectation import Expectation, Variation, variations
+from core.engine.backend import Backend
+from core.errors import GradstepError
+from core.graph.problems import Problem
+from core.ops.state.print_output import nowhere, printing_to
+from core.program.derive import derive
+from core.program.user_code import Function
+from core.protocol.messages import CheckedExpectation
+
+
+def check_expectations(
+    document: Document,
+    functions: Mapping[str, Function],
+    open_backend: Callable[[str], Backend],
+    before: Callable[[], None] = lambda: None,
+) -> list[CheckedExpectation]:
+    """Every expectation of `document`, in their order.
+
+    functions: its custom Python by name. before: called before each run, to count it or to raise.
+    """
+    found: dict[int, Verdict] = {}
+    with printing_to(nowhere):
+        for when in variations(document.expectations):
+            mine = [i for i, e in enumerate(document.expectations) if e.when == when]
+            found.update(_verdicts(document, when, mine, functions, open_backend, before))
+    return [_said(e, found[i]) for i, e in enumerate(document.expectations)]
+
+
+def varied(document: Document, when: Variation) -> Document:
+    """`document` as the user would have changed it."""
+    return document.with_(
+        request=_request(document.request, when),
+        feeds={**document.feeds, **when.feeds},
+        initial={**document.initial, **when.initial},
+        fetches=when.fetches or document.fetches,
+        targets=when.targets or document.targets,
+    )
+
+
+def _request(request: GradientRequest, when: Variation) -> GradientRequest:
+    kept = request.overrides if when.overrides else ()
+    return replace(
+        request,
+        of=when.of or request.of,
+        wrt=when.wrt or request.wrt,
+        overrides=kept,
+        stops=request.stops if when.stops else frozenset(),
+        stopped_edges=request.stopped_edges if when.stops else frozenset(),
+    )
+
+
+def _verdicts(
+    document: Document,
+    when: Variation,
+    mine: list[int],
+    functions: Mapping[str, Function],
+    open_backend: Callable[[str], Backend],
+    before: Callable[[], None],
+) -> dict[int, Verdict]:
+    """Of the expectations numbered `mine`, which share one variation."""
+    found: dict[int, Verdict] = {}
+    try:
+        trial = Trial(derive(varied(document, when), functions), open_backend(when.device))
+    except GradstepError as error:
+        return dict.fromkeys(mine, Verdict(False, error.message))
+    for run in range(1 + max(document.expectations[i].run for i in mine)):
+        before()
+        outcome = trial.run(run)
+        here = (i for i in mine if document.expectations[i].run == run)
+        found.update((i, verdict(document.expectations[i], outcome)) for i in here)
+    return found
+
+
+class Trial:
+    """A program that is run from its start, one run after another, keeping the last alone. Where
+    it has threads they go on in turn, as when the user lets them; the values are the main one's."""
+
+    def __init__(self, program: Program, backend: Backend) -> None:
+        self._program = program
+        self._found = tuple(_error_of(p) for p in program.problems if p.severity == "error")
+        self._threads: Threads | None = None
+        self._failure: GradstepError | None = None
+        try:
+            self._threads = Threads(program, backend, limit_bytes=0)
+        except GradstepError as error:
+            self._failure = error
+
+    def run(self, number: int) -> Outcome:
+        """Run number `number`, the one after the last; a run that failed is not gone on from."""
+        if self._threads is None:
+            return Outcome(self._program, None, self._failure, self._found)
+        if self._failure is not None:
+            return Outcome(self._program, None, _earlier(self._failure), self._found)
+        main = self._threads.session
+        self._failure = self._run(self._threads, number)
+        return Outcome(self._program, main.frame(), self._failure, self._found)
+
+    def _run(self, threads: Threads, number: int) -> GradstepError | None:
+        """Why run `number` of the main thread does not come to its end, or None."""
+        length = threads.session.timeline.length
+        if self._program.threads:
+            stop = threads.command(Command.CONTINUE)
+        else:
+            stop = threads.command(Command.RUN_TO, f"{number}:{length}")
+        if stop.error is not None or (stop.run, stop.step) == (number, length):
+            return stop.error
+        return GradstepError(f"the run stops: {stop.reason}", node=stop.op)
+
+
+def _earlier(failure: GradstepError) -> GradstepError:
+    return GradstepError(f"a run before it failed: {failure.message}", kind="AbortedError")
+
+
+def _error_of(problem: Problem) -> GradstepError:
+    return GradstepError(problem.text, kind=problem.kind or problem.code, node=problem.node or None)
+
+
+def _said(e: Expectation, found: Verdict) -> CheckedExpectation:
+    return CheckedExpectation(
+        text=e.text, what=e.what, kind=e.kind.value, run=e.run, ok=found.ok, came=found.came
+    )

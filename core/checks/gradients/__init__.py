@@ -1,0 +1,1 @@
+"""Gradients of a document checked: native, overridden and numeric, node by node, in sentences."""

@@ -1,0 +1,149 @@
+"""Answering CheckGradients: native, overridden and numeric gradients, and which one is right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+import numpy as np
+from msgspec import structs
+
+from core.autodiff.check.check_result import Verdict
+from core.autodiff.check.gradcheck import Check, Gradients, check_gradients
+from core.checks.gradients.derived_evaluation import Evaluator
+from core.checks.gradients.gradient_sentences import said
+from core.checks.gradients.node_checks import checked_tensor, node_check, node_checks
+from core.debug.history.frozen_program import name_of
+from core.errors import GradstepError
+from core.graph.model import TensorRef
+from core.program.gradient_context import Situation
+from core.protocol.messages import CheckedTensor, GradientRow, GradientTable, NodeCheck
+
+_DEFECT = Verdict.DEFECT.value
+Found = TypeVar("Found", GradientRow, CheckedTensor)
+
+
+def gradient_table(
+    evaluate: Evaluator, here: Situation, second_order: bool = False
+) -> GradientTable:
+    """Every element of every gradient asked for, and every node on the way by itself.
+
+    Raises GradstepError when nothing is asked for, or a gradient cannot be computed."""
+    if not here.request.of or not here.request.wrt:
+        raise GradstepError(
+            "no gradient is asked for",
+            kind="ValueError",
+            hint="choose what to differentiate, and with respect to what",
+        )
+    graph = here.differentiated
+    held = None if here.imported is None else here.imported.gradients
+    check = check_gradients(
+        evaluate, graph, here.request, here.given, here.functions, second_order, held
+    )
+    nodes, unchecked = node_checks(evaluate, here, graph, second_order)
+    rows = [row for ref in check.numeric for row in _rows(check, ref)]
+    second = [checked_tensor(f, ref.short, order=2) for ref, f in check.second.items()]
+    rows, second = _attributed(rows, second, nodes)
+    supports = check.supports if check.overridden else _supported(rows)
+    return GradientTable(
+        rows=rows,
+        nodes=nodes,
+        second=second,
+        unchecked=unchecked,
+        supports=supports,
+        text=said(rows, nodes, second, unchecked, supports, check.native_error),
+    )
+
+
+def _supported(rows: Sequence[GradientRow]) -> str:
+    """Without overrides."""
+    return "neither" if any(map(_is_wrong, rows)) else "native"
+
+
+def gradient_tables(
+    evaluate: Evaluator, here: Sequence[Situation], second_order: bool = False
+) -> GradientTable:
+    """The same of several things that are differentiated, one after another."""
+    tables = [gradient_table(evaluate, each, second_order) for each in here]
+    if len(tables) == 1:
+        return tables[0]
+    losses = [name_of(each.request.of) for each in here]
+    supported = {table.supports for table in tables}
+    return GradientTable(
+        rows=[row for table in tables for row in table.rows],
+        nodes=[*{node.node: node for table in reversed(tables) for node in table.nodes}.values()],
+        second=[tensor for table in tables for tensor in table.second],
+        unchecked=[*{one.node: one for table in tables for one in table.unchecked}.values()],
+        supports=_together(supported),
+        text=" ".join(f"{loss}: {table.text}" for loss, table in zip(losses, tables, strict=True)),
+    )
+
+
+def _together(supported: set[str]) -> str:
+    if len(supported) == 1:
+        return next(iter(supported))
+    return "neither" if "neither" in supported else "both"
+
+
+def table_of_node(
+    evaluate: Evaluator, here: Situation, name: str, second_order: bool = False
+) -> GradientTable:
+    """One node alone, whether a gradient is asked for or not. Raises GradstepError."""
+    check = node_check(evaluate, here, name, second_order)
+    return GradientTable(
+        rows=[], nodes=[check], supports="native" if check.agrees else "neither", text=check.text
+    )
+
+
+def _rows(check: Check, ref: TensorRef) -> Iterator[GradientRow]:
+    agrees, finding = check.agrees(ref), check.findings[ref]
+    numeric = check.numeric[ref].value
+    for index in np.ndindex(numeric.shape):
+        analytic, slope = _element(check.in_force, ref, index), float(numeric[index])
+        yield GradientRow(
+            name=ref.short,
+            index=list(index),
+            native=None if check.native is None else _element(check.native, ref, index),
+            override=analytic if check.overridden else None,
+            numeric=slope,
+            agrees=bool(agrees[index]),
+            analytic=analytic,
+            difference=abs((analytic or 0.0) - slope),
+            method=check.numeric[ref].method,
+            verdict=finding.verdicts[index],
+            text=finding.text if index == finding.index else "",
+        )
+
+
+def _element(gradients: Gradients, ref: TensorRef, index: tuple[int, ...]) -> float | None:
+    array = gradients[ref]
+    return None if array is None else float(array[index])
+
+
+def _attributed(
+    rows: list[GradientRow], second: list[CheckedTensor], nodes: Sequence[NodeCheck]
+) -> tuple[list[GradientRow], list[CheckedTensor]]:
+    """What is wrong in the whole, where every node by itself is right but for TensorFlow's own
+    defects: then it comes of these."""
+    if _comes_of_defects(nodes, 1):
+        rows = [
+            structs.replace(_blamed(row), agrees=True) if _is_wrong(row) else row for row in rows
+        ]
+    if _comes_of_defects(nodes, 2):
+        second = [_blamed(tensor) if _is_wrong(tensor) else tensor for tensor in second]
+    return rows, second
+
+
+def _comes_of_defects(nodes: Sequence[NodeCheck], order: int) -> bool:
+    found = {t.verdict for node in nodes for t in node.tensors if t.order <= order}
+    return _DEFECT in found and Verdict.WRONG.value not in found
+
+
+def _blamed(found: Found) -> Found:
+    return structs.replace(
+        found, verdict=_DEFECT, text=found.text.replace("wrong", "TensorFlow's own defect", 1)
+    )
+
+
+def _is_wrong(found: GradientRow | CheckedTensor) -> bool:
+    return found.verdict == Verdict.WRONG

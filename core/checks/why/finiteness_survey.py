@@ -1,0 +1,195 @@
+"""Whether what a run computed is finite: looked for after the run, a little at a time.
+
+Nothing is added to the steps of a run. A value is looked at where it lies, by the sum of its
+squares, which is not finite where an element is not; only where that is so, by its elements.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from bisect import bisect_left
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from core.checks.why.recorded_values import Recorded, WholeRun
+from core.checks.why.step_rerun import Again
+from core.debug.motion.debug_session import DebugSession
+from core.engine.plan.compile_plan import Plan
+from core.engine.plan.step_groups import owner
+from core.graph.dtypes import DType
+from core.graph.model import Operation, TensorRef
+from core.graph.splat_array import element_of, is_splat
+
+_AT_ONCE = 64  # values between two looks at the clock
+_KEPT = 8  # runs of which it is remembered what was found
+_NUMBERS = frozenset(dtype for dtype in DType if dtype.is_floating or dtype.is_complex)
+
+
+@dataclass(frozen=True, slots=True)
+class First:
+    """An operation that made the first NaN ("nan") or infinity ("inf") of a run, out of values that
+    held none; or that held it when the run began. tensor: the first of its results that is so;
+    step: its number in the plan; -1 for the beginning."""
+
+    op: Operation
+    tensor: TensorRef
+    kind: str
+    step: int
+
+
+@dataclass
+class Survey:
+    """What was found in one run so far.
+
+    looked:  steps that have been looked at; done: those that the run has executed.
+    first:   what made the first number that is not finite; first_nan: the first NaN.
+    nodes:   the user's operations that hold some, those on the way back counted with the one that
+             they belong to.
+    reached: whether something has it that was asked for, or that lasts: a fetch, a variable.
+    """
+
+    looked: int = 0
+    done: int = 0
+    first: First | None = None
+    first_nan: First | None = None
+    nodes: set[str] = field(default_factory=set)
+    reached: bool = False
+
+    @property
+    def complete(self) -> bool:
+        return self.looked == self.done
+
+
+class Surveyor:
+    """Looks through the runs of one session."""
+
+    def __init__(self, session: DebugSession) -> None:
+        self.session, self._again = session, Again(session)
+        self._made = _numbers_made(session.plan)
+        self._looks: OrderedDict[int, _Look] = OrderedDict()
+
+    def look(self, number: int, seconds: float) -> Survey:
+        """Go on with run `number`, for so long at most."""
+        run = Recorded(self.session).run(number)
+        look = self._looks.pop(number, None)
+        if look is None or look.found.looked > run.done:
+            look = _Look(self._again, self._made, run)
+        self._looks[number] = look
+        if len(self._looks) > _KEPT:
+            self._looks.popitem(last=False)
+        look.go_on(run, time.monotonic() + seconds)
+        return look.found
+
+
+def _numbers_made(plan: Plan) -> Sequence[tuple[int, int]]:
+    """Step and value of each number that is computed anew in every run."""
+    return [
+        (number, index)
+        for number, step in enumerate(plan.steps)
+        if step.reads
+        for index in step.writes
+        if plan.values[index].type.dtype in _NUMBERS
+    ]
+
+
+class _Look:
+    """The state of looking through one run. bad: the values that are not finite -> whether they
+    hold a NaN."""
+
+    def __init__(self, again: Again, made: Sequence[tuple[int, int]], run: WholeRun) -> None:
+        self.found = Survey()
+        self._again, self._made = again, made
+        self._bad: dict[int, bool] = {}
+        self._next = 0
+        self._look_at_beginning(run)
+
+    def go_on(self, run: WholeRun, until: float) -> None:
+        """Look at what has been executed since, until it is that late."""
+        found, made = self.found, self._made
+        if found.complete and found.done == run.done and found.done:
+            return
+        value, found.done = run.values(), run.done
+        end = bisect_left(made, (run.done,))
+        with np.errstate(all="ignore"):
+            while self._next < end:
+                stop = min(self._next + _AT_ONCE, end)
+                for number, index in made[self._next : stop]:
+                    if not self._is_finite(value(index)):
+                        self._look_at(run, number, index, value(index))
+                self._next = stop
+                if time.monotonic() > until:
+                    break
+        found.looked = run.done if self._next == end else made[self._next][0]
+        found.reached = found.first is not None and self._has_reached(run)
+
+    def _look_at_beginning(self, run: WholeRun) -> None:
+        """Feeds, and what variables begin with: infinities there are meant."""
+        values = run.plan.values
+        there = [*run.plan.fed, *(versions[0] for versions in run.plan.versions.values())]
+        for index in there:
+            held = run.held(index) if values[index].type.dtype in _NUMBERS else None
+            kind = "" if held is None or self._is_finite(held) else self._kind(held)
+            op = run.plan.graph.operations.get(run.tensor(index).op)
+            if kind:
+                self._bad[index] = kind == "nan"
+            if kind == "nan" and op is not None:
+                self._note(First(op, run.tensor(index), kind, -1))
+
+    def _look_at(self, run: WholeRun, number: int, index: int, held: Any) -> None:
+        """A value whose sum of squares is not finite."""
+        kind = self._kind(held) if run.has_run(number) else ""
+        if not kind:
+            return
+        step = run.plan.steps[number]
+        self._bad[index] = is_nan = kind == "nan"
+        self.found.nodes.add(owner(step.op))
+        self._look_at_constants(run, step.reads)
+        before = [self._bad[i] for i in step.reads if i in self._bad]
+        if not before or (is_nan and not any(before)):
+            self._note(First(step.op, run.tensor(index), kind, number))
+
+    def _look_at_constants(self, run: WholeRun, reads: Sequence[int]) -> None:
+        """What is made from nothing, and so not looked at before: an infinity that is drawn is
+        meant."""
+        for index in reads:
+            made = run.plan.maker(index)
+            numbers = run.plan.values[index].type.dtype in _NUMBERS
+            if made is None or made.reads or not numbers or index in self._bad:
+                continue
+            kind = self._kind(run.held(index))
+            if kind:
+                self._bad[index] = kind == "nan"
+            if kind == "nan":
+                self._note(First(made.op, run.tensor(index), kind, run.plan.made_by[index]))
+
+    def _note(self, maker: First) -> None:
+        found = self.found
+        found.first = found.first or maker
+        if maker.kind == "nan":
+            found.first_nan = found.first_nan or maker
+
+    def _has_reached(self, run: WholeRun) -> bool:
+        plan = run.plan
+        asked = (plan.tensors.get(ref) for ref in plan.fetches)
+        values = [plan.newest(x) if isinstance(x, str) else x for x in asked if x is not None]
+        lasting = (versions[-1] for versions in plan.versions.values())
+        return any(v in self._bad for v in (*values, *lasting))
+
+    def _is_finite(self, held: Any) -> bool:
+        """False where an element is not finite, and where the squares are too large to be added
+        up."""
+        if type(held) is np.ndarray:
+            held = element_of(held) if is_splat(held) else held
+            return math.isfinite(abs(np.vdot(held, held)))
+        return held is None or bool(self._again.array((held * 0 == 0).all()))
+
+    def _kind(self, held: Any) -> str:
+        """ "nan" or "inf" where an element is, else ""."""
+        x = self._again.array(held)
+        x = element_of(x) if is_splat(x) else x
+        return "nan" if np.isnan(x).any() else "inf" if np.isinf(x).any() else ""

@@ -1,0 +1,130 @@
+"""A run that is asked about, and what is known of it: the values that tensors had, and what made
+them so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from core.checks.why.explanation_words import Index
+from core.checks.why.nonfinite_value import Origin, origins
+from core.checks.why.recorded_values import Given, LoopRan, Ran, Recorded, Value
+from core.checks.why.step_rerun import Again
+from core.checks.why.zero_value import telling_element, zero_origins
+from core.debug.motion.debug_session import DebugSession
+from core.engine.plan.why_dead import why_dead
+from core.graph.loop import way_to
+from core.graph.model import TensorRef
+
+
+def state_of(array: np.ndarray) -> str:
+    """ "nan" or "inf" where any element is, "zero" where all are, else "ok"."""
+    if array.dtype.kind in "fc" and not np.isfinite(array).all():
+        return "nan" if np.isnan(array).any() else "inf"
+    is_zero = array.dtype.kind in "biufc" and array.size and not array.any()
+    return "zero" if is_zero else "ok"
+
+
+class Recollection:
+    """Run `number` of a session as of `step` (of what has been executed, by default all), and those
+    before it.
+
+    aside: the session is nobody's, and runs only for this question; past: then, where its variables
+    come from, if they come from somewhere. number: of the run; names: what tensors of the way back
+    are called, by what they are the gradient of.
+    """
+
+    def __init__(
+        self,
+        session: DebugSession,
+        number: int,
+        step: int | None = None,
+        aside: bool = False,
+        past: Recollection | None = None,
+    ) -> None:
+        self.again = Again(session)
+        self.number = number
+        recorded = Recorded(session)
+        self.run = recorded.run(number) if step is None else recorded.up_to(number, step)
+        self.past = past
+        self.names: dict[TensorRef, str] = {}
+        self._home = None if aside else session
+
+    def stands(self, ran: Ran) -> Recollection | None:
+        """Itself, or its past: whichever has `ran` among the runs of a session that one can go to;
+        else None."""
+        if self._home is ran.session:
+            return self
+        return None if self.past is None else self.past.stands(ran)
+
+    def place(self, ref: TensorRef) -> Value | None:
+        """The value that a tensor is; of a tensor in a loop in the first iteration in which it is
+        not finite, or else the last. None where it has not been computed."""
+        index = self.run.value_of(ref)
+        if index is not None:
+            made = self.run.plan.made_by[index]
+            there = made < 0 or self.run.has_run(made)
+            return Value(self.run, index) if there and not self.dead(ref) else None
+        around = way_to(self.run.plan.graph, ref.op)
+        return self._inside(self.run, [op.name for op in around or ()], ref)
+
+    def array(self, ref: TensorRef) -> np.ndarray | None:
+        """The value of a tensor; None where it has none."""
+        place = self.place(ref)
+        return None if place is None else self._array(place)
+
+    def origins(self, ref: TensorRef, at: Index | None = None) -> list[Origin]:
+        """What made `ref`, which has been computed, or its element `at`, NaN or infinite."""
+        place = self.place(ref)
+        assert place is not None
+        return self._earlier(origins(self.again, place, at))
+
+    def zero_origins(self, ref: TensorRef) -> list[Origin]:
+        """What made an element of `ref`, which has been computed, zero."""
+        place = self.place(ref)
+        assert place is not None
+        return zero_origins(self.again, place, telling_element(self.again, place))
+
+    def dead(self, ref: TensorRef) -> str:
+        """Why a tensor is dead; "" where it is not."""
+        plan = self.run.plan
+        if ref not in plan.alive or plan.step_of[ref.op] >= self.run.done:
+            return ""
+        found = why_dead(plan, ref, self.run.held)
+        return "" if found is None else found.reason
+
+    def _inside(self, ran: Ran, loops: Sequence[str], ref: TensorRef) -> Value | None:
+        """`place` in the first of these loops, and the others in it."""
+        step = ran.plan.step_of.get(loops[0]) if loops else None
+        if step is None or not ran.has_run(step):
+            return None
+        loop, found = LoopRan(ran, step), None
+        for number in range(loop.count):
+            iteration = loop.iteration(number)
+            index = iteration.value_of(ref)
+            if index is None:
+                found = self._inside(iteration, loops[1:], ref)
+            else:
+                found = Value(iteration, index)
+            array = None if found is None else self._array(found)
+            if array is not None and state_of(array) in ("nan", "inf"):
+                break
+        return found
+
+    def _array(self, place: Value) -> np.ndarray | None:
+        found = self.again.array(place.ran.held(place.index))
+        return found if isinstance(found, np.ndarray) else None
+
+    def _earlier(self, found: list[Origin]) -> list[Origin]:
+        """What made them, where the variables that it came from were written in runs of the other
+        session."""
+        made = found[0].made if found else None
+        if self.past is None or not isinstance(made, Given) or made.kind != "initial":
+            return found
+        name = made.ran.plan.values[made.index].variable
+        versions = self.past.run.plan.versions.get(name)
+        if versions is None:
+            return found
+        before = origins(self.past.again, Value(self.past.run, versions[0]))
+        return [*before, *found[1:]] or found

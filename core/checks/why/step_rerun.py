@@ -1,0 +1,91 @@
+"""Running one step again on other inputs: what a result would be if an operand were another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from core.checks.why.recorded_values import Ran
+from core.debug.motion.debug_session import DebugSession
+from core.engine.backend import Backend
+from core.engine.numpy_backend import NumpyBackend
+from core.engine.plan.steps import Step
+from core.engine.run.op_evaluation import Functions, run_op
+from core.errors import GradstepError
+from core.graph.model import Operation
+from core.ops.declare.table import find
+from core.ops.state.opaque_state import State
+
+Inputs = Sequence[Any]
+Masks = dict[int, np.ndarray]  # number of a result -> bool, which of its elements
+
+
+class Again:
+    """Works on the host, under the rules of the session's device."""
+
+    def __init__(self, session: DebugSession) -> None:
+        self._own = session.backend
+        rules = NumpyBackend(self._own.rules)
+        self._backend: Backend = self._own if self._own.xp is np else rules
+        self._functions: Functions = session.program.functions
+
+    def inputs(self, ran: Ran, step: Step) -> list[Any]:
+        """What a step read: arrays on the host, or state; None for what is not kept."""
+        return [self.array(ran.held(index)) for index in step.reads]
+
+    def array(self, held: Any) -> Any:
+        """What is held, on the host; of a NumPy array no copy."""
+        plain = held is None or isinstance(held, State | np.ndarray)
+        return held if plain else self._own.get(held)
+
+    def can_run(self, step: Step) -> bool:
+        """Whether running it again does nothing besides giving results."""
+        definition = step.definition
+        if definition is None or definition.kernel is None or not step.computes:
+            return False
+        acts = definition.stateful and not definition.writes
+        return not (acts or definition.per_run or step.calls_python or definition.branch)
+
+    def run(self, step: Step, inputs: Inputs) -> tuple[np.ndarray, ...] | None:
+        """The results of the step on `inputs`; None where it fails on them."""
+        try:
+            return run_op(self._backend, step.op, inputs, self._functions)
+        except GradstepError:
+            return None
+
+
+def by_place(step: Step) -> bool:
+    """Whether each element of its results comes from the elements at its place, and from
+    scalars."""
+    definition = step.definition
+    return definition is not None and (definition.elementwise or definition.broadcasts)
+
+
+def on_host(op: Operation) -> list[bool]:
+    """Which of its operands are shapes, axes and the like, and no part of what it computes with."""
+    definition = find(op.type)
+    if definition is None:
+        return [False] * len(op.inputs)
+    names = {spec.name for spec in definition.inputs if spec.host}
+    return [n.partition("[")[0] in names for n in definition.arity(len(op.inputs))]
+
+
+def picked(inputs: Inputs, mask: np.ndarray) -> list[Any]:
+    """The operands of the elements in `mask`, of a step that works place by place, as vectors."""
+    return [
+        x if not isinstance(x, np.ndarray) or x.ndim == 0 else np.broadcast_to(x, mask.shape)[mask]
+        for x in inputs
+    ]
+
+
+def at_place(x: np.ndarray, shape: tuple[int, ...], mask: np.ndarray) -> np.ndarray:
+    """Which elements of operand `x` those of a result in `mask` (bool of `shape`) come from."""
+    if x.shape == shape:
+        return mask
+    found = np.zeros(x.shape, bool)
+    where = np.argwhere(mask)[:, len(shape) - x.ndim :]
+    where = np.where(np.array(x.shape) == 1, 0, where)
+    found[tuple(where.T)] = True
+    return found

@@ -1,0 +1,209 @@
+"""Answering Why: the reason for a value or a gradient, from the runs that it is really made in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, replace
+from typing import Any
+
+import msgspec
+
+from core.autodiff.explain import missing_gradient
+from core.autodiff.explain.missing_gradient import explain_none
+from core.autodiff.loops.unrolled_loops import unrolled
+from core.autodiff.reverse.differentiate import Differentiation, differentiate
+from core.autodiff.reverse.gradient_paths import flow_path, forward_path
+from core.checks.why.cutting_feeds import cutting
+from core.checks.why.explanation import GradientQuestion, explain_value
+from core.checks.why.remembered_run import Recollection
+from core.checks.why.scratch_run import run_to_end, scratch_session
+from core.debug.motion.debug_session import DebugSession
+from core.engine.backend import Backend
+from core.engine.numpy_backend import NumpyBackend
+from core.engine.run.op_evaluation import NO_FUNCTIONS, Functions
+from core.errors import GradstepError
+from core.garbage_collection import collector_paused
+from core.graph.loop import loops_around, way_to
+from core.graph.model import Graph, Operation, TensorRef, unknown_name
+from core.graph.problems import Problem
+from core.ops.build.variable import VARIABLES
+from core.ops.typing.flatten_loops import opened
+from core.ops.typing.inference import declared
+from core.ops.typing.invalid_operations import broken_operations
+from core.program.gradient_context import Situation
+from core.protocol.messages import Explanation
+
+
+def _nothing() -> None:
+    pass
+
+
+class Explainer:
+    """here: where gradients are looked at that no run of `session` computes; functions: for PyFunc,
+    by their tokens; backend: where what no run has computed is run. session, run, step: the runs
+    that are looked at, up to number `run` as of `step` (by default all of it). before: called now
+    and then while something is run; may raise."""
+
+    def __init__(
+        self,
+        here: Situation,
+        functions: Functions = NO_FUNCTIONS,
+        backend: Backend | None = None,
+        session: DebugSession | None = None,
+        run: int = 0,
+        step: int | None = None,
+        before: Callable[[], None] = _nothing,
+    ) -> None:
+        self.here, self._functions, self._before = here, functions, before
+        self._backend = backend or NumpyBackend()
+        self._session = session
+        self._there = None if session is None else Recollection(session, run, step)
+
+    @collector_paused()
+    def value(self, name: str) -> Explanation:
+        """Why the tensor is as it is. Raises GradstepError for a wrong name."""
+        assert self._there is not None
+        assert self._session is not None
+        ref = TensorRef.parse(name)
+        around = way_to(self._session.program.graph, ref.op)
+        if around is None:
+            raise unknown_name(ref.op, self._session.program.graph.operations)
+        found = explain_value(self._there, ref)
+        if found.cause == "waiting" and around and self._session.stop.inside:
+            found = self._in_a_loop(self._session, around[0], ref)
+        error = self._session.stop.error
+        if found.cause == "waiting" and error is not None:
+            found = replace(found, text=found.text + _said(error))
+        return _message(found)
+
+    @collector_paused()
+    def gradient(self, of: str, wrt: str) -> Explanation:
+        """Why d(of)/d(wrt) is as it is. Raises GradstepError for a wrong name, and for an operation
+        whose gradient cannot be derived."""
+        y, x = TensorRef.parse(of), TensorRef.parse(wrt)
+        return _message(self._recorded(y, x) or self._asked(y, x))
+
+    def _in_a_loop(
+        self, session: DebugSession, loop: Operation, ref: TensorRef
+    ) -> missing_gradient.Explanation:
+        """Of a loop that the session stands in, from a run of its own."""
+        beside = self._beside(session.program.graph, [loop.output()])
+        try:
+            run_to_end(beside, self._before)
+        except GradstepError as error:
+            text = f"{ref.short} is computed in a loop that is not done.{_said(error)}"
+            return missing_gradient.Explanation("none", "waiting", ref.op, None, (), text)
+        return explain_value(Recollection(beside, 0, aside=True, past=self._there), ref)
+
+    # -- gradients -------------------------------------------------------------------------------
+
+    def _recorded(self, y: TensorRef, x: TensorRef) -> missing_gradient.Explanation | None:
+        """From the session's runs, if they compute this gradient, and have."""
+        there, session = self._there, self._session
+        if there is None or session is None:
+            return None
+        program = session.program
+        for derived in program.derived:
+            gradient = derived.gradients.get(x)
+            if derived.of == (y,) and gradient is not None and there.array(gradient) is not None:
+                question = GradientQuestion(there, program.forward, derived, y, x)
+                return self._cut(program.forward, y, x, question.explanation())
+        return None
+
+    def _asked(self, y: TensorRef, x: TensorRef) -> missing_gradient.Explanation:
+        """From the graph, and from a run of its own."""
+        here = self.here
+        request = replace(here.request, of=(y,), wrt=(x,))
+        graph = here.needed(request)
+        broken = broken_operations(graph, declared(graph))
+        if problem := broken.get(y.op) or broken.get(x.op):
+            return _not_derived(graph, y, x, problem)
+        derived = here.held(y, x) or differentiate(graph, request, here.functions)
+        if x not in derived.gradients:
+            return explain_none(*unrolled(graph, derived), y, x, opened(here.graph))
+        return self._cut(graph, y, x, self._run(graph, derived, y, x))
+
+    def _run(
+        self, graph: Graph, derived: Differentiation, y: TensorRef, x: TensorRef
+    ) -> missing_gradient.Explanation:
+        """From a run that computes just this, and the gradients on the way."""
+        gradients = [ref for ref in derived.gradients.values() if ref.op in derived.graph]
+        beside = self._beside(derived.graph, gradients)
+        try:
+            run_to_end(beside, self._before)
+        except GradstepError as error:
+            text = f"d {y.short} / d {x.short}: it exists; run the graph to see its value."
+            path = flow_path(graph, derived, y, x)
+            return missing_gradient.Explanation("ok", "", None, None, path, text + _said(error))
+        there = Recollection(beside, 0, aside=True, past=self._there)
+        return self._placed(GradientQuestion(there, graph, derived, y, x).explanation())
+
+    def _beside(self, graph: Graph, fetches: Iterable[TensorRef]) -> DebugSession:
+        """A session before its first run, which begins with what the run that is looked at began
+        with."""
+        there, start = self._there, dict[str, Any]()
+        if there is not None:
+            values = there.run.values()
+            start = {n: values(v[0]) for n, v in there.run.plan.versions.items()}
+        given, functions = self.here.given, self._functions
+        return scratch_session(graph, fetches, given, functions, self._backend, start)
+
+    def _cut(
+        self, graph: Graph, y: TensorRef, x: TensorRef, found: missing_gradient.Explanation
+    ) -> missing_gradient.Explanation:
+        """With what is to be said of feeds that are in the way."""
+        fed = {ref for ref in self.here.given if ref.op in graph}
+        fed = {ref for ref in fed if graph[ref.op].type not in VARIABLES}
+        cut = cutting(graph, y, x, fed)
+        if not cut:
+            return found
+        names = ", ".join(ref.short for ref in cut)
+        text = (
+            f"{found.text} {y.short} does not follow {x.short} in this run: {names} is fed, which "
+            "cuts the way, and the gradient is that of the graph without the feed. Leave the feed "
+            "out to train through it."
+        )
+        if found.cause:
+            return replace(found, text=text)
+        return replace(found, cause="fed", node=cut[0].op, text=text)
+
+    def _placed(self, found: missing_gradient.Explanation) -> missing_gradient.Explanation:
+        """With places in the session's run, where it makes a step that only a run of its own was
+        seen to make."""
+        there = self._there
+        steps = {} if there is None else there.run.plan.step_of
+
+        def placed(link: missing_gradient.Link) -> missing_gradient.Link:
+            step = None if link.run is not None or link.iterations else steps.get(link.op)
+            if there is None or step is None:
+                return link
+            return replace(link, run=there.number, position=there.run.position(step))
+
+        return replace(found, chain=tuple(map(placed, found.chain)))
+
+
+def _said(error: GradstepError) -> str:
+    """Why there are no values to look at."""
+    place = f" (at {error.node})" if error.node and error.node not in error.message else ""
+    way = f"; {error.hint}" if error.hint else ""
+    return f" That fails: {error.message}{place}{way}."
+
+
+def _not_derived(
+    graph: Graph, y: TensorRef, x: TensorRef, broken: Problem
+) -> missing_gradient.Explanation:
+    """There is no gradient as long as an operation on the way cannot run."""
+    at = next(iter(loops_around(graph, broken.node)), broken.node)
+    text = f"d {y.short} / d {x.short} cannot be derived because of {broken.node}: {broken.text}"
+    return missing_gradient.Explanation(
+        state="none",
+        cause="broken",
+        node=broken.node,
+        index=None,
+        path=forward_path(graph, at, y.op),
+        text=f"{text}. To go on, {broken.fix}." if broken.fix else f"{text}.",
+    )
+
+
+def _message(found: missing_gradient.Explanation) -> Explanation:
+    return msgspec.convert(asdict(found), Explanation)

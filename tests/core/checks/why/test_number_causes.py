@@ -1,0 +1,26 @@
+"""What ops declare can be said."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.checks.why.number_causes import CAUSES
+from core.ops.declare.definition import OpDef
+from core.ops.declare.table import all_ops
+
+DECLARING = [d for d in all_ops() if d.breaks or d.flat or d.vanishes]
+
+
+@pytest.mark.parametrize("definition", DECLARING, ids=lambda d: d.type)
+def test_every_name_has_words(definition: OpDef) -> None:
+    names = {*definition.breaks, definition.flat, definition.vanishes} - {""}
+    assert names <= CAUSES.keys()
+
+
+@pytest.mark.parametrize("name", CAUSES)
+def test_words_are_clauses(name: str) -> None:
+    words = {"operand": "x", "dtype": "float32", "largest": "1", "smallest": "1", "override": "F"}
+    says, fix = (text.format(**words) for text in (CAUSES[name].says, CAUSES[name].fix))
+    for text in filter(None, (says, fix)):
+        assert not text.endswith(".")
+        assert text[0].islower() or text[0] in "0x"
