@@ -10,7 +10,7 @@ from core.cli.main import main
 
 if TYPE_CHECKING:
     from core.document.document import Document
-    from core.host.devices import DeviceServices
+    from core.host.device_access import DeviceServices
 
 
 class Gradstep:

@@ -14,7 +14,7 @@ from gpu.profiles import CUPY_NATIVE, NUMPY_NATIVE, PROFILES, TF_ON_GPU
 
 
 class Devices:
-    """See core.host.devices.DeviceServices."""
+    """See core.host.device_access.DeviceServices."""
 
     def open_backend(self, name: str) -> Backend:
         """The backend called `name`. Raises GradstepError for one that is unknown or missing."""

@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from core.errors import GradstepError
-from core.host.client import EngineClient
+from core.host.engine_client import EngineClient
 from core.program.trust.code_permission import Permission
 from core.protocol.framing import Buffer
 from core.protocol.messages import (

@@ -26,7 +26,7 @@ READER = "core.host.file_reader"
 BESIDE = (  # by a thread: nothing of Qt's is in it
     "numpy",
     READER,
-    "core.host.client",
+    "core.host.engine_client",
     "core.io.native.gradstep_file",
     "core.document.block_insertion",
     "core.ops.typing.flatten_loops",

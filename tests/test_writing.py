@@ -22,7 +22,7 @@ ALLOWED = {
     "core/reference/__main__.py": "a tool that writes this repository's docs",
     "core/io/disk/file_lock.py": "lock files, which are empty",
     "core/program/trust/trust_store.py": "a key that nobody else may read from its first byte on",
-    "core/host/stdio.py": "a pipe",
+    "core/host/process/standard_streams.py": "a pipe",
 }
 _NAMES = ("write_bytes", "write_text", "mkstemp", "NamedTemporaryFile", "savez", "tofile")
 _LIKELY = re.compile(rf"open\(|{'|'.join(_NAMES)}")  # parsing all there is takes seconds

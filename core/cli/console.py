@@ -26,7 +26,7 @@ from core.graph.loop import anywhere, within
 from core.graph.model import Phase
 from core.graph.scopes import parents
 from core.graph.suggestions import did_you_mean, instead, near
-from core.host.reports import program_info, stopped
+from core.host.program_reports import program_info, stopped
 from core.protocol.messages import StepInfo
 
 _RUN = re.compile(r"\d{1,18}")

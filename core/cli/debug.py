@@ -21,7 +21,7 @@ from core.cli.reply import Reply
 from core.debug.history.frozen_program import Program
 from core.errors import GradstepError
 from core.graph.problems import Problem
-from core.host.position import begin
+from core.host.session_restore import begin
 from core.io.open_document import read_file
 from core.program.derive import derive
 from core.program.race_problems import problems_of

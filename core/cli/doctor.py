@@ -16,8 +16,8 @@ from core.cli.ports import Answer, Application
 from core.engine.kernels.kernel_libraries import LIBRARIES
 from core.engine.kernels.kernel_registry import ALTERNATIVES
 from core.errors import GradstepError
-from core.host.devices import DeviceServices
-from core.host.machine import Finding, as_text
+from core.host.device_access import DeviceServices
+from core.host.machine_report import Finding, as_text
 from core.program import sandbox
 from core.program.sandbox import bubblewrap, landlock, seccomp
 

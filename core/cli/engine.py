@@ -12,6 +12,6 @@ def execute(args: argparse.Namespace, app: Application) -> int:
     """Serve until standard input ends; the exit status."""
     if not args.stdio:
         raise usage("the engine speaks over --stdio only", "write gradstep engine --stdio")
-    from core.host.process import run_engine
+    from core.host.process.process_setup import run_engine
 
     return run_engine(app.devices, args.sandbox)

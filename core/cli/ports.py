@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from core.document.document import Document
-    from core.host.devices import DeviceServices
+    from core.host.device_access import DeviceServices
 
 
 class Application(Protocol):

@@ -15,7 +15,7 @@ from core.cli.profile_text import text, totals
 from core.debug.motion.debug_session import first_variables
 from core.engine.run.step_costs import require_times
 from core.graph.scopes import parents
-from core.host.profiling import Wish, profiled
+from core.host.profile_answers import Wish, profiled
 from core.protocol.messages import ProfileRow
 
 

@@ -10,8 +10,8 @@ import msgspec
 from core.cli.output import table
 from core.cli.reply import Reply
 from core.errors import GradstepError
-from core.host.position import begin
-from core.host.sessions import copied_text, infos
+from core.host.session_answers import copied_text, infos
+from core.host.session_restore import begin
 from core.protocol.messages import SessionInfo
 
 if TYPE_CHECKING:

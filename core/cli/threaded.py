@@ -12,7 +12,7 @@ from core.debug.history.frozen_program import Program
 from core.debug.motion.stopped_state import Reason
 from core.engine.backend import Backend
 from core.graph.model import TensorRef
-from core.host.position import begin
+from core.host.session_restore import begin
 from core.program.derive import derive
 
 

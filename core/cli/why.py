@@ -22,7 +22,7 @@ from core.document.document import CodeKind
 from core.document.requests import main_request
 from core.engine.backend import Backend
 from core.graph.model import TensorRef
-from core.host.position import begin
+from core.host.session_restore import begin
 from core.program.derive import derive
 from core.program.gradient_context import situation_of
 from core.protocol.messages import Explanation

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from core.document.document import Document
 from core.errors import GradstepError
-from core.host.document_wire import DocumentSent, unpack
-from core.host.ending import how_it_ended
+from core.host.document_message import DocumentSent, unpack
 from core.host.file_worker import Answer, ReadFile
+from core.host.process.exit_sentence import how_it_ended
 from core.io.disk.memory_budget import DEFAULT, Budget, OverBudgetError
 from core.ops.typing.inference import Inference
 from core.protocol import framing

@@ -17,8 +17,8 @@ from typing import BinaryIO
 
 from core.document.feed_placeholders import with_placeholders
 from core.errors import GradstepError
-from core.host.document_wire import DocumentSent, pack
-from core.host.stdio import take_over_stdio
+from core.host.document_message import DocumentSent, pack
+from core.host.process.standard_streams import take_over_stdio
 from core.io.disk.memory_budget import Budget, OverBudgetError
 from core.io.open_document import document_in, to_be_read
 from core.ops.typing.inference import declared

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.errors import GradstepError
-from core.host.machine import Finding, as_text, examine
+from core.host.machine_report import Finding, as_text, examine
 from gui.background import Background
 from gui.dialogs.about import version
 from gui.dialogs.dialog import Dialog, words

@@ -6,7 +6,7 @@ from functools import partial
 
 from PySide6.QtWidgets import QDialogButtonBox, QPushButton, QWidget
 
-from core.host.client import local_engine
+from core.host.engine_client import local_engine
 from core.program import sandbox
 from core.program.trust.code_permission import Permission
 from gui import commands

@@ -25,7 +25,7 @@ from core.debug.motion.debug_session import DebugSession
 from core.document.document import Document
 from core.engine.run.tf_session import Session
 from core.graph.model import Graph, TensorRef
-from core.host.reports import program_info
+from core.host.program_reports import program_info
 from core.io.native import gradstep_file
 from core.io.tensorflow.graphdef_export import to_pb
 from core.io.tensorflow.graphdef_import import from_pb

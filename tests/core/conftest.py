@@ -13,15 +13,15 @@ from core.document.document import CodeItem, CodeKind, Document, Optimizer
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import Constant
-from core.host.client import EngineClient
-from core.host.devices import CpuOnly
-from core.host.service import EngineService
+from core.host.device_access import CpuOnly
+from core.host.engine_client import EngineClient
+from core.host.engine_service import EngineService
 from core.io.native import gradstep_file
 from core.ops.build.builder import GraphBuilder
 from core.protocol.messages import Message
 
 EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
-ENGINE = [sys.executable, "-m", "core.host.process"]
+ENGINE = [sys.executable, "-m", "core.host.process.process_setup"]
 
 
 @pytest.fixture

@@ -20,8 +20,8 @@ from core import errors
 from core.document.document import Document
 from core.document.requested_functions import missing_code
 from core.errors import GradstepError
-from core.host.devices import CpuOnly
-from core.host.service import EngineService
+from core.host.device_access import CpuOnly
+from core.host.engine_service import EngineService
 from core.io import export_document, open_document
 from core.io.disk.memory_budget import Budget
 from core.io.native import gradstep_file

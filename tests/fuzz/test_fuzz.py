@@ -75,15 +75,15 @@ def test_most_mutants_are_read() -> None:
 
 def test_code_that_runs_unasked_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """`derive` lets it run here."""
-    from core.host import service
+    from core.host import engine_service
 
     example = wires.document("custom_grad_identity")
     (name, item), *_ = example.code.items()
     changed = example.with_(code={name: type(item)(name, item.kind, MARK + item.source)})
     case = Case(".gradstep", gradstep_file.to_bytes(changed))
     try_case(case, heavy=False)
-    compiled = service.compiled
-    monkeypatch.setattr(service, "compiled", lambda d, trusted, out: compiled(d, True, out))
+    compiled = engine_service.compiled
+    monkeypatch.setattr(engine_service, "compiled", lambda d, trusted, out: compiled(d, True, out))
     with pytest.raises(Exception, match="nobody had trusted") as caught:
         try_case(case, heavy=False)
     assert failure_of(caught.value).kind == "code_run"

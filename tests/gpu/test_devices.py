@@ -10,7 +10,7 @@ import pytest
 
 from core.engine.numpy_backend import NumpyBackend
 from core.errors import GradstepError
-from core.host.devices import DeviceServices
+from core.host.device_access import DeviceServices
 from core.ops.declare.system_rules import OutOfRange
 from gpu import devices as module
 from gpu.devices import Devices

@@ -12,8 +12,8 @@ import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 
 from core.document.document import Document
-from core.host import connection, file_reader, file_worker
-from core.host.client import local_engine
+from core.host import engine_connection, file_reader, file_worker
+from core.host.engine_client import local_engine
 from core.io.disk.memory_budget import DEFAULT
 from core.ops.typing.inference import Inference
 from core.protocol.messages import Message
@@ -44,8 +44,8 @@ def fork_engines(
 ) -> None:
     """Engines are forked, except in the walks and where how they start is a test's subject."""
     if not any(map(request.node.get_closest_marker, ("engine_process", "xvfb"))):
-        spawn = spawn_with(engine_server, connection._spawn, local_engine())
-        monkeypatch.setattr(connection, "_spawn", spawn)
+        spawn = spawn_with(engine_server, engine_connection._spawn, local_engine())
+        monkeypatch.setattr(engine_connection, "_spawn", spawn)
 
 
 @pytest.fixture(autouse=True)

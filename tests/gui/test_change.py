@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.host.statistics import difference, differs, summarize
+from core.host.tensor_statistics import difference, differs, summarize
 from gui import change, numbers
 from gui.values import TensorValue, Update
 

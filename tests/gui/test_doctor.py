@@ -14,8 +14,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QPushButton
 
 from core.errors import GradstepError
-from core.host.client import local_engine
-from core.host.machine import Finding
+from core.host.engine_client import local_engine
+from core.host.machine_report import Finding
 from gui import theme
 from gui.dialogs import doctor
 from gui.dialogs.doctor import DoctorDialog

@@ -23,10 +23,10 @@ from typing import Any
 from core.document import document_edits
 from core.document.document import Document
 from core.graph.model import Edge
-from core.host.client import EngineClient
-from core.host.devices import CpuOnly
-from core.host.service import EngineService
-from core.host.supervisor import children_of
+from core.host.device_access import CpuOnly
+from core.host.engine_client import EngineClient
+from core.host.engine_service import EngineService
+from core.host.process.supervisor import children_of
 from core.io.native import gradstep_file
 from core.protocol import messages as m
 from tests.kill.tally import Tally
@@ -55,7 +55,7 @@ class Found(Tally):
 def campaign(times: int, seed: int, say: Callable[[str], None]) -> Found:
     """So many kills; what came of them."""
     found = Found()
-    client = EngineClient([sys.executable, "-m", "core.host.process"])
+    client = EngineClient([sys.executable, "-m", "core.host.process.process_setup"])
     try:
         for number in range(times):
             Walk(client, random.Random(f"{seed} {number}"), found, f"{seed} {number}").go()

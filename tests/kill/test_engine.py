@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from core.host.devices import CpuOnly
-from core.host.journal import Journal
-from core.host.service import EngineService
+from core.host.device_access import CpuOnly
+from core.host.engine_service import EngineService
+from core.host.session_journal import Journal
 from core.protocol import messages as m
 from tests.kill.engine import Found, Walk, campaign
 

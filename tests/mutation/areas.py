@@ -49,7 +49,7 @@ AREAS = {
             ),
             (
                 *("tests/core/autodiff", "tests/core/checks"),
-                *("tests/core/cli/test_grad.py", "tests/core/host/test_service.py"),
+                *("tests/core/cli/test_grad.py", "tests/core/host/test_engine_service.py"),
             ),
         ),
         Area(

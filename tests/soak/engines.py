@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from core.errors import GradstepError
-from core.host.client import Answer, EngineClient
-from core.host.devices import CpuOnly
-from core.host.journal import Journal
-from core.host.service import EngineService
+from core.host.device_access import CpuOnly
+from core.host.engine_client import Answer, EngineClient
+from core.host.engine_service import EngineService
+from core.host.session_journal import Journal
 from core.protocol import framing
 from core.protocol import messages as m
 from core.protocol.error_records import unexpected
@@ -24,7 +24,7 @@ from tests.soak.faults import BrokenError, Counts, OverError
 from tests.soak.memory import engine_of
 
 PATIENCE = 10.0  # seconds for an answer; then a pause is asked for, and given as long again
-_LOGS = ("gradstep", "core.host.connection")  # this process's errors, and what engines write
+_LOGS = ("gradstep", "core.host.engine_connection")  # this process's errors, and what engines write
 _TRACEBACK = "Traceback (most recent call last)"
 
 Heard = Callable[[str], None]

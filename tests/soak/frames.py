@@ -11,7 +11,7 @@ import numpy as np
 
 from core.document.document import Document
 from core.graph.dtypes import DType
-from core.host.client import Answer
+from core.host.engine_client import Answer
 from core.ops.build.variable import VARIABLES
 from core.protocol import messages as m
 from core.protocol.framing import Buffer

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from core.host.devices import CpuOnly
-from core.host.service import EngineService
+from core.host.device_access import CpuOnly
+from core.host.engine_service import EngineService
 from core.io.native import gradstep_file
 from core.protocol import messages as m
 from tests.soak.faults import BrokenError, require_foreseen

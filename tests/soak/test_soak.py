@@ -12,8 +12,8 @@ import pytest
 
 from core.document.document import Document
 from core.graph.problems import Problem
-from core.host import service
-from core.host.journal import Journal
+from core.host import engine_service
+from core.host.session_journal import Journal
 from core.io.native import gradstep_file
 from core.ops.declare import table
 from core.program.derive import compiled, derive
@@ -119,7 +119,7 @@ def test_a_program_that_depends_on_the_one_before_the_edit(monkeypatch: Any) -> 
         more = () if previous is None else (Problem("", "old", "there was another one"),)
         return replace(program, problems=(*program.problems, *more))
 
-    monkeypatch.setattr(service, "derive", dependent)
+    monkeypatch.setattr(engine_service, "derive", dependent)
     error = broken(1, 300)
     assert error.kind == "fresh"
     assert "program.problems" in error.text
@@ -130,7 +130,7 @@ def test_python_that_runs_without_being_trusted(monkeypatch: Any) -> None:
     seed = next(n for n in range(99) if walk.Random(f"{n}/0").random() < walk.UNTRUSTED)
     walked(seed, 10, "bernoulli_mask", heard.append)
     assert not heard
-    monkeypatch.setattr(service, "compiled", lambda d, trusted, say: compiled(d, True, say))
+    monkeypatch.setattr(engine_service, "compiled", lambda d, trusted, say: compiled(d, True, say))
     walked(seed, 10, "bernoulli_mask", heard.append)
     assert RAN in "".join(heard)
 

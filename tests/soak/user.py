@@ -7,8 +7,8 @@ from random import Random
 from typing import Any, Protocol
 
 from core.document.document import Document
-from core.host.client import Answer
-from core.host.journal import Journal
+from core.host.engine_client import Answer
+from core.host.session_journal import Journal
 from core.io.native import gradstep_file
 from core.protocol import messages as m
 from gui.run_by import breakpoints_of, same_but_breakpoints, same_run

@@ -19,8 +19,8 @@ from PySide6.QtWidgets import QApplication
 
 from core.document.document import Document
 from core.errors import GradstepError
-from core.host.client import Answer
-from core.host.journal import Journal
+from core.host.engine_client import Answer
+from core.host.session_journal import Journal
 from core.program.trust import code_trust
 from core.protocol import messages as m
 from gui import commands, theme

@@ -18,8 +18,8 @@ from core.debug.motion.debug_session import DebugSession
 from core.document.document import Document
 from core.graph.dtypes import DType
 from core.graph.model import Constant, TensorRef
-from core.host.devices import CpuOnly
-from core.host.service import EngineService
+from core.host.device_access import CpuOnly
+from core.host.engine_service import EngineService
 from core.io.native import gradstep_file
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder

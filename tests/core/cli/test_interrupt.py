@@ -11,7 +11,7 @@ from core.cli.debug import interact
 from core.debug.history.frozen_program import Program
 from core.engine.numpy_backend import NumpyBackend
 from core.graph.model import TensorRef
-from core.host.position import begin
+from core.host.session_restore import begin
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder
 

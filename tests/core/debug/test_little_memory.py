@@ -20,7 +20,7 @@ from core.debug.history.variable_assignments import assign
 from core.engine.loops import iteration_trace
 from core.errors import GradstepError
 from core.graph.model import TensorRef
-from core.host.position import course_of, follow
+from core.host.session_restore import course_of, follow
 from core.ops.build.builder import GraphBuilder
 from core.program.derive import derive
 from tests.support.looping import branched, nested, position, power

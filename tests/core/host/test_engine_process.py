@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from core.errors import GradstepError
-from core.host.client import EngineClient
+from core.host.engine_client import EngineClient
 from core.protocol import framing
 from core.protocol import messages as m
 from core.protocol.tensor_bytes import unpack
@@ -259,7 +259,7 @@ def test_a_program_that_is_no_engine() -> None:
 
 
 def engine(**pipes: int) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "core.host.process"]
+    command = [sys.executable, "-m", "core.host.process.process_setup"]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **pipes)
 
 

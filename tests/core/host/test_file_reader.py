@@ -21,8 +21,8 @@ from core.document.feed_placeholders import with_placeholders
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import Constant
-from core.host import document_wire
-from core.host.document_wire import DocumentSent, pack, unpack
+from core.host import document_message
+from core.host.document_message import DocumentSent, pack, unpack
 from core.host.file_reader import ROOT, FileReader
 from core.host.file_worker import ReadFile
 from core.io.disk.memory_budget import Budget, OverBudgetError
@@ -82,7 +82,8 @@ def test_large_arrays_share_the_memory_that_they_came_in() -> None:
         lambda message, buffers: (msgspec.structs.replace(message, arrays=[]), buffers),
         lambda message, buffers: (
             msgspec.structs.replace(
-                message, arrays=[document_wire.Array("tensors/0", 3, DType.FLOAT32, [1 << 62, 0])]
+                message,
+                arrays=[document_message.Array("tensors/0", 3, DType.FLOAT32, [1 << 62, 0])],
             ),
             buffers,
         ),

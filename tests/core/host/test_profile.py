@@ -9,8 +9,8 @@ import pytest
 
 from core.document.document import Document
 from core.graph.dtypes import DType
-from core.host.client import EngineClient
-from core.host.service import EngineService
+from core.host.engine_client import EngineClient
+from core.host.engine_service import EngineService
 from core.io.native import gradstep_file
 from core.ops.build.builder import GraphBuilder
 from core.protocol import messages as m

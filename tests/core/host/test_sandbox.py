@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from core.host.client import EngineClient
+from core.host.engine_client import EngineClient
 from core.io.native import gradstep_file
 from core.program import sandbox
 from core.program.sandbox import bubblewrap, confinement, landlock, seccomp

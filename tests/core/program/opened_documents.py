@@ -15,8 +15,8 @@ from core.document.document import Document
 from core.errors import GradstepError
 from core.graph.loop import within
 from core.graph.model import Edge
-from core.host.devices import CpuOnly
-from core.host.service import EngineService
+from core.host.device_access import CpuOnly
+from core.host.engine_service import EngineService
 from core.io.native import gradstep_file
 from core.protocol import messages as m
 from tests.soak import documents

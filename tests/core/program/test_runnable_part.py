@@ -15,9 +15,9 @@ from core.document.document import Document
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import Edge, TensorRef
-from core.host import reports
-from core.host.devices import CpuOnly
-from core.host.service import EngineService
+from core.host import program_reports
+from core.host.device_access import CpuOnly
+from core.host.engine_service import EngineService
 from core.io.native import gradstep_file
 from core.ops.typing.missing_inputs import waiting
 from core.program.derive import derive
@@ -267,7 +267,7 @@ def test_a_part_that_cannot_be_told_costs_no_step(
     def broken(*_: object) -> None:
         raise KeyError(part)
 
-    monkeypatch.setattr(reports, part, broken)
+    monkeypatch.setattr(program_reports, part, broken)
     engine = service()
     reply = opened(engine, gradstep_file.load(TUTORIAL))
     at_the_end(engine, reply)

@@ -15,9 +15,9 @@ from core.document import document_edits
 from core.document.document import Document, Optimizer
 from core.graph.dtypes import DType
 from core.graph.model import Constant, TensorRef
-from core.host.devices import CpuOnly
-from core.host.reports import program_info
-from core.host.service import EngineService
+from core.host.device_access import CpuOnly
+from core.host.engine_service import EngineService
+from core.host.program_reports import program_info
 from core.io.native import gradstep_file
 from core.io.native.zip_archive import pack
 from core.io.script.python_script import to_python

@@ -14,8 +14,8 @@ from hypothesis.extra import numpy as npst
 
 from core.graph.dtypes import DType
 from core.graph.model import TensorRef
-from core.host.reading import read
-from core.host.statistics import summarize
+from core.host.tensor_reads import read
+from core.host.tensor_statistics import summarize
 from core.protocol.messages import Read
 from core.protocol.tensor_bytes import unpack
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from core.document.document import Document
-from core.host.service import EngineService
+from core.host.engine_service import EngineService
 from core.io.open_document import read
 from core.protocol import messages
 from gui import theme, workspace

@@ -16,8 +16,8 @@ from core.document.document import Document, Optimizer
 from core.document.expectation import Expectation, ExpectationKind, Variation
 from core.errors import GradstepError
 from core.graph.model import Constant, TensorRef
-from core.host.devices import CpuOnly
-from core.host.service import EngineService
+from core.host.device_access import CpuOnly
+from core.host.engine_service import EngineService
 from core.io.native import gradstep_file
 from core.ops.build.builder import GraphBuilder
 from core.protocol.messages import CheckedExpectation, CheckExpectations, Expectations, Failed

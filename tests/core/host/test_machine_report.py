@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from core.errors import GradstepError
-from core.host.machine import Finding, as_text, doctor_command, examine
+from core.host.machine_report import Finding, as_text, doctor_command, examine
 
 
 def engine(script: str) -> list[str]:

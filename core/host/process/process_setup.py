@@ -6,11 +6,11 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from core.host.supervisor import supervise
+from core.host.process.supervisor import supervise
 from core.program import sandbox
 
 if TYPE_CHECKING:
-    from core.host.devices import DeviceServices
+    from core.host.device_access import DeviceServices
 
 CONFINED = "--sandbox"  # asks an engine to confine itself
 
@@ -26,7 +26,7 @@ def run_engine(devices: Callable[[], DeviceServices] | None = None, confined: bo
         supervise(sandbox.enter() if confined else None)
     if confined:
         sandbox.close_door()
-    from core.host.worker import main
+    from core.host.engine_worker import main
 
     return main(devices() if devices is not None else None)
 

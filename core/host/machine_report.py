@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from core.errors import GradstepError
-from core.host.client import local_engine
+from core.host.engine_client import local_engine
 from core.json_text import UNREADABLE
 
 _LONGEST = 150  # seconds; a first look at a GPU compiles its kernels

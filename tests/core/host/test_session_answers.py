@@ -14,9 +14,9 @@ from core.document import document_edits
 from core.document.document import Document
 from core.document.wire_completion import add_source
 from core.graph.model import Edge
-from core.host.devices import CpuOnly
-from core.host.journal import Journal
-from core.host.service import EngineService
+from core.host.device_access import CpuOnly
+from core.host.engine_service import EngineService
+from core.host.session_journal import Journal
 from core.io.native import gradstep_file
 from core.protocol import messages as m
 from tests.support.queueing import queue_document

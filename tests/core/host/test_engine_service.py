@@ -15,7 +15,7 @@ from core.debug.breaks.breakpoints import Breakpoint
 from core.document import document_edits
 from core.document.document import CodeItem, CodeKind, Document, Optimizer
 from core.graph.model import Constant, Edge, TensorRef
-from core.host.service import EngineService
+from core.host.engine_service import EngineService
 from core.io.native import gradstep_file
 from core.io.tensorflow.graphdef_import import from_pb
 from core.ops.build.builder import GraphBuilder

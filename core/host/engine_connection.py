@@ -13,10 +13,10 @@ from contextlib import suppress
 from typing import IO
 
 from core.errors import GradstepError
-from core.host.ending import how_it_ended
-from core.host.last_lines import LastLines
-from core.host.outlet import INTERVAL, Outlet
-from core.host.process_tree import ProcessTree
+from core.host.process.event_outlet import INTERVAL, Outlet
+from core.host.process.exit_sentence import how_it_ended
+from core.host.process.process_tree import ProcessTree
+from core.host.process.stderr_tail import LastLines
 from core.protocol import framing
 from core.protocol.error_records import info_of
 from core.protocol.framing import Buffer, Packet

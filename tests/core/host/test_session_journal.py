@@ -13,9 +13,9 @@ from core.document import document_edits
 from core.document.document import Document
 from core.graph.loop import within
 from core.graph.model import Constant
-from core.host.devices import CpuOnly
-from core.host.journal import Journal
-from core.host.service import EngineService
+from core.host.device_access import CpuOnly
+from core.host.engine_service import EngineService
+from core.host.session_journal import Journal
 from core.io.native import gradstep_file
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, Tensor

@@ -10,7 +10,7 @@ from msgspec import structs
 from core.debug.concurrency.scheduler import Threads
 from core.debug.concurrency.session_group import Sessions, held
 from core.errors import GradstepError
-from core.host.reports import program_info, stopped
+from core.host.program_reports import program_info, stopped
 from core.protocol.messages import ManageSessions, SessionInfo, SessionList
 
 _SHOWN = 4  # elements of a variable

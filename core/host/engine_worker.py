@@ -16,11 +16,11 @@ import threading
 from typing import BinaryIO
 
 from core.errors import GradstepError
-from core.host.devices import CpuOnly, DeviceServices
-from core.host.outlet import Outlet
-from core.host.service import EngineService
-from core.host.stdio import take_over_stdio
-from core.host.supervisor import GRACE
+from core.host.device_access import CpuOnly, DeviceServices
+from core.host.engine_service import EngineService
+from core.host.process.event_outlet import Outlet
+from core.host.process.standard_streams import take_over_stdio
+from core.host.process.supervisor import GRACE
 from core.protocol import framing
 from core.protocol.error_records import info_of, unexpected
 from core.protocol.messages import Control, Event, Failed, Message

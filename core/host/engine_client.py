@@ -9,9 +9,9 @@ from concurrent.futures import Future
 from pathlib import Path
 
 from core.errors import GradstepError
-from core.host.connection import Callback, Connection
-from core.host.journal import Journal
-from core.host.process import CONFINED
+from core.host.engine_connection import Callback, Connection
+from core.host.process.process_setup import CONFINED
+from core.host.session_journal import Journal
 from core.program.trust.code_permission import Permission
 from core.protocol.error_records import error_of
 from core.protocol.framing import Buffer

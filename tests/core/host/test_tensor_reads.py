@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from core.host.service import EngineService
-from core.host.statistics import difference, differs
+from core.host.engine_service import EngineService
+from core.host.tensor_statistics import difference, differs
 from core.protocol import messages as m
 from core.protocol.tensor_bytes import unpack, unpack_before
 

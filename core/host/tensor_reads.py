@@ -12,7 +12,7 @@ from core.engine.plan.why_dead import Untaken
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.graph.model import TensorRef
-from core.host.statistics import difference, differs, summarize
+from core.host.tensor_statistics import difference, differs, summarize
 from core.protocol.framing import Buffer
 from core.protocol.messages import Read, TensorPart, UpdateInfo, Values
 from core.protocol.tensor_bytes import pack

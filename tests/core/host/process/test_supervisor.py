@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from core.host.client import EngineClient
+from core.host.engine_client import EngineClient
 from tests.core.host.test_engine_process import control, opened, until
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 MARK = "GRADSTEP_TEST_MARK"  # in the environment of all that a test starts
 SOON = 2.0  # seconds until nothing may be left
 
@@ -35,11 +35,11 @@ BODIES = {  # what user code is at when the window dies
 WINDOW = """
 import sys, time
 from pathlib import Path
-from core.host.client import EngineClient
+from core.host.engine_client import EngineClient
 from core.protocol.messages import Control, Open
 clients = []
 for file in map(Path, sys.argv[1:]):
-    clients.append(client := EngineClient([sys.executable, "-m", "core.host.process"]))
+    clients.append(client := EngineClient([sys.executable, "-m", "core.host.process.process_setup"]))
     client.send(Open(trusted=True), [file.read_bytes()])
     client.send(Control(command="continue_"))
 time.sleep(600)

@@ -30,13 +30,13 @@ from core.graph.model import TensorRef
 from core.graph.problems import Problem
 from core.graph.repeated_blocks import blocks_around
 from core.graph.scopes import parents
-from core.host import courses as course_bytes
-from core.host.devices import DeviceServices
-from core.host.position import Courses, begin, begin_all, courses_of, follow_all
-from core.host.profiling import Wish, profiled
-from core.host.reading import read
-from core.host.reports import broken_numbers, operands, program_info, stopped
-from core.host.sessions import managed
+from core.host import session_courses as course_bytes
+from core.host.device_access import DeviceServices
+from core.host.profile_answers import Wish, profiled
+from core.host.program_reports import broken_numbers, operands, program_info, stopped
+from core.host.session_answers import managed
+from core.host.session_restore import Courses, begin, begin_all, courses_of, follow_all
+from core.host.tensor_reads import read
 from core.io.disk.memory_budget import Budget
 from core.io.native import gradstep_file
 from core.ops.state.print_output import printing_to, say

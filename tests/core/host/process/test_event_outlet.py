@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.host.last_lines import LastLines
-from core.host.outlet import INTERVAL, MOST, Excerpt, Outlet
+from core.host.process.event_outlet import INTERVAL, MOST, Excerpt, Outlet
+from core.host.process.stderr_tail import LastLines
 from core.protocol.messages import Output, Progress
 
 

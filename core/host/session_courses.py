@@ -14,7 +14,7 @@ from core.debug.history.variable_assignments import Change
 from core.debug.motion.loop_place import Place
 from core.errors import GradstepError
 from core.graph.dtypes import DType
-from core.host.position import Course, Courses
+from core.host.session_restore import Course, Courses
 from core.protocol.framing import Buffer
 from core.protocol.tensor_bytes import elements, pack
 

@@ -1,0 +1,1 @@
+"""How the engine becomes a process, and how that ends with all that it started."""
