@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.cli.main import main
+from core.cli.command_line import main
 
 if TYPE_CHECKING:
     from core.document.document import Document
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 class Gradstep:
-    """The parts of the program, each imported when it is needed. See core.cli.ports.Application."""
+    """The parts of the program, each imported when it is needed. See
+    core.cli.injected.Application."""
 
     def devices(self) -> DeviceServices:
         from gpu.devices import Devices

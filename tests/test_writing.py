@@ -18,7 +18,7 @@ ALLOWED = {
     "core/io/edit_journal.py": "adds to a file of its own",
     "core/io/disk/file_claims.py": "lock files, which are empty",
     "core/io/event_files.py": "adds to a file of its own that others read meanwhile",
-    "core/cli/main.py": "standard output, in place of a pipe that is closed",
+    "core/cli/command_line.py": "standard output, in place of a pipe that is closed",
     "core/reference/__main__.py": "a tool that writes this repository's docs",
     "core/io/disk/file_lock.py": "lock files, which are empty",
     "core/program/trust/trust_store.py": "a key that nobody else may read from its first byte on",

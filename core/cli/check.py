@@ -13,11 +13,11 @@ from core.checks.expectations.expectation_runs import check_expectations
 from core.checks.gradients.check_conclusion import Known, conclusion
 from core.checks.gradients.derived_evaluation import Evaluator
 from core.checks.gradients.gradient_checks import gradient_tables, table_of_node
-from core.cli.check_text import text
-from core.cli.loading import Loaded, as_it_stands, load
-from core.cli.ports import Answer, Application
-from core.cli.problem_output import problem_object
-from core.cli.situation import situation, situations
+from core.cli.arguments.document_session import Loaded, as_it_stands, load
+from core.cli.injected import Answer, Application
+from core.cli.output.check_text import text
+from core.cli.output.problem_output import problem_object
+from core.cli.runs.first_run_values import situation, situations
 from core.document.document import CodeKind
 from core.document.requested_functions import Asked
 from core.document.requests import main_request

@@ -6,10 +6,10 @@ import argparse
 
 import msgspec
 
-from core.cli.derived import sound_program
-from core.cli.loading import load
-from core.cli.output import table
-from core.cli.ports import Answer, Application
+from core.cli.arguments.document_session import load
+from core.cli.injected import Answer, Application
+from core.cli.output.command_output import table
+from core.cli.runs.derived_program import sound_program
 from core.protocol.messages import Comparison, SideResult
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from core.cli.arguments import budget
-from core.cli.code_file import code_from
-from core.cli.output import usage
-from core.cli.ports import PICTURES, Answer, Application
-from core.cli.verbs import WRITTEN
+from core.cli.arguments.code_file import code_from
+from core.cli.arguments.shared_arguments import budget
+from core.cli.command_table import WRITTEN
+from core.cli.injected import PICTURES, Answer, Application
+from core.cli.output.command_output import usage
 from core.io.disk.atomic_write import replace_file
 from core.io.export_document import to_bytes, unknown_format, write
 from core.io.open_document import read

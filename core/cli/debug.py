@@ -11,13 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from core.cli.console import Console
-from core.cli.interrupt import on_interrupt
-from core.cli.loading import as_it_stands, load
-from core.cli.output import error_object, error_text, usage
-from core.cli.ports import Answer, Application
-from core.cli.problem_output import problem_text
-from core.cli.reply import Reply
+from core.cli.arguments.document_session import as_it_stands, load
+from core.cli.console.console import Console
+from core.cli.console.console_reply import Reply
+from core.cli.injected import Answer, Application
+from core.cli.output.command_output import error_object, error_text, usage
+from core.cli.output.problem_output import problem_text
+from core.cli.runs.interrupt import on_interrupt
 from core.debug.history.frozen_program import Program
 from core.errors import GradstepError
 from core.graph.problems import Problem

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from core.cli.ports import Answer, Application
+from core.cli.injected import Answer, Application
 from core.engine.kernels.kernel_libraries import LIBRARIES
 from core.engine.kernels.kernel_registry import ALTERNATIVES
 from core.errors import GradstepError

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from core.cli.output import usage
-from core.cli.ports import Application
+from core.cli.injected import Application
+from core.cli.output.command_output import usage
 
 
 def execute(args: argparse.Namespace, app: Application) -> int:

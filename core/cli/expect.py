@@ -9,10 +9,10 @@ from typing import Any
 
 from core.checks.expectations.expectation_capture import expected, with_expected
 from core.checks.expectations.expectation_verdict import shown
-from core.cli.feeding import fed
-from core.cli.loading import as_it_stands
-from core.cli.output import tensor_object, usage
-from core.cli.ports import Answer, Application
+from core.cli.arguments.document_session import as_it_stands
+from core.cli.arguments.feed_args import fed
+from core.cli.injected import Answer, Application
+from core.cli.output.command_output import tensor_object, usage
 from core.cli.trust import pass_trust_on
 from core.document.document import Document
 from core.document.expectation import Expectation, ExpectationKind, Variation

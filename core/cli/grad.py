@@ -11,13 +11,13 @@ from core.autodiff.check.gradcheck import Check, check_gradients
 from core.autodiff.reverse.differentiate import Differentiation, differentiate
 from core.autodiff.reverse.gradient_request import GradientRequest
 from core.checks.gradients.derived_evaluation import Evaluator
-from core.cli import arguments
-from core.cli.asking import require_request
-from core.cli.loading import Loaded, load, start
-from core.cli.output import kernel_lines, table, tensor_object, tensor_text
-from core.cli.ports import Answer, Application
-from core.cli.problem_output import problem_object, problem_text
-from core.cli.situation import held, situation
+from core.cli.arguments import shared_arguments
+from core.cli.arguments.document_session import Loaded, load, start
+from core.cli.arguments.request_args import require_request
+from core.cli.injected import Answer, Application
+from core.cli.output.command_output import kernel_lines, table, tensor_object, tensor_text
+from core.cli.output.problem_output import problem_object, problem_text
+from core.cli.runs.first_run_values import held, situation
 from core.debug.history.frozen_program import name_of
 from core.document.document import CodeKind
 from core.document.requests import every_request
@@ -39,7 +39,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     own = held(loaded.document, request)
     functions = loaded.of_kind(CodeKind.GRADIENT)
     derived = own or differentiate(_needed(loaded, request), request, functions)
-    kernels = arguments.chosen_kernels(args)
+    kernels = shared_arguments.chosen_kernels(args)
     session = start(loaded, derived.graph, backend, loaded.initial(), kernels=kernels)
     found, rows = _values(loaded, derived, request, session)
     check = _check(loaded, request, backend) if args.check else None

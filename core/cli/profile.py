@@ -7,11 +7,12 @@ from dataclasses import asdict
 
 import msgspec
 
-from core.cli import arguments, waiting
-from core.cli.derived import sound_program
-from core.cli.loading import load
-from core.cli.ports import Answer, Application
-from core.cli.profile_text import text, totals
+from core.cli.arguments import shared_arguments
+from core.cli.arguments.document_session import load
+from core.cli.injected import Answer, Application
+from core.cli.output.profile_text import text, totals
+from core.cli.runs import thread_needs
+from core.cli.runs.derived_program import sound_program
 from core.debug.motion.debug_session import first_variables
 from core.engine.run.step_costs import require_times
 from core.graph.scopes import parents
@@ -21,7 +22,7 @@ from core.protocol.messages import ProfileRow
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
     """What the debugger would run, measured: gradients and updates included."""
-    layout = arguments.layout(args)
+    layout = shared_arguments.layout(args)
     mode = "fast" if layout["fast"] else "recorded"
     wish = Wish(mode, args.runs, layout["without"], layout["kernels"], args.threads)
     wish.require()
@@ -29,9 +30,9 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     require_times(backend)
     loaded = load(args)
     if args.threads:
-        waiting.require_threads(loaded)
+        thread_needs.require_threads(loaded)
     program = sound_program(loaded)
-    with waiting.naming_threads(loaded, args.threads):
+    with thread_needs.naming_threads(loaded, args.threads):
         found = profiled(program, backend, first_variables(program, backend), wish)
     phases, scopes = totals(found.rows, _phase), totals(found.rows, _scopes)
     device = {"name": backend.name, "measured": backend.measured, "source": backend.source}

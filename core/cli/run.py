@@ -9,10 +9,11 @@ from types import MappingProxyType
 
 import numpy as np
 
-from core.cli import arguments, waiting
-from core.cli.loading import Loaded, load, start
-from core.cli.output import kernel_lines, table, tensor_object, tensor_text, usage
-from core.cli.ports import Answer, Application
+from core.cli.arguments import shared_arguments
+from core.cli.arguments.document_session import Loaded, load, start
+from core.cli.injected import Answer, Application
+from core.cli.output.command_output import kernel_lines, table, tensor_object, tensor_text, usage
+from core.cli.runs import thread_needs
 from core.document.requests import whole_request
 from core.engine.backend import Backend
 from core.engine.run.tf_session import Session
@@ -24,19 +25,19 @@ Values = dict[str, "np.ndarray | None"]
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
     """Values of every fetch in every run; an operation without outputs has none (null)."""
-    layout = arguments.layout(args)
+    layout = shared_arguments.layout(args)
     loaded = load(args)
     backend = app.devices().open_backend(args.device)
     if args.threads:
-        from core.cli.threaded import threaded_runs
+        from core.cli.runs.run_threads import threaded_runs
 
-        waiting.require_threads(loaded)
+        thread_needs.require_threads(loaded)
         if args.fast or args.kernels:
             raise usage("--threads runs as the debugger does", "leave --fast and --kernels out")
         return _answer(threaded_runs(loaded, backend, args.fetch, args.runs), backend)
     begin = partial(start, loaded, backend=backend, **layout)
     session, fetches, targets = _plan(loaded, begin, args.fetch)
-    with waiting.naming_threads(loaded, running=False):
+    with thread_needs.naming_threads(loaded, running=False):
         runs = [_run(session, loaded, fetches, targets) for _ in range(args.runs)]
     data: dict[str, object] = {}
     if layout["kernels"]:

@@ -6,7 +6,7 @@ import argparse
 import os
 from collections.abc import Iterator
 
-from core.cli.output import usage
+from core.cli.output.command_output import usage
 from core.errors import GradstepError
 from core.program import sandbox
 

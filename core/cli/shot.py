@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from core.cli.arguments import budget
-from core.cli.output import usage
-from core.cli.ports import Answer, Application
-from core.cli.verbs import START_PAGE
+from core.cli.arguments.shared_arguments import budget
+from core.cli.command_table import START_PAGE
+from core.cli.injected import Answer, Application
+from core.cli.output.command_output import usage
 from core.io.open_document import read
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from core.cli.ports import Application
+from core.cli.injected import Application
 
 
 def execute(args: argparse.Namespace, app: Application) -> int:

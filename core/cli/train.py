@@ -13,22 +13,23 @@ from contextlib import ExitStack
 
 import numpy as np
 
-from core.cli import arguments, trained
-from core.cli.event_log import EventLog
-from core.cli.interrupt import on_interrupt
-from core.cli.loading import load, start
-from core.cli.output import (
+from core.cli.arguments import shared_arguments
+from core.cli.arguments.document_session import load, start
+from core.cli.command_table import LINES
+from core.cli.injected import Answer, Application
+from core.cli.output.command_output import (
     error_object,
     kernel_lines,
     report_error,
     tensor_object,
     tensor_text,
 )
-from core.cli.ports import Answer, Application
-from core.cli.problem_output import problem_text
+from core.cli.output.event_log import EventLog
+from core.cli.output.problem_output import problem_text
 from core.cli.run import Values, device_object, rounding_line
-from core.cli.training import Training, asked, require_work
-from core.cli.verbs import LINES
+from core.cli.runs import save_trained
+from core.cli.runs.interrupt import on_interrupt
+from core.cli.runs.training_steps import Training, asked, require_work
 from core.engine.run.tf_session import Session
 from core.errors import GradstepError
 
@@ -38,8 +39,8 @@ _INTERRUPTED = 130  # exit status, as shells have it
 def execute(args: argparse.Namespace, app: Application) -> Answer:
     """What the losses were in the steps that are shown, and how it ended: exit status 1 for a
     step that failed, 130 for Ctrl+C."""
-    layout = arguments.layout(args)
-    saving = trained.saving(args)
+    layout = shared_arguments.layout(args)
+    saving = save_trained.saving(args)
     loaded = load(args)
     backend = app.devices().open_backend(args.device)
     what = asked(loaded, args.fetch)

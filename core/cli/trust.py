@@ -8,8 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from core.cli.output import table, usage, warn
-from core.cli.ports import Answer, Application
+from core.cli.injected import Answer, Application
+from core.cli.output.command_output import table, usage, warn
 from core.document.document import Document
 from core.errors import GradstepError
 from core.program.trust import code_trust

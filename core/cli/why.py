@@ -11,11 +11,11 @@ import msgspec
 from core.autodiff.reverse.gradient_paths import reached
 from core.checks.gradients.bottleneck_answers import found_bottlenecks
 from core.checks.why.why_answers import Explainer
-from core.cli.asking import require_request
-from core.cli.bottleneck_text import bottleneck_text
-from core.cli.loading import Loaded, load
-from core.cli.ports import Answer, Application
-from core.cli.situation import asking, situation
+from core.cli.arguments.document_session import Loaded, load
+from core.cli.arguments.request_args import require_request
+from core.cli.injected import Answer, Application
+from core.cli.output.cut_text import bottleneck_text
+from core.cli.runs.first_run_values import asking, situation
 from core.debug.motion.debug_session import DebugSession
 from core.debug.motion.stopped_state import Reason
 from core.document.document import CodeKind

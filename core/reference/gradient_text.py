@@ -13,7 +13,7 @@ from core.graph.loop import LOOP
 from core.graph.model import Graph, Phase, TensorRef
 from core.ops.build.builder import GraphBuilder
 from core.ops.declare.table import OpDef
-from core.reference.specimen import Specimen, specimen
+from core.reference.gradient_specimen import Specimen, specimen
 
 _LONGEST = 110  # characters of a formula that is still read
 _BRANCHES = {

@@ -10,7 +10,7 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QImageReader
 
 from core.checks.expectations.expectation_runs import check_expectations
-from core.cli.main import main
+from core.cli.command_line import main
 from core.document.document import Document
 from core.io.native.gradstep_file import load
 from core.program.trust import example_index

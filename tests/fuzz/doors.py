@@ -8,10 +8,10 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from core.cli.console import COMMANDS, Console
-from core.cli.console_words import ALIASES
+from core.cli.arguments.value_args import parse_feed
+from core.cli.console.console import COMMANDS, Console
+from core.cli.console.console_help import ALIASES
 from core.cli.debug import script_lines
-from core.cli.values import parse_feed
 from core.debug.breaks.breakpoints import Breakpoint
 from core.debug.breaks.expression import Scope, parse
 from core.debug.breaks.expression_names import mentioned

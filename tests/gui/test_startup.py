@@ -50,7 +50,7 @@ def watched(*_):
 QApplication.exec = watched
 
 import gui.start
-from core.cli.main import main
+from core.cli.command_line import main
 from main import Gradstep
 
 gui.start.PATIENCE = 60_000  # of a machine busy with tests

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from core.cli.main import main
+from core.cli.command_line import main
 from main import Gradstep
 
 

@@ -10,7 +10,7 @@ import pytest
 from core.autodiff.reverse.gradient_request import GradientRequest
 from core.checks.expectations.expectation_runs import check_expectations
 from core.checks.gradients.check_conclusion import conclusion
-from core.cli.check_text import text as check_text
+from core.cli.output.check_text import text as check_text
 from core.document import document_edits
 from core.document.document import Document, Optimizer
 from core.document.expectation import Expectation, ExpectationKind, Variation

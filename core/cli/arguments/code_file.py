@@ -1,0 +1,53 @@
+"""`--code FILE.py`: the functions that a graph asks for by name, from a file."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from core.cli.output.command_output import usage
+from core.document.document import CodeItem, Document
+from core.document.function_source import functions_in, serves
+from core.document.requested_functions import Asked, asked_code
+from core.errors import GradstepError
+from core.graph.suggestions import did_you_mean, listed, near
+from core.io.open_document import read_file
+
+
+def code_from(document: Document, file: str) -> dict[str, CodeItem]:
+    """What the document asks for and the file has, by name. Nothing of it is run. Raises
+    GradstepError for a file that is not Python, or has nothing that is asked for."""
+    source = read_file(file).decode("utf-8-sig", errors="replace")
+    functions = functions_in(_parsed(source, Path(file).name))
+    asked = asked_code(document)
+    # Each with the whole file, so that helpers are there, and lines are numbered as in it.
+    found = {a.name: CodeItem(a.name, a.kind, source) for a in asked if serves(functions, a.name)}
+    if not found:
+        raise _nothing(file, functions, asked)
+    return found
+
+
+def _parsed(source: str, file: str) -> ast.Module:
+    try:
+        return ast.parse(source, file)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        line = getattr(error, "lineno", None)
+        place = f"{file}, line {line}" if line else file
+        raise GradstepError(
+            f"{place}: {getattr(error, 'msg', None) or error}",
+            kind="CodeError",
+            hint="--code takes a file of Python functions",
+        ) from None
+
+
+def _nothing(file: str, functions: Mapping[str, object], asked: Sequence[Asked]) -> GradstepError:
+    if not asked:
+        return usage("the graph asks for no Python", "leave --code out")
+    heads = [a.head.removeprefix("def ").rstrip(":") for a in asked]
+    meant = [word for name in functions for word in near(name, [a.name for a in asked])]
+    there = listed(functions).replace("there are", "has").replace("there is", "has")
+    return usage(
+        f"{file} {there or 'has no function'}, and the graph asks for {', '.join(heads)}",
+        did_you_mean(dict.fromkeys(meant)) or "`gradstep check` prints what to write",
+    )

@@ -1,0 +1,70 @@
+"""What --feed gives: checked, converted, and laid over the document's own feeds."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from core.cli.arguments.value_args import parse_feed
+from core.document.document import Document
+from core.engine.run.feed_values import feed_arrays
+from core.errors import GradstepError
+from core.graph.model import Constant, Graph, TensorRef
+
+
+def fed(graph: Graph, args: argparse.Namespace) -> Mapping[TensorRef, np.ndarray]:
+    """What --feed gives, as the graph takes it. Raises GradstepError."""
+    given: Mapping[str, Any] = dict(
+        parse_feed(text, args.memory) for text in getattr(args, "feed", ())
+    )
+    arrays = feed_arrays(graph, given)
+    if arrays and not args.allow_nan:
+        _refuse_non_finite(arrays)
+    _say_what_is_cut_off(given, arrays)
+    return arrays
+
+
+def with_feeds(
+    document: Document, arrays: Mapping[TensorRef, np.ndarray]
+) -> Mapping[str, Constant]:
+    """The document's feeds with the given ones over them; "x" and "x:0" are the same tensor."""
+    feeds = {str(TensorRef.parse(name)): value for name, value in document.feeds.items()}
+    return {**feeds, **{str(ref): Constant(array) for ref, array in arrays.items()}}
+
+
+def _say_what_is_cut_off(given: Mapping[str, Any], arrays: Mapping[TensorRef, np.ndarray]) -> None:
+    """TensorFlow makes whole numbers of fractions without a word; so do we, but with one."""
+    for name, value in given.items():
+        array, exact = arrays[TensorRef.parse(name)], np.asarray(value)
+        if array.dtype.kind not in "iu" or exact.dtype.kind != "f":
+            continue
+        cut = np.argwhere(exact != array)
+        if len(cut):
+            first = tuple(int(i) for i in cut[0])
+            print(
+                f"warning: '{name}' holds {array.dtype}, so {exact[first]} is fed as "
+                f"{array[first]}; round it yourself, or make the placeholder float32",
+                file=sys.stderr,
+            )
+
+
+def _refuse_non_finite(arrays: Mapping[TensorRef, np.ndarray]) -> None:
+    """A NaN in a feed is nearly always a mistake upstream: say so before it spreads."""
+    for ref, array in arrays.items():
+        if array.dtype.kind not in "fc":
+            continue
+        bad = np.argwhere(~np.isfinite(array))
+        if len(bad):
+            index = tuple(int(i) for i in bad[0])
+            place = f" at index {list(index)}" if index else ""
+            raise GradstepError(
+                f"the value fed to '{ref.short}' is {array[index]}{place}",
+                kind="ValueError",
+                node=ref.op,
+                index=index,
+                hint="mend the value, or pass --allow-nan to run with it on purpose",
+            )

@@ -1,0 +1,266 @@
+"""Every command and its arguments. Light, so that `--help` loads nothing of what a command does:
+that is imported when it is done."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.cli.arguments import shared_arguments
+from core.cli.injected import PICTURES
+from core.io.export_document import WRITERS
+
+START_PAGE = "-"  # in place of a file's name, for a picture of the window without a document
+WRITTEN = (*WRITERS, *PICTURES)  # what convert writes, by suffix
+STEPS = 100  # of training, where --steps says nothing
+LINES = 10  # that come out of training where --every says nothing
+
+
+@dataclass(frozen=True)
+class Verb:
+    """One command: a line of help, and what adds its arguments to a parser, whose docstring is
+    what `--help` says first. `execute` in the module of core.cli that bears its name does it."""
+
+    help: str
+    configure: Callable[[argparse.ArgumentParser], None]
+
+
+def _run(parser: argparse.ArgumentParser) -> None:
+    """Compute values: those of --fetch alone, or what the document itself runs, updates
+    included."""
+    shared_arguments.document(parser)
+    shared_arguments.names(parser, "--fetch", "tensor to compute, or operation to run")
+    shared_arguments.running(parser)
+    shared_arguments.speed(parser)
+    parser.add_argument(
+        "--runs", metavar="N", type=shared_arguments.positive, default=1, help="repeat"
+    )
+    shared_arguments.threads(parser)
+
+
+def _grad(parser: argparse.ArgumentParser) -> None:
+    """Compute gradients, with overrides and stops, and check them against finite differences."""
+    shared_arguments.document(parser)
+    shared_arguments.gradients(parser)
+    shared_arguments.running(parser)
+    shared_arguments.kernels(parser)
+    parser.add_argument(
+        "--check", action="store_true", help="compare with finite differences in float64"
+    )
+
+
+def _why(parser: argparse.ArgumentParser) -> None:
+    """Say why a value or a gradient is NaN, infinite or zero, or why there is no gradient: where it
+    began, by which operand, and on which path."""
+    shared_arguments.document(parser)
+    shared_arguments.gradients(parser)
+    shared_arguments.running(parser)
+    parser.add_argument(
+        "--runs",
+        metavar="N",
+        type=shared_arguments.positive,
+        default=1,
+        help="run it so often, updates included, and explain what came in the last run",
+    )
+
+
+def _check(parser: argparse.ArgumentParser) -> None:
+    """Problems of a graph, whether its gradients agree with finite differences, and whether what
+    the document expects of its runs holds."""
+    shared_arguments.document(parser)
+    shared_arguments.gradients(parser)
+    shared_arguments.running(parser)
+    parser.add_argument(
+        "--node",
+        metavar="NAME",
+        help="check the gradient of one operation alone, on the way to --of or not",
+    )
+    parser.add_argument(
+        "--second-order", action="store_true", help="check the gradients of gradients, too"
+    )
+
+
+def _expect(parser: argparse.ArgumentParser) -> None:
+    """Write down in a document what its runs give now; `gradstep check` holds them to it."""
+    shared_arguments.document(parser)
+    shared_arguments.names(parser, "--value", "a tensor, expected to be what it is")
+    shared_arguments.names(
+        parser, "--gradient", "a tensor whose gradient is expected to be what it is"
+    )
+    parser.add_argument(
+        "--that",
+        metavar="EXPRESSION",
+        action="append",
+        default=[],
+        help='what else is expected to be as it is, or to hold: norm(grad["c"]), x["y"] > 1',
+    )
+    parser.add_argument("--failure", action="store_true", help="expect the run to fail as it does")
+    parser.add_argument(
+        "--run",
+        metavar="N",
+        type=shared_arguments.positive,
+        default=1,
+        help="which run, the first is 1",
+    )
+    parser.add_argument("--text", metavar="SENTENCE", default="", help="what that teaches")
+    parser.add_argument("--out", metavar="OUT", help="write there, and leave FILE as it is")
+    shared_arguments.feeding(parser)
+
+
+def _debug(parser: argparse.ArgumentParser) -> None:
+    """The debugger in the terminal: interactive, or a script of commands."""
+    shared_arguments.document(parser)
+    shared_arguments.gradients(parser)
+    shared_arguments.running(parser)
+    parser.add_argument(
+        "--script", metavar="COMMANDS", help='a file, or commands: "step; step; print a"'
+    )
+
+
+def _compare(parser: argparse.ArgumentParser) -> None:
+    """The same graph on two devices, node by node: where a difference is made, and by which
+    rule."""
+    shared_arguments.document(parser)
+    parser.add_argument("--against", metavar="D", required=True, help="the other device")
+    shared_arguments.gradients(parser)
+    shared_arguments.running(parser)
+
+
+def _profile(parser: argparse.ArgumentParser) -> None:
+    """Where the time and the bytes of a run go: by operation, phase and scope; and what passes
+    do."""
+    shared_arguments.document(parser)
+    shared_arguments.speed(parser)
+    parser.add_argument(
+        "--runs",
+        metavar="N",
+        type=shared_arguments.positive,
+        default=0,
+        help="how many to measure (as many as fit in about a second)",
+    )
+    shared_arguments.threads(parser)
+    shared_arguments.gradients(parser)
+    shared_arguments.running(parser)
+
+
+def _train(parser: argparse.ArgumentParser) -> None:
+    """Train: run the document's updates N times, fast, up to a step that fails or a loss that is
+    not finite. TensorBoard reads what --logdir gets: the summaries that a run of the document
+    computes, or else the losses. The document's threads do not run (`gradstep run --threads
+    --runs N` lets them)."""
+    shared_arguments.document(parser)
+    shared_arguments.names(
+        parser, "--fetch", "tensor to show besides the losses, or operation to run"
+    )
+    shared_arguments.running(parser)
+    parser.add_argument(
+        "--steps",
+        metavar="N",
+        type=shared_arguments.positive,
+        default=STEPS,
+        help=f"how many updates ({STEPS})",
+    )
+    parser.add_argument(
+        "--every",
+        metavar="K",
+        type=shared_arguments.positive,
+        help=f"show each K-th step (so that {LINES} are shown)",
+    )
+    parser.add_argument("--logdir", metavar="DIR", help="folder for an event file of TensorBoard")
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        help="write the document with the trained variables as initial values, to look at them or "
+        "to go on; an optimizer's slots (Adam's moments) are no part of a document, unless its "
+        "graph came with them, and start anew",
+    )
+    parser.add_argument("--overwrite", action="store_true", help="--out may be the document itself")
+    shared_arguments.fast(parser)
+    parser.set_defaults(fast=True)
+
+
+def _convert(parser: argparse.ArgumentParser) -> None:
+    """Write a document in another format, chosen by the suffix of OUT; `-` prints it as Python."""
+    parser.add_argument("file", metavar="IN", help=".gradstep, .pb or .pbtxt")
+    shared_arguments.memory(parser)
+    shared_arguments.code(parser)
+    parser.add_argument("out", metavar="OUT", help=f"{', '.join(WRITTEN)}, or - for the screen")
+
+
+def _trust(parser: argparse.ArgumentParser) -> None:
+    """Documents whose Python may run, as you decided in the window: list them, or revoke that."""
+    parser.add_argument("what", choices=("list", "revoke"))
+    parser.add_argument(
+        "programs", metavar="PROGRAM", nargs="*",
+        help="whose trust to revoke: the beginning of its number as listed, or its file",
+    )  # fmt: skip
+    parser.add_argument("--all", action="store_true", help="revoke all")
+
+
+def _shot(parser: argparse.ArgumentParser) -> None:
+    """A picture of the window on a document, stopped after some steps."""
+    parser.add_argument(
+        "file", metavar="FILE", help=f".gradstep, .pb, .pbtxt, or {START_PAGE} (start page)"
+    )
+    parser.add_argument("out", metavar="OUT.png", type=Path)
+    shared_arguments.memory(parser)
+    parser.add_argument(
+        "--step", metavar="N[/ITERATION:STEP]", type=shared_arguments.position, default=(0, ""),
+        help="steps to take first; in a loop: iterations and steps of it besides"
+    )  # fmt: skip
+    parser.add_argument("--theme", metavar="T", choices=("light", "dark"), default="dark")
+    parser.add_argument("--size", metavar="WxH", type=shared_arguments.size, default=(1600, 1000))
+    parser.add_argument(
+        "--scale", metavar="F", type=shared_arguments.scale, default=1.0, help="pixels per point"
+    )
+    parser.add_argument(
+        "--profile", choices=("recorded", "fast"), help="measure such runs first, and show where "
+        "the time goes"
+    )  # fmt: skip
+    parser.add_argument("--colour", choices=("time", "bytes"), help="tint the nodes by that")
+    for name, metavar, words in (
+        ("--select", "NODE", "a node to select"),
+        ("--show", "PANEL", "a panel to bring to the front: gradients, device_diff, …"),
+        ("--compare", "DEVICE", "a device to compare with, such as emulate:tf-gpu"),
+    ):
+        parser.add_argument(name, metavar=metavar, action="append", default=[], help=words)
+
+
+def _tour(parser: argparse.ArgumentParser) -> None:
+    """Play the tutorial through the real window, and keep pictures of it."""
+    parser.add_argument(
+        "--out", metavar="FOLDER", type=Path, default=Path("out"), help="for pictures"
+    )
+
+
+def _doctor(parser: argparse.ArgumentParser) -> None:
+    """What this machine has: Python, packages, Qt, fonts, a display, devices; and what to do."""
+
+
+def _engine(parser: argparse.ArgumentParser) -> None:
+    """The engine process: requests on standard input, answers on standard output."""
+    parser.add_argument("--stdio", action="store_true", help="talk over standard input and output")
+    parser.add_argument(
+        "--sandbox", action="store_true", help="without network and files (see gradstep doctor)"
+    )
+
+
+VERBS: Mapping[str, Verb] = {
+    "run": Verb("compute values", _run),
+    "grad": Verb("compute gradients, and check them", _grad),
+    "why": Verb("say why a value or a gradient is NaN, infinite, zero or None", _why),
+    "check": Verb("problems, the gradient check, and what it says of its runs", _check),
+    "expect": Verb("write down what the runs give, for check to hold them to", _expect),
+    "debug": Verb("the debugger in the terminal", _debug),
+    "compare": Verb("the same graph on two devices, node by node", _compare),
+    "profile": Verb("time and bytes of each operation, and what passes do", _profile),
+    "train": Verb("make many updates fast, for TensorBoard if asked", _train),
+    "convert": Verb("write a document in another format", _convert),
+    "trust": Verb("list the documents whose Python may run, or revoke that", _trust),
+    "shot": Verb("the window, as a picture", _shot),
+    "tour": Verb("play the tutorial through the window", _tour),
+    "doctor": Verb("what this machine has, and what to do", _doctor),
+    "engine": Verb("the engine process that a window talks to", _engine),
+}

@@ -1,0 +1,101 @@
+"""The console's commands that look at values and gradients as of now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.cli.console.console_reply import Reply
+from core.cli.output.command_output import tensor_object, tensor_text
+from core.engine.run.feed_values import instead_of, missing_tensor
+from core.errors import GradstepError
+from core.graph.model import TensorRef
+from core.graph.suggestions import instead
+from core.ops.typing.flatten_loops import opened
+
+if TYPE_CHECKING:
+    from core.cli.console.console import Console
+
+_OF = " of "
+
+
+def print_value(console: Console, rest: str) -> Reply:
+    """`print NAME`: the value as of now; `print grad NAME`: its gradient."""
+    asked, _, name = rest.partition(" ")
+    if asked in ("grad", "gradient") and name:
+        return gradient(console, name.strip())
+    ref = _tensor(console, rest, "print")
+    return _reply(console, rest, ref)
+
+
+def gradient(console: Console, rest: str) -> Reply:
+    """`gradient NAME [of LOSS]`: the gradient with respect to a tensor as of now; where several
+    things are differentiated, that of each."""
+    name, _, loss = rest.partition(_OF)
+    ref = _tensor(console, name.strip(), "gradient")
+    losses = console.session.program.losses
+    if loss:
+        _want_loss(loss.strip(), losses)
+        losses = {loss.strip(): losses[loss.strip()]}
+    held = {of: gradients[ref] for of, gradients in losses.items() if ref in gradients}
+    if not held:
+        return _value(f"∂{ref.short}", None, "None: no gradient flows there")
+    if len(console.session.program.losses) == 1:
+        return _reply(console, f"∂{ref.short}", *held.values())
+    replies = {of: _reply(console, f"d {of} / d {ref.short}", g) for of, g in held.items()}
+    first = next(iter(replies.values()))
+    gradients = {of: reply.data["value"] for of, reply in replies.items()}
+    data = {**first.data, "name": f"∂{ref.short}", "gradients": gradients}
+    return Reply("\n".join(reply.text for reply in replies.values()), data)
+
+
+def _tensor(console: Console, name: str, command: str) -> TensorRef:
+    if not name:
+        raise GradstepError(
+            f"{command} needs the name of a tensor", kind="ValueError", hint=f"{command} NAME"
+        )
+    ref = TensorRef.parse(name)
+    console.want_operation(ref.op)
+    graph = opened(console.session.program.graph)
+    if missing := missing_tensor(graph, ref):
+        raise GradstepError(missing, kind="KeyError", node=ref.op, hint=instead_of(graph, ref))
+    return ref
+
+
+def _want_loss(name: str, losses: Mapping[str, object]) -> None:
+    if name not in losses:
+        raise GradstepError(
+            f"nothing called '{name}' is differentiated",
+            kind="KeyError",
+            hint=instead(name, losses) or "ask for gradients: --of NAME --wrt NAME",
+        )
+
+
+def _reply(console: Console, name: str, ref: TensorRef) -> Reply:
+    """What is known of a tensor, under this name."""
+    frame = console.session.frame()
+    state = frame.state(ref)
+    if state is not None:  # of a queue
+        return Reply(f"{name}  {state}", {"name": name, "value": tensor_object(state.said())})
+    if (dead := frame.dead(ref)) is not None:
+        data = {"name": name, "value": None, "dead": dead.reason}
+        return Reply(f"{name}  {dead.text}", data)
+    return _value(name, frame.value(ref), "not computed yet")
+
+
+def _value(name: str, array: np.ndarray | None, otherwise: str) -> Reply:
+    text = otherwise if array is None else tensor_text(array)
+    return Reply(f"{name}  {text}", {"name": name, "value": tensor_object(array)})
+
+
+Command = Callable[["Console", str], Reply]
+VALUE_COMMANDS: Mapping[str, Command] = {
+    "print": print_value,
+    "gradient": gradient,
+}
+VALUE_HELP: Mapping[str, str] = {
+    "print": "NAME: its value as of now",
+    "gradient": "NAME [of LOSS]: the gradient with respect to it as of now",
+}

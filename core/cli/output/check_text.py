@@ -1,0 +1,97 @@
+"""What `gradstep check` prints: problems, gradients element by element and node by node, and what
+the document expects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from core.checks.gradients.check_conclusion import Conclusion
+from core.cli.output.command_output import table
+from core.cli.output.problem_output import problem_text
+from core.document.requested_functions import Asked
+from core.protocol.messages import CheckedExpectation, CheckedTensor, GradientRow, GradientTable
+
+
+def text(
+    found: Conclusion,
+    checked: GradientTable | None,
+    expected: Sequence[CheckedExpectation] = (),
+    missing: Sequence[Asked] = (),
+) -> str:
+    """Everything, with empty lines between the tables; what it comes to is the last line.
+    missing: Python that is to be written."""
+    parts = ["\n".join([problem_text(p) for p in found.problems] or ["no problems"])]
+    if missing:
+        parts += ["To write what is missing, in a file for --code:", *(a.stub for a in missing)]
+    if checked is not None:
+        parts += [_gradients(checked), _nodes(checked), checked.text]
+    parts += ["\n".join(_expectation(e) for e in expected), found.text]
+    return "\n\n".join(part.rstrip("\n") for part in parts if part)
+
+
+def _expectation(e: CheckedExpectation) -> str:
+    """The sentence, and below it what was looked at and what came."""
+    looked_at = f"{e.what} in run {e.run + 1}" if e.what else f"run {e.run + 1}"
+    return f"{'ok' if e.ok else 'NOT OK':6}  {e.text}\n        {looked_at}: {e.came}"
+
+
+def _gradients(checked: GradientTable) -> str:
+    """Of what was asked for, through the whole graph."""
+    if not checked.rows:
+        return ""
+    header = ["gradient by", "native", "override", "numeric", "difference", "method", "verdict"]
+    rows = [_row(row) for row in checked.rows]
+    rows += [_second(tensor) for tensor in checked.second]
+    if all(row.override is None for row in checked.rows):
+        header, *rows = ([*cells[:2], *cells[3:]] for cells in (header, *rows))
+    return table(rows, header)
+
+
+def _row(row: GradientRow) -> list[str]:
+    values = (row.native, row.override, row.numeric)
+    return [
+        _place(row.name, row.index),
+        *("None" if v is None else f"{v:.7g}" for v in values),
+        _small(row.difference),
+        row.method,
+        row.verdict,
+    ]
+
+
+def _second(tensor: CheckedTensor) -> list[str]:
+    name = f"{_place(tensor.name, tensor.index)} (2nd)"
+    numbers = [_number(tensor.analytic), "None", _number(tensor.numeric)]
+    return [name, *numbers, _small(tensor.difference), tensor.method, tensor.verdict]
+
+
+def _nodes(checked: GradientTable) -> str:
+    """Of every node by itself, at its worst element."""
+    tensors = [t for node in checked.nodes for t in node.tensors]
+    header = ["node", "gradient", "worst at", "analytic", "numeric", "difference"]
+    return table([_node(t) for t in tensors], [*header, "method", "verdict"]) if tensors else ""
+
+
+def _node(tensor: CheckedTensor) -> list[str]:
+    gradient = tensor.gradient + (" (2nd)" if tensor.order == 2 else "")
+    return [
+        f"{tensor.node} ({tensor.type})",
+        gradient,
+        _place(tensor.name, tensor.index),
+        _number(tensor.analytic),
+        _number(tensor.numeric),
+        _small(tensor.difference),
+        tensor.method,
+        tensor.verdict,
+    ]
+
+
+def _place(name: str, index: Iterable[int]) -> str:
+    return name + "".join(f"[{i}]" for i in index)
+
+
+def _number(value: float | None) -> str:
+    return "None" if value is None else f"{value:.7g}"
+
+
+def _small(value: float | None) -> str:
+    return "" if value is None else f"{value:.2g}"

@@ -1,0 +1,27 @@
+"""The threads of a program as text and as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from core.cli.output.command_output import table
+from core.debug.concurrency.scheduler import Threads
+from core.debug.concurrency.thread_state import ThreadState
+
+
+def thread_table(threads: Threads) -> str:
+    """One line for each, and who waits for whom where all do."""
+    rows = table([_row(state) for state in threads.states])
+    return "\n".join(filter(None, [rows, threads.deadlock]))
+
+
+def thread_objects(threads: Threads) -> list[Any]:
+    return [msgspec.to_builtins(state) for state in threads.states]
+
+
+def _row(state: ThreadState) -> list[str]:
+    mark = "→" if state.current else ""
+    place = f"run {state.run}, step {state.step} of {state.steps}"
+    return [mark, state.name, str(state.condition), place, state.op, state.text]

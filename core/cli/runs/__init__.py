@@ -1,0 +1,1 @@
+"""Runs that commands make: trained for N steps, with threads beside them, interrupted in order."""

@@ -1,0 +1,43 @@
+"""`gradstep run --threads`: the document's threads fill the queues while its runs go on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from core.cli.arguments.document_session import Loaded
+from core.cli.run import Values, runs_only
+from core.debug.concurrency.scheduler import Threads
+from core.debug.history.frozen_program import Program
+from core.debug.motion.stopped_state import Reason
+from core.engine.backend import Backend
+from core.graph.model import TensorRef
+from core.host.session_restore import begin
+from core.program.derive import derive
+
+
+def threaded_runs(
+    loaded: Loaded, backend: Backend, names: Sequence[str], runs: int
+) -> list[Values]:
+    """What `names`, or else the document, asks for, in each of so many runs. Raises GradstepError
+    for a run that fails, or waits for what no thread gives."""
+    program = derive(loaded.document, loaded.functions)
+    if names:
+        program = _asking(program, names)
+    shown = [*(ref.short for ref in program.fetches), *program.targets]
+    threads = begin(program, backend)
+    return [_next_run(threads, shown) for _ in range(runs)]
+
+
+def _asking(program: Program, names: Sequence[str]) -> Program:
+    acts = [name for name in names if runs_only(program.graph, name)]
+    refs = [TensorRef.parse(name) for name in names if name not in acts]
+    return replace(program, fetches=tuple(refs), targets=tuple(acts))
+
+
+def _next_run(threads: Threads, names: Sequence[str]) -> Values:
+    stop = threads.command("continue_")
+    if stop.reason in (Reason.EXCEPTION, Reason.BLOCKED) and stop.error is not None:
+        raise stop.error
+    graph, frame = threads.program.graph, threads.session.frame()
+    return {n: None if runs_only(graph, n) else frame.value(n) for n in names}

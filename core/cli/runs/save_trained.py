@@ -1,0 +1,62 @@
+"""Where training leaves what it trained: the document, with new initial values."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.cli.arguments.shared_arguments import budget
+from core.cli.output.command_output import usage
+from core.cli.trust import pass_trust_on
+from core.document.document import Document
+from core.errors import GradstepError
+from core.graph.model import Constant
+from core.io.native import gradstep_file
+from core.io.open_document import read
+
+_SUFFIX = ".gradstep"
+
+
+@dataclass(frozen=True)
+class Saving:
+    """path: what is written; document: as its file has it, without what was fed or asked here."""
+
+    path: Path
+    document: Document
+
+    def write(self, variables: Mapping[str, Constant]) -> None:
+        """All of it or nothing. Raises GradstepError (FileError)."""
+        trained = self.document.with_(initial={**self.document.initial, **variables})
+        gradstep_file.save(self.path, trained)
+        pass_trust_on(self.document, trained, self.path)
+
+
+def saving(args: argparse.Namespace) -> Saving | None:
+    """What --out asks for; None for nothing. Raises GradstepError, before anything has
+    run, where that could not be written."""
+    if args.out is None:
+        if args.overwrite:
+            raise usage("--overwrite is about --out", "say --out FILE")
+        return None
+    path = Path(args.out)
+    if path.suffix.lower() != _SUFFIX:
+        raise usage(f"--out writes {_SUFFIX} files, not {args.out}", f"name it NAME{_SUFFIX}")
+    if _same(path, args.file) and not args.overwrite:
+        raise usage(
+            f"--out {args.out} is the document that is trained",
+            "write another file, or say --overwrite",
+        )
+    if not os.access(path.parent, os.W_OK):
+        raise GradstepError(
+            f"cannot write {args.out}: there is no folder {path.parent} to write to",
+            kind="FileError",
+            hint="make the folder, or save elsewhere",
+        )
+    return Saving(path, read(args.file, budget(args)))
+
+
+def _same(path: Path, file: str) -> bool:
+    return path.exists() and Path(file).exists() and path.samefile(file)

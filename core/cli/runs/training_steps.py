@@ -1,0 +1,187 @@
+"""Steps of training: what each computes, where it goes wrong, and what the variables hold then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from core.cli.arguments.document_session import Loaded
+from core.cli.output.command_output import usage
+from core.cli.run import Values, runs_only
+from core.debug.history.frozen_program import Program
+from core.document.document import Document
+from core.document.requests import loss_of
+from core.engine.plan.steps import storage_name
+from core.engine.run.tf_session import Session
+from core.engine.run.variable_store import VariableStore
+from core.errors import GradstepError
+from core.graph.model import Constant, Graph, Operation, TensorRef
+from core.io.file_errors import inside
+from core.ops.build.variable import VARIABLES
+from core.ops.declare.table import find
+from core.ops.state.opaque_state import State
+from core.program.derive import derive
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What every step computes.
+
+    losses: tensors that must stay finite; where no loss is known, those that are fetched.
+    shown: these, and others whose values are wanted. operations: what runs besides.
+    """
+
+    program: Program
+    losses: tuple[str, ...]
+    shown: tuple[str, ...]
+    operations: tuple[str, ...]
+
+    @cached_property
+    def summaries(self) -> tuple[str, ...]:
+        """Those that are computed, but for what is merged into another one."""
+        graph = self.program.graph
+        found = [name for name in graph.order if name in self._run and _summarizes(graph[name])]
+        merged = {ref.op for name in found for ref in graph[name].inputs if ref is not None}
+        return tuple(f"{name}:0" for name in found if name not in merged)
+
+    @property
+    def updates(self) -> bool:
+        """Whether a step changes a variable."""
+        return any(_writes(self.program.graph[name]) for name in self._run)
+
+    @cached_property
+    def _run(self) -> set[str]:
+        shown = [TensorRef.parse(name).op for name in self.shown]
+        graph = self.program.graph
+        return graph.ancestors(name for name in (*shown, *self.operations) if name in graph)
+
+
+def asked(loaded: Loaded, names: Sequence[str]) -> Asked:
+    """What a run of the document does, with `names` fetched besides. Raises GradstepError."""
+    document = loaded.document
+    _ = document.graph.order  # a cycle is said first, whatever it keeps from running
+    program = derive(document, loaded.functions)
+    graph = program.graph
+    wanted = [TensorRef.parse(name).short for name in names if not _only_runs(graph, name)]
+    fetched = [ref.short for ref in document.fetches if ref.op in graph]
+    losses = [ref.short for ref in _losses(document)] or wanted
+    losses = losses or [name for name in fetched if not _only_runs(graph, name)]
+    # A step need not show all that the document fetches, but a run computes it.
+    beside = [*fetched, *(name for name in names if _only_runs(graph, name))]
+    operations = dict.fromkeys([*program.targets, *(TensorRef.parse(n).op for n in beside)])
+    shown = dict.fromkeys([*losses, *wanted])
+    return Asked(program, tuple(losses), tuple(shown), tuple(operations))
+
+
+def _losses(document: Document) -> Sequence[TensorRef]:
+    """What the optimizers minimize that are switched on, or else what is differentiated."""
+    of = [ref for o in document.optimizers if o.enabled for ref in loss_of(document, o)]
+    return tuple(dict.fromkeys(of)) or document.request.of
+
+
+def _only_runs(graph: Graph, name: str) -> bool:
+    """Whether there is nothing to show of what --fetch names: no output, or a message's bytes."""
+    op = graph.operations.get(TensorRef.parse(name).op)
+    return runs_only(graph, name) or (op is not None and _summarizes(op))
+
+
+def _summarizes(op: Operation) -> bool:
+    definition = find(op.type)
+    return definition is not None and definition.outputs == ("summary",)
+
+
+def _writes(op: Operation) -> bool:
+    definition = find(op.type)
+    return definition is not None and bool(definition.writes)
+
+
+def require_work(what: Asked) -> None:
+    """Raises GradstepError (UsageError) where a step would change and write nothing."""
+    if what.updates or what.summaries:
+        return
+    wrong = next((p for p in what.program.problems if p.severity == "error"), None)
+    why = f": {wrong.text}" if wrong else ""
+    raise usage(
+        f"nothing to train: a run of this document updates no variable{why}",
+        (wrong and wrong.fix) or "give it an optimizer, or --fetch the operation that updates",
+    )
+
+
+class Training:
+    """Steps on a session. Raises GradstepError for what cannot even begin.
+
+    summaries: whether those of each step are wanted. keep: whether what the variables held before
+    a step that fails is.
+    """
+
+    def __init__(
+        self,
+        loaded: Loaded,
+        session: Session,
+        what: Asked,
+        *,
+        summaries: bool = False,
+        keep: bool = False,
+    ) -> None:
+        self.done = 0
+        self._session = session
+        self._what = what
+        self._summaries = what.summaries if summaries else ()
+        self._feeds = loaded.feeds()
+        self._threads = bool(loaded.document.threads)
+        self._variables = [op for op in loaded.document.graph if op.type in VARIABLES]
+        self._keep = keep
+        self._before: VariableStore | None = None
+        self._names = (*what.shown, *self._summaries)
+        session.make_callable(self._names, self._feeds, what.operations)
+
+    def step(self) -> tuple[Values, list[bytes]]:
+        """One more: what is shown, and the summaries. Raises GradstepError, which says in which
+        step: for an operation that fails, and for a loss that is not finite."""
+        self._before = self._copy() if self._keep else None
+        try:
+            values = self._session.values(self._names, self._feeds, self._what.operations)
+            found = dict(zip(self._names, values, strict=True))
+            _require_finite({name: found[name] for name in self._what.losses})
+        except GradstepError as error:
+            raise inside(f"step {self.done + 1}", self._explained(error)) from None
+        self.done, self._before = self.done + 1, None
+        texts = [found[name] for name in self._summaries]
+        return {n: found[n] for n in self._what.shown}, [t.item() for t in texts if t is not None]
+
+    def variables(self) -> dict[str, Constant]:
+        """What the document's variables hold; after a failure, what they held before that step."""
+        store = self._copy() if self._before is None else self._before
+        names = {op.name: storage_name(op) for op in self._variables}
+        return {
+            op: Constant(store.backend.get(store[name]))
+            for op, name in names.items()
+            if name in store
+        }
+
+    def _copy(self) -> VariableStore:
+        store = self._session.store
+        held = {name: store[name] for name in map(storage_name, self._variables) if name in store}
+        arrays = {name: value for name, value in held.items() if not isinstance(value, State)}
+        return VariableStore(store.backend, arrays)
+
+    def _explained(self, error: GradstepError) -> GradstepError:
+        if error.kind == "DeadlineExceededError" and self._threads:
+            error.hint = "training runs no threads; `gradstep run FILE --threads --runs N` does"
+        return error
+
+
+def _require_finite(losses: Mapping[str, np.ndarray | None]) -> None:
+    """Raise GradstepError for a loss that is NaN or infinite."""
+    for name, value in losses.items():
+        if value is None or value.dtype.kind not in "fc" or np.isfinite(value).all():
+            continue
+        wrong = "NaN" if np.isnan(value).any() else "Infinite"
+        raise GradstepError(
+            f"{wrong} loss during training. '{name}' is {value if value.ndim == 0 else wrong}",
+            kind="NanLossDuringTrainingError",
+            node=TensorRef.parse(name).op,
+        )
