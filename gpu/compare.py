@@ -12,14 +12,14 @@ from core.debug.history.frozen_program import Program
 from core.engine.backend import Backend
 from core.ops.typing.missing_inputs import Waiting, waiting
 from core.protocol.messages import ComparedNode, Comparison, SideResult
-from gpu.conclusion import brief, conclusion
+from gpu.comparison_conclusion import brief, conclusion
+from gpu.device_run import Outcome
+from gpu.documented_rules import reason
+from gpu.emulation_gaps import unemulated
 from gpu.hazards import hazards
 from gpu.lockstep import Turn, lockstep
-from gpu.metrics import distance, worst_index
-from gpu.reasons import reason
-from gpu.track import Outcome
-from gpu.unemulated import unemulated
-from gpu.verdicts import Verdict, verdict_on
+from gpu.result_agreement import Verdict, verdict_on
+from gpu.tensor_distance import distance, worst_index
 
 _SHOWN = 64  # elements of each side that a comparison carries
 

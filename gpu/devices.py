@@ -8,9 +8,9 @@ from core.engine.numpy_backend import NumpyBackend
 from core.errors import GradstepError
 from core.protocol.messages import Comparison, DeviceInfo
 from gpu.compare import compare
+from gpu.emulated_systems import CUPY_NATIVE, NUMPY_NATIVE, PROFILES, TF_ON_GPU
 from gpu.emulation import EmulatedBackend
 from gpu.probe import probe
-from gpu.profiles import CUPY_NATIVE, NUMPY_NATIVE, PROFILES, TF_ON_GPU
 
 
 class Devices:

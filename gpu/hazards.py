@@ -13,8 +13,8 @@ from core.graph.dtypes import DType
 from core.graph.model import Operation
 from core.ops.declare.system_rules import TF_CPU
 from core.ops.declare.table import find
-from gpu.profiles import PROFILES
-from gpu.reasons import count_subnormals
+from gpu.documented_rules import count_subnormals
+from gpu.emulated_systems import PROFILES
 
 Predicate = Callable[[Operation, Sequence[np.ndarray]], "str | None"]
 

@@ -22,7 +22,7 @@ from core.engine.plan.compile_plan import Plan, Step, compile_plan
 from core.engine.run.feed_values import fed_types, feed_arrays
 from core.graph.model import Operation, TensorRef
 from core.ops.state.opaque_state import State
-from gpu.track import Outcome, Track
+from gpu.device_run import Outcome, Track
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from core.ops.build.builder import GraphBuilder
 from core.ops.declare.system_rules import TF_CPU
 from core.protocol.messages import ComparedNode, Comparison
 from gpu.compare import compare
-from gpu.profiles import PROFILES
+from gpu.emulated_systems import PROFILES
 from tests.support.faulty import Fault, FaultyBackend
 
 X = np.array([0.5, -1.25, 2.0], np.float32)

@@ -23,8 +23,8 @@ from core.program.derive import derive
 from core.protocol.messages import ComparedNode, Comparison
 from gpu.compare import compare
 from gpu.devices import Devices
+from gpu.emulated_systems import PROFILES
 from gpu.emulation import EmulatedBackend
-from gpu.profiles import PROFILES
 from tests.support.faulty import FaultyBackend
 
 ROOT = Path(__file__).parents[2]

@@ -18,8 +18,8 @@ from core.ops.build.builder import GraphBuilder
 from core.program.derive import derive
 from gpu.compare import compare
 from gpu.cupy_backend import CupyBackend
+from gpu.emulated_systems import CUPY_NATIVE, TF_ON_GPU
 from gpu.lockstep import lockstep
-from gpu.profiles import CUPY_NATIVE, TF_ON_GPU
 from tests.support.fake_cupy import FakeCupy
 from tests.support.fake_xp import FakeArray
 

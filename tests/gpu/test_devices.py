@@ -14,9 +14,9 @@ from core.host.device_access import DeviceServices
 from core.ops.declare.system_rules import OutOfRange
 from gpu import devices as module
 from gpu.devices import Devices
+from gpu.emulated_systems import PROFILES
 from gpu.emulation import EmulatedBackend
 from gpu.probe import GpuStatus
-from gpu.profiles import PROFILES
 
 ROOT = Path(__file__).parents[2]
 MISSING = GpuStatus(False, text="CuPy is not installed. With an NVIDIA GPU: uv sync --extra cuda13")
@@ -94,7 +94,7 @@ def test_everything_but_a_gpu_works_without_importing_cupy() -> None:
     code = """
 import sys
 from gpu.devices import Devices
-from gpu.profiles import PROFILES
+from gpu.emulated_systems import PROFILES
 devices = Devices()
 devices.describe()
 for name in ("cpu", "cpu:native", *(f"emulate:{p}" for p in PROFILES)):

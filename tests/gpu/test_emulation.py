@@ -16,8 +16,8 @@ from core.graph.model import Operation, TensorRef
 from core.ops.build.builder import GraphBuilder
 from core.ops.declare.system_rules import NoRoom, Rules
 from core.ops.declare.table import lookup
+from gpu.emulated_systems import PROFILES
 from gpu.emulation import EmulatedBackend, flush_subnormals, round_to_tf32, to_integers
-from gpu.profiles import PROFILES
 from tests.support.rounding import Rounding, assert_rounded_alike
 
 TINY = float(np.finfo(np.float32).tiny)

@@ -20,9 +20,9 @@ from core.ops.build.builder import GraphBuilder, Tensor
 from core.program.derive import derive
 from gpu.compare import compare
 from gpu.cupy_backend import CupyBackend
+from gpu.emulated_systems import PROFILES, TF_ON_GPU
 from gpu.emulation import EmulatedBackend
 from gpu.lockstep import lockstep
-from gpu.profiles import PROFILES, TF_ON_GPU
 from tests.support.fake_cupy import FakeCupy
 from tests.support.rounding import Rounding, assert_rounded_alike
 

@@ -14,7 +14,7 @@ from core.engine.run.variable_store import initial_store
 from core.graph.model import TensorRef
 from core.ops.build.builder import GraphBuilder
 from gpu.cupy_backend import CupyBackend
-from gpu.profiles import TF_ON_GPU
+from gpu.emulated_systems import TF_ON_GPU
 from tests.support.fake_cupy import FakeCupy
 
 

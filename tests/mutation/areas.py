@@ -56,8 +56,9 @@ AREAS = {
             "comparison",
             _in(
                 "gpu",
-                "compare conclusion hazards lockstep magnitudes metrics norms reasons tolerances "
-                "track unemulated verdicts",
+                "compare comparison_conclusion hazards lockstep sum_terms tensor_distance "
+                "safe_norms documented_rules tolerances device_run emulation_gaps "
+                "result_agreement",
             ),
             ("tests/gpu",),
         ),

@@ -12,7 +12,7 @@ from core.engine.run.tf_session import Session
 from core.graph.dtypes import DType
 from core.ops import api as tf
 from core.ops.build.builder import Tensor, call, call_many
-from gpu.profiles import PROFILES
+from gpu.emulated_systems import PROFILES
 from tests.oracle.point import Build, point
 from tests.oracle.program import Program
 from tests.oracle.shorthand import ints, like

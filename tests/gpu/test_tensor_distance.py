@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from gpu import metrics, norms
-from gpu.metrics import (
+from gpu import safe_norms, tensor_distance
+from gpu.tensor_distance import (
     distance,
     measure,
     mismatches,
@@ -231,8 +231,8 @@ def test_pieces_of_a_large_tensor_make_up_the_whole(monkeypatch: pytest.MonkeyPa
     b = a + rng.normal(size=a.shape).astype(np.float32) * np.float32(1e-3)
     b[49, 3] = math.nan
     whole, place = measure(a, b), worst_index(a, b)
-    monkeypatch.setattr(norms, "PIECE", 7)
-    monkeypatch.setattr(metrics, "_SAMPLE", 100)
+    monkeypatch.setattr(safe_norms, "PIECE", 7)
+    monkeypatch.setattr(tensor_distance, "_SAMPLE", 100)
     pieces = measure(a, b)
     assert worst_index(a, b) == place == (49, 3)
     for name in ("equal", "nan_mismatches", "max_abs", "rel_l2", "cosine"):
@@ -280,7 +280,7 @@ def test_errors_of_sums_are_counted_in_roundings() -> None:
 )
 def test_norms_are_numpys(a: np.ndarray, b: np.ndarray, dtype: type) -> None:
     x, y = a.astype(dtype), b.astype(dtype)
-    found = norms.norms(x, y)
+    found = safe_norms.norms(x, y)
     wide = x.astype(np.float64), y.astype(np.float64)
     for norm, want in (
         (found.left, wide[0]),
@@ -302,10 +302,10 @@ def test_norms_are_numpys(a: np.ndarray, b: np.ndarray, dtype: type) -> None:
     ],
 )
 def test_the_angle_between_vectors(a: tuple, b: tuple, cosine: float) -> None:
-    assert norms.norms(f32(*a), f32(*b)).cosine == pytest.approx(cosine)
+    assert safe_norms.norms(f32(*a), f32(*b)).cosine == pytest.approx(cosine)
     scale = 1e200  # the squares are beyond float64
     x, y = np.array(a) * scale, np.array(b) / scale
-    assert norms.norms(x, y).cosine == pytest.approx(cosine)
+    assert safe_norms.norms(x, y).cosine == pytest.approx(cosine)
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64])
@@ -327,10 +327,10 @@ def test_numbers_at_both_ends_of_the_range_are_measured_without_a_warning() -> N
 
 def test_what_points_the_same_way_is_at_a_cosine_of_1_and_no_more() -> None:
     rng = np.random.default_rng(5)
-    found = [norms.norms(x, x * 3).cosine for x in rng.normal(size=(300, 7))]
+    found = [safe_norms.norms(x, x * 3).cosine for x in rng.normal(size=(300, 7))]
     assert max(found) == 1
     assert min(found) == pytest.approx(1)
-    found = [norms.norms(x, x * -3).cosine for x in rng.normal(size=(300, 7))]
+    found = [safe_norms.norms(x, x * -3).cosine for x in rng.normal(size=(300, 7))]
     assert min(found) == -1
 
 

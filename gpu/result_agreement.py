@@ -13,12 +13,12 @@ from core.graph.model import Operation
 from core.ops.declare.arithmetic_class import Arithmetic
 from core.ops.declare.system_rules import Rules
 from core.ops.declare.table import lookup
+from gpu.device_run import UNAVAILABLE, Outcome
 from gpu.emulation import flush_subnormals
 from gpu.lockstep import Turn
-from gpu.magnitudes import magnitudes
-from gpu.metrics import identical, measure, scaled_error
+from gpu.sum_terms import magnitudes
+from gpu.tensor_distance import identical, measure, scaled_error
 from gpu.tolerances import Tolerance, tolerance, with_inherited
-from gpu.track import UNAVAILABLE, Outcome
 
 Allowed = Callable[[np.dtype], Tolerance]
 

@@ -6,7 +6,7 @@ from core.engine.backend import Backend
 from core.graph.loop import loop_of, within
 from core.ops.declare.table import OpDef, lookup
 from gpu.lockstep import Turn
-from gpu.magnitudes import terms
+from gpu.sum_terms import terms
 
 _COMMUTES = 2  # so many terms have no order
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from core.ops.typing.missing_inputs import Waiting
 from core.protocol.messages import ComparedNode, SideResult
-from gpu.conclusion import brief, conclusion
+from gpu.comparison_conclusion import brief, conclusion
 
 OK, RAISED = SideResult(status="ok"), SideResult(status="raised", text="no")
 RULE = "emulate:jax: factors are rounded to TF32 (a manual)"

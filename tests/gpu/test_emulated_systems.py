@@ -13,7 +13,7 @@ from core.engine.run.op_evaluation import run_op
 from core.errors import GradstepError
 from core.graph.model import Operation, TensorRef
 from core.ops.declare.system_rules import OutOfRange, Rules
-from gpu.profiles import CUPY_NATIVE, NUMPY_NATIVE, PROFILES, TF_ON_GPU
+from gpu.emulated_systems import CUPY_NATIVE, NUMPY_NATIVE, PROFILES, TF_ON_GPU
 from tests.support import oracle
 
 ROWS = np.array([10, 20, 30], np.float32)
