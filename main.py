@@ -34,7 +34,7 @@ class Gradstep:
         shot(path, out, **look)
 
     def picture(self, document: Document, suffix: str) -> bytes:
-        from gui.picture import picture
+        from gui.canvas.document_picture import picture
 
         data: bytes = picture(document, suffix)
         return data

@@ -14,13 +14,14 @@ os.environ.setdefault("PYQTGRAPH_QT_LIB", "PySide6")
 from PySide6.QtWidgets import QApplication
 
 from core.errors import GradstepError
-from gui import theme, windows
-from gui.collector import Collector
-from gui.ending import Ending
 from gui.errors import Reporter, start_log
-from gui.main_window import MainWindow
-from gui.settings import settings, state_folder
-from gui.start import Start, furnish
+from gui.frame import open_windows
+from gui.frame.main_window import MainWindow
+from gui.frame.startup import Start, furnish
+from gui.garbage_collection import Collector
+from gui.look import theme
+from gui.model.settings import settings, state_folder
+from gui.model.shutdown import Ending
 
 
 def application(windowless: bool = False) -> QApplication:
@@ -84,7 +85,7 @@ def run_window(path: str | Path | None = None, engine: Sequence[str] | None = No
     start.begin()
     status = app.exec()
     if ending.is_asked:
-        windows.end_all()
+        open_windows.end_all()
     ending.remove()
     if start.error is not None:
         raise start.error
@@ -92,14 +93,14 @@ def run_window(path: str | Path | None = None, engine: Sequence[str] | None = No
 
 
 def shot(document: str | Path | None, picture: str | Path, **choices: Any) -> None:
-    """A picture of the window; see gui.shot."""
-    from gui import shot as pictures
+    """A picture of the window; see gui.automation.shot."""
+    from gui.automation import shot as pictures
 
     pictures.shot(document, picture, **choices)
 
 
 def tour(folder: str | Path) -> int:
-    """The tutorial in pictures; see gui.tour. The exit status."""
-    from gui import tour as tours
+    """The tutorial in pictures; see gui.automation.tour. The exit status."""
+    from gui.automation import tour as tours
 
     return tours.tour(folder)

@@ -1,5 +1,6 @@
-"""Where Qt guesses whether a text is HTML, it gets it through gui.plain: held over the sources, and
-every rule is seen to catch what it is for. tests/gui/test_hostile_texts.py opens a window."""
+"""Where Qt guesses whether a text is HTML, it gets it through gui.look.plain_text: held over the
+sources, and every rule is seen to catch what it is for. tests/gui/test_hostile_texts.py opens a
+window."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ GUESSED = {
 MARKUP = {"setHtml", "insertHtml", "appendHtml", "setMarkdown", "insertMarkdown", "toHtml"}
 FORMATS = {"RichText", "AutoText", "MarkdownText", "ToolTipRole"}
 GUESSING = {"QLabel", "QMessageBox", "QErrorMessage", "QTextBrowser", "QStaticText"}
-# What may be used beside gui.plain, and why that is safe.
+# What may be used beside gui.look.plain_text, and why that is safe.
 ALLOWED = {
     # Notes: Markdown without HTML, dressed anew fragment by fragment.
     "gui/panels/marked_text.py": {"QLabel", "setMarkdown", "toHtml", "RichText"},
@@ -102,7 +103,7 @@ def test_no_text_is_given_to_qt_to_guess_its_format() -> None:
             ALLOWED.get(path.relative_to(ROOT).as_posix(), frozenset()),
         )
     ]
-    assert not found, "see gui/plain.py"
+    assert not found, "see gui/look/plain_text.py"
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,8 @@ class Application(Protocol):
 
     def shot(self, path: Path | None, out: Path, **look: Any) -> None:
         """Save a picture of the window, on a document if a path is given. look: step, inside,
-        theme, size, scale, select, show, compare, profile, colour and memory, as in gui.shot.
-        Raises GradstepError."""
+        theme, size, scale, select, show, compare, profile, colour and memory, as in
+        gui.automation.shot. Raises GradstepError."""
 
     def picture(self, document: Document, suffix: str) -> bytes:
         """The document's graph as a ".png" or ".svg" file. Raises GradstepError."""

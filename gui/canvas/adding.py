@@ -17,7 +17,7 @@ from gui.canvas.arrays import Point
 from gui.canvas.compatible import Wiring
 from gui.canvas.naming import input_name
 from gui.canvas.search_menu import Entry
-from gui.workspace import Workspace
+from gui.model.workspace import Workspace
 
 _VALUED = ("Const", "Placeholder", "VariableV2")
 

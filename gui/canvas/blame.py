@@ -6,7 +6,7 @@ import re
 
 from core.graph.model import Edge, Operation
 from gui.canvas.naming import input_name
-from gui.workspace import Workspace
+from gui.model.workspace import Workspace
 
 # TensorFlow names the input and the place: "indices[2] = 6 is not in [0, 5)".
 _NAMED = re.compile(r"(\w+)\[[\d, ]+\] = ")

@@ -12,7 +12,7 @@ from gui.canvas.arrays import PADDING, ROW, TITLE, SceneArrays
 from gui.canvas.boxes import KINDS
 from gui.canvas.detail import Detail, text_size
 from gui.canvas.labels import Elide, Labels
-from gui.theme import Theme, faded
+from gui.look.theme import Theme, faded
 
 RADIUS = 6.0
 STRIPE = 3.0

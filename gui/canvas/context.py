@@ -13,14 +13,15 @@ from PySide6.QtWidgets import QMenu
 
 from core.graph.model import Edge
 from core.layout.box_diagram import LAYER_GAP
-from gui import commands, icons
-from gui.actions import BY_ID
+from gui import commands
 from gui.canvas import adding, carrying, keyboard, keys, scopes, tips
 from gui.canvas.arrays import WIDTH, Point
 from gui.canvas.gestures import press_box
 from gui.canvas.hit import Hit, Port, port_point
 from gui.canvas.placement import free_place
-from gui.plain import plain, unmarked
+from gui.frame.action_table import BY_ID
+from gui.look import icons
+from gui.look.plain_text import plain, unmarked
 
 if TYPE_CHECKING:
     from gui.canvas.view import GraphView

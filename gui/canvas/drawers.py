@@ -11,9 +11,9 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
 from gui.canvas.arrays import ROW
 from gui.canvas.cards import INSET, RADIUS
 from gui.canvas.labels import Labels
-from gui.change import Change, row
-from gui.theme import Theme, mix
-from gui.values import TensorValue
+from gui.look.theme import Theme, mix
+from gui.model.value_cache import TensorValue
+from gui.model.variable_change import Change, row
 
 _CAPTION = "was"
 _MARGIN = 6.0  # scene units that the drawer is narrower on each side than its node

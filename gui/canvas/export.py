@@ -12,7 +12,7 @@ from gui.canvas.arrays import SceneArrays
 from gui.canvas.facts import Facts
 from gui.canvas.painter import GraphPainter
 from gui.canvas.runtime import RuntimePainter
-from gui.theme import Theme
+from gui.look.theme import Theme
 
 # Around boxes, frames and links, for what is said at their edges: scene units, and pixels at least,
 # for titles, shares and what an update did do not get smaller than can be read.

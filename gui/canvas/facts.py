@@ -12,15 +12,15 @@ from core.ops.build.variable import VARIABLES
 from core.ops.typing.flatten_loops import shown_as
 from core.ops.typing.tensor_types import outputs_of
 from core.protocol.messages import BrokenNumbers
-from gui import change
 from gui.canvas.readings import ROOM, Reading, gradient, value
 from gui.canvas.shares import Shares, shares_of
 from gui.canvas.visible import VisibleGraph
-from gui.change import Change
-from gui.last_step import last_step
+from gui.model import variable_change
+from gui.model.last_step import last_step
+from gui.model.value_cache import TensorValue
+from gui.model.variable_change import Change
+from gui.model.workspace import Workspace
 from gui.panels.problem_rows import faults
-from gui.values import TensorValue
-from gui.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class Facts:
         if self._visible.boxes[box].is_scope or op.type not in VARIABLES:
             return None
         found = self._workspace.value(str(op.output()))
-        changed = change.of(found)
+        changed = variable_change.of(found)
         return None if found is None or changed is None else (found, changed)
 
     @property

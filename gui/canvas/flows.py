@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
 from gui.canvas import polyline
 from gui.canvas.facts import Flow
-from gui.theme import Theme, faded
+from gui.look.theme import Theme, faded
 
 NARROWEST, WIDEST = 1.5, 8.0
 HEAD = 6.0  # length of the arrow head beyond the line's width

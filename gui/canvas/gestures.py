@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QGraphicsRectItem
 
 from core.layout.box_diagram import GRID
 from gui.canvas.arrays import Movement
-from gui.theme import faded
+from gui.look.theme import faded
 
 if TYPE_CHECKING:
     from gui.canvas.view import GraphView

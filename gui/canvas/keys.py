@@ -9,13 +9,13 @@ from PySide6.QtCore import QKeyCombination, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
 
 from gui import commands
-from gui.action import Action
-from gui.actions import ACTIONS, BY_ID
 from gui.canvas import keyboard
+from gui.frame.action_record import Action
+from gui.frame.action_table import ACTIONS, BY_ID
 
 if TYPE_CHECKING:
     from gui.canvas.view import GraphView
-    from gui.workspace import Workspace
+    from gui.model.workspace import Workspace
 
 Key, Modifier = Qt.Key, Qt.KeyboardModifier
 NONE, CTRL, SHIFT = Modifier.NoModifier, Modifier.ControlModifier, Modifier.ShiftModifier

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QStaticText
 
 from core.visible_text import visible
-from gui import theme
+from gui.look import theme
 
 KEPT = 8_192
 Elide = Qt.TextElideMode

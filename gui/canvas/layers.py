@@ -12,7 +12,7 @@ from gui.canvas.front_buffer import FrontBuffer
 from gui.canvas.painter import GraphPainter
 from gui.canvas.runtime import RuntimePainter
 from gui.canvas.stage import Stage
-from gui.theme import Theme
+from gui.look.theme import Theme
 
 
 class Layers:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from gui.canvas import heat
 from gui.canvas.shares import percent
-from gui.theme import SMALL, faded, mono, sans
+from gui.look.theme import SMALL, faded, mono, sans
 
 if TYPE_CHECKING:
     from gui.canvas.view import GraphView

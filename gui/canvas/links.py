@@ -12,7 +12,7 @@ from gui.canvas.coinciding import distinct
 from gui.canvas.dashes import dashes
 from gui.canvas.detail import Detail
 from gui.canvas.routing import EVERYWHERE, LANE, Sides
-from gui.theme import Theme
+from gui.look.theme import Theme
 
 ARROW = 8.0
 DASH = 4.5  # pixels

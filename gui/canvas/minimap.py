@@ -10,7 +10,7 @@ from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap
 from PySide6.QtWidgets import QWidget
 
 from gui.canvas import stacking
-from gui.theme import faded
+from gui.look.theme import faded
 
 if TYPE_CHECKING:
     from gui.canvas.view import GraphView

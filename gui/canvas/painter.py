@@ -20,7 +20,7 @@ from gui.canvas.frames import Frame
 from gui.canvas.labels import Labels
 from gui.canvas.links import LinkPainter
 from gui.canvas.visible import VisibleGraph
-from gui.theme import Theme, faded, mix
+from gui.look.theme import Theme, faded, mix
 
 GRID = 24.0  # scene units between the dots of the background
 TITLE_FAR = 14.0  # pixels, height of a frame's title in a far view

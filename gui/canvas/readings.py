@@ -9,11 +9,11 @@ import numpy as np
 
 from core.graph.model import Constant, Operation, TensorRef
 from core.ops.typing.missing_inputs import Waiting
-from gui import change
 from gui.canvas import blame
-from gui.numbers import brief, elements, is_wrong, whole
-from gui.values import TensorValue
-from gui.workspace import Workspace
+from gui.look.number_text import brief, elements, is_wrong, whole
+from gui.model import variable_change
+from gui.model.value_cache import TensorValue
+from gui.model.workspace import Workspace
 
 ROOM = 20  # characters of a row
 TILES = 64  # elements; larger tensors are summed up in words
@@ -88,8 +88,8 @@ def of(found: TensorValue, tone: str, room: int = ROOM) -> Reading:
 
 def _updated(found: TensorValue, room: int) -> str:
     """An updated variable with the digits in which it changed, where there is room for them."""
-    changed = change.of(found)
-    return "" if changed is None else change.row(changed.after, found, room)
+    changed = variable_change.of(found)
+    return "" if changed is None else variable_change.row(changed.after, found, room)
 
 
 def _marked(workspace: Workspace, op: Operation, found: TensorValue, room: int) -> Reading:

@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from gui import commands
 from gui.canvas.arrays import TITLE
+from gui.look.plain_text import Label
+from gui.model.selection import selected_unit
 from gui.panels.name_field import NameField
-from gui.plain import Label
-from gui.selected import selected_unit
 
 if TYPE_CHECKING:
     from gui.canvas.view import GraphView

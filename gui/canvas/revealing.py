@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QGraphicsPathItem
 from core.graph.scopes import is_inside
 from gui.canvas.cards import RADIUS
 from gui.canvas.looking import around
-from gui.settings import settings
+from gui.model.settings import settings
 
 if TYPE_CHECKING:
     from gui.canvas.view import GraphView

@@ -18,7 +18,7 @@ from gui.canvas.labels import Labels
 from gui.canvas.links import tolerance
 from gui.canvas.readings import Reading
 from gui.canvas.shares import SharePainter
-from gui.theme import Theme, faded
+from gui.look.theme import Theme, faded
 
 GLOW = 10.0  # scene units that the current node shines beyond its card
 DOT = 4.5  # radius of a breakpoint

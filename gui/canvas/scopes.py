@@ -8,7 +8,7 @@ from core.graph.scopes import parents
 from gui.canvas.arrays import SceneArrays
 from gui.canvas.boxes import Box
 from gui.commands import set_collapsed
-from gui.workspace import Workspace
+from gui.model.workspace import Workspace
 
 
 def toggle(workspace: Workspace, arrays: SceneArrays, selected: Collection[int]) -> set[str]:

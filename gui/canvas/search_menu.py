@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QLineEdit, QVBoxLayout, QWidget
 
 from gui.canvas.entry_list import Entry, EntryList
 from gui.canvas.fuzzy import Searched, ranked
-from gui.plain import Label, plain
+from gui.look.plain_text import Label, plain
 
 WIDTH, MARGIN = 400, 8  # pixels
 _LIST_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)

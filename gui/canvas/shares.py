@@ -14,9 +14,9 @@ from gui.canvas.cards import RADIUS
 from gui.canvas.detail import TEXT, Detail
 from gui.canvas.labels import Labels
 from gui.canvas.visible import VisibleGraph
+from gui.look.theme import Theme, faded
+from gui.model.profiler import Measured
 from gui.panels.painting import ink_on
-from gui.profiler import Measured
-from gui.theme import Theme, faded
 
 LEVELS = 8  # of tint in a far view: one call each
 STRENGTH = 0.20  # opacity of the hottest tint; what is written under it must stay readable

@@ -14,7 +14,6 @@ from core.errors import GradstepError
 from core.graph.model import Edge, Graph, TensorRef
 from core.layout import layout_process
 from gui import commands
-from gui.background import Background
 from gui.canvas import placement, scopes
 from gui.canvas.arrays import Point, SceneArrays
 from gui.canvas.facts import Facts
@@ -22,7 +21,8 @@ from gui.canvas.hit import Port
 from gui.canvas.painter import EMPTY
 from gui.canvas.revised import revised
 from gui.canvas.visible import VisibleGraph, drawn_of
-from gui.workspace import Workspace
+from gui.model.background_work import Background
+from gui.model.workspace import Workspace
 
 MANY = 64  # boxes; of more it is not asked whether they are covered
 

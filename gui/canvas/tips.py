@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from core.graph.model import TensorRef
-from gui import change
 from gui.canvas.hit import Hit, Port
 from gui.canvas.naming import input_name
 from gui.canvas.stage import Stage
-from gui.numbers import brief
-from gui.values import TensorValue
+from gui.look.number_text import brief
+from gui.model import variable_change
+from gui.model.value_cache import TensorValue
 
 ROOM = 60  # characters of a value
 
@@ -94,8 +94,10 @@ def _tensor(stage: Stage, ref: TensorRef) -> list[str]:
     lines = [] if kind is None else [str(kind)]
     found = workspace.value(str(ref))
     lines.append(f"v {_value(found)}")
-    if found is not None and (changed := change.of(found)) is not None:
-        before, delta = (change.inline(t, found, ROOM) for t in (changed.before, changed.delta))
+    if found is not None and (changed := variable_change.of(found)) is not None:
+        before, delta = (
+            variable_change.inline(t, found, ROOM) for t in (changed.before, changed.delta)
+        )
         lines.append(f"was {before}, Δ {delta}" if before and delta else changed.size)
     if workspace.program is not None and str(ref) in workspace.program.gradients:
         lines.append(f"∂ {_value(workspace.gradient(str(ref)))}")

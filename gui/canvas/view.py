@@ -48,9 +48,9 @@ from gui.canvas.revealing import Revealer
 from gui.canvas.search_menu import Entry, SearchMenu
 from gui.canvas.stage import Stage
 from gui.canvas.typed import TypedWord
-from gui.counting import counted
-from gui.plain import show_tip
-from gui.workspace import Workspace
+from gui.look.count_text import counted
+from gui.look.plain_text import show_tip
+from gui.model.workspace import Workspace
 
 
 class GraphView(QGraphicsView):

@@ -24,8 +24,8 @@ from gui.canvas.compatible import Wiring
 from gui.canvas.detail import Detail
 from gui.canvas.hit import Port
 from gui.canvas.naming import input_name
-from gui.plain import show_tip
-from gui.theme import Theme, faded
+from gui.look.plain_text import show_tip
+from gui.look.theme import Theme, faded
 
 if TYPE_CHECKING:
     from gui.canvas.view import GraphView

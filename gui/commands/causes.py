@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from core.protocol.messages import Explanation, Stopped
 from gui.commands.revealing import reveal
-from gui.workspace import Workspace
+from gui.model.workspace import Workspace
 
 
 def is_elsewhere(workspace: Workspace, found: Explanation) -> bool:

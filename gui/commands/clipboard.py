@@ -10,7 +10,7 @@ from core.io.disk.memory_budget import Budget
 from core.io.native import gradstep_file
 from gui.commands.nodes import remove_nodes
 from gui.commands.saying import says_why
-from gui.workspace import Workspace
+from gui.model.workspace import Workspace
 
 MIME = "application/x-gradstep"
 LIMIT = 256 << 20  # bytes of memory that a piece may take: programs put it there, not files

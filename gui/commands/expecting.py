@@ -8,9 +8,9 @@ from core.graph.model import TensorRef
 from core.io.native import gradstep_file
 from core.protocol.framing import Buffer
 from core.protocol.messages import Expect, Expected, Failed, Message
-from gui.counting import counted
-from gui.losses import losses_of
-from gui.workspace import Workspace
+from gui.look.count_text import counted
+from gui.model.loss_choice import losses_of
+from gui.model.workspace import Workspace
 
 FAILED = "exception"  # why a run stopped
 

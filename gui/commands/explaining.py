@@ -7,8 +7,8 @@ from collections.abc import Callable
 from core.graph.model import TensorRef
 from core.protocol.messages import Explanation
 from gui.commands.causes import show_path
-from gui.whys import differentiated
-from gui.workspace import Workspace
+from gui.model.explanations import differentiated
+from gui.model.workspace import Workspace
 
 Then = Callable[[Explanation], None]
 

@@ -11,7 +11,7 @@ from core.graph.model import Edge
 from core.program.trust.code_permission import Permission
 from core.program.trust.code_trust import revoke
 from gui.commands.saying import says_why
-from gui.workspace import Workspace
+from gui.model.workspace import Workspace
 
 
 @says_why

@@ -15,7 +15,7 @@ from core.layers.network_reuse import ends
 from core.ops.declare.table import find
 from core.ops.typing.flatten_loops import closed
 from gui.commands.saying import says_why
-from gui.workspace import Workspace
+from gui.model.workspace import Workspace
 
 Point = tuple[float, float]
 NOWHERE: Mapping[str, Point] = MappingProxyType({})

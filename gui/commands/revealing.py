@@ -9,7 +9,7 @@ from itertools import chain
 from core.graph.model import Edge
 from core.graph.scopes import is_inside, parents
 from core.protocol.messages import StepInfo
-from gui.workspace import Workspace
+from gui.model.workspace import Workspace
 
 
 def reveal(workspace: Workspace, *names: str, edge: Edge | None = None, at: str = "") -> None:

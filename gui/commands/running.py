@@ -11,11 +11,11 @@ import numpy as np
 from core.debug.breaks.breakpoints import Breakpoint
 from core.debug.concurrency.thread_state import Thread
 from core.document import document_edits
-from gui import theme
 from gui.commands.saying import says_why
-from gui.selected import selected_unit
-from gui.settings import settings
-from gui.workspace import Workspace
+from gui.look import theme
+from gui.model.selection import selected_unit
+from gui.model.settings import settings
+from gui.model.workspace import Workspace
 
 
 @says_why

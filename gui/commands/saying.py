@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
 from core.errors import GradstepError
-from gui.workspace import Workspace
+from gui.model.workspace import Workspace
 
 P = ParamSpec("P")
 R = TypeVar("R")

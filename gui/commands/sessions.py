@@ -10,8 +10,8 @@ from core.errors import GradstepError
 from core.protocol.framing import Buffer
 from core.protocol.messages import Failed, ManageSessions, Message, Read, Values
 from gui.commands.saying import says_why
-from gui.values import TensorValue
-from gui.workspace import Workspace
+from gui.model.value_cache import TensorValue
+from gui.model.workspace import Workspace
 
 MOST = 2**40  # elements of a variable: all that there are
 

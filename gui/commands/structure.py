@@ -16,7 +16,7 @@ from core.protocol.messages import (
     Repeats,
 )
 from gui.commands.revealing import reveal
-from gui.workspace import Workspace
+from gui.model.workspace import Workspace
 
 _NAMED = 4  # operations, wires or scopes that are named one by one
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QDialogButtonBox, QWidget
 
-from gui import icons
 from gui.dialogs.dialog import Dialog
-from gui.plain import Label
-from gui.theme import sans
-from gui.workspace import Workspace
+from gui.look import icons
+from gui.look.plain_text import Label
+from gui.look.theme import sans
+from gui.model.workspace import Workspace
 
 CREDITS = (
     "Made with Python, Qt (PySide6, LGPL) and NumPy. Set in Inter and JetBrains Mono (SIL Open "

@@ -17,8 +17,8 @@ from core.layers.block_table import Block
 from gui import commands
 from gui.dialogs.dialog import Dialog, words
 from gui.dialogs.setting_fields import SettingField, field_of, title_of
-from gui.plain import plain
-from gui.workspace import Workspace
+from gui.look.plain_text import plain
+from gui.model.workspace import Workspace
 
 OWN = "none: its own weights"
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
 from core.document.document import CodeItem, CodeKind
 from gui.dialogs.code_view import CodeView
 from gui.dialogs.dialog import Dialog
-from gui.workspace import Workspace
+from gui.model.workspace import Workspace
 
 EXPLAINED = {
     CodeKind.GRADIENT: "The last function, or the one named as above, is called as f(op, grad) "

@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 
 from core.visible_text import visible
-from gui.theme import Theme, mono
+from gui.look.theme import Theme, mono
 
 INDENT = "    "
 _NEWLINE = re.compile("\r\n?")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QComboBox, QFormLayout, QLineEdit, QWidget
 
-from gui import commands, windows
+from gui import commands
 from gui.dialogs.dialog import Dialog
 from gui.dialogs.request import names_in
-from gui.theme import mono
-from gui.workspace import Workspace
+from gui.frame import open_windows
+from gui.look.theme import mono
+from gui.model.workspace import Workspace
 
 
 class CopyValuesDialog(Dialog):
@@ -17,7 +18,9 @@ class CopyValuesDialog(Dialog):
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(workspace, "copy_values_dialog", "Copy values", parent)
         names = [session.name for session in workspace.sessions.found]
-        self._windows = {f"{other.name} (its window)": other for other in windows.others(workspace)}
+        self._windows = {
+            f"{other.name} (its window)": other for other in open_windows.others(workspace)
+        }
         others = [name for name in names if name != workspace.sessions.current]
         first = next(iter([*others, *self._windows, *names]))
         self.source = self._choice("source", "From", [*names, *self._windows], first)

@@ -7,9 +7,9 @@ from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from core.errors import GradstepError
-from gui.plain import Label, plain
-from gui.theme import GRID
-from gui.workspace import Workspace
+from gui.look.plain_text import Label, plain
+from gui.look.theme import GRID
+from gui.model.workspace import Workspace
 
 NATIVE = QKeySequence.SequenceFormat.NativeText
 

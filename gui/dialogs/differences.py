@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QDialogButtonBox, QTreeWidget, QTreeWidgetItem, QW
 
 from core.io.native.diff_sentences import Change, Kind
 from gui.dialogs.dialog import Dialog
-from gui.theme import mono, sans
-from gui.workspace import Workspace
+from gui.look.theme import mono, sans
+from gui.model.workspace import Workspace
 
 SIGNS = {Kind.ADDED: "+", Kind.REMOVED: "−", Kind.CHANGED: "~"}
 HEADINGS = {

@@ -20,14 +20,14 @@ from PySide6.QtWidgets import (
 
 from core.errors import GradstepError
 from core.host.machine_report import Finding, as_text, examine
-from gui.background import Background
 from gui.dialogs.about import version
 from gui.dialogs.dialog import Dialog, words
+from gui.look.plain_text import Label
+from gui.look.theme import GRID, mono, sans
+from gui.model.background_work import Background
+from gui.model.workspace import Workspace
 from gui.panels.labels import Wrapped
 from gui.panels.scrolling import scrolled
-from gui.plain import Label
-from gui.theme import GRID, mono, sans
-from gui.workspace import Workspace
 
 NAMES = 144  # pixels; the longest that a name takes before it is wrapped
 COPIED = 1500  # milliseconds that a button says so

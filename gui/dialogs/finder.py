@@ -21,8 +21,8 @@ from PySide6.QtWidgets import (
 
 from core.visible_text import visible
 from gui.canvas.fuzzy import Searched, ranked
-from gui.plain import Label, plain
-from gui.theme import GRID, SMALL, Theme, mono, sans
+from gui.look.plain_text import Label, plain
+from gui.look.theme import GRID, SMALL, Theme, mono, sans
 
 ROW, ROWS = 28, 11  # pixels, and how many are seen at once
 WIDTH = 560

@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QWidget
 from core.document.document import CodeItem, CodeKind
 from core.document.requested_functions import Asked, missing_code
 from gui import commands
-from gui.action import selected_operation
 from gui.dialogs.code import NO_CHOICE, CodeDialog
 from gui.dialogs.finder import Entry, Finder
-from gui.workspace import Workspace
+from gui.frame.action_record import selected_operation
+from gui.model.workspace import Workspace
 
 
 def edit_code(workspace: Workspace, name: str, window: QWidget) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from core.io.disk.memory_budget import DEFAULT, OverBudgetError, in_words
 from gui.dialogs.dialog import Dialog
-from gui.workspace import Workspace
+from gui.model.workspace import Workspace
 
 WIDTH = 440
 

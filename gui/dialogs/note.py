@@ -6,8 +6,8 @@ from PySide6.QtWidgets import QFormLayout, QLineEdit, QPlainTextEdit, QWidget
 
 from gui import commands
 from gui.dialogs.dialog import Dialog
-from gui.theme import GRID
-from gui.workspace import Workspace
+from gui.look.theme import GRID
+from gui.model.workspace import Workspace
 
 MARKS = "**strong**, `code`, - lists, | tables |. A `name` of a node becomes a link to it."
 

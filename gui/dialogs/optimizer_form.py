@@ -13,8 +13,8 @@ from core.graph.model import TensorRef
 from core.train.optimizers import OPTIMIZERS, complete, is_flag
 from gui.dialogs.dialog import words
 from gui.dialogs.request import names_in
-from gui.plain import plain
-from gui.theme import mono
+from gui.look.plain_text import plain
+from gui.look.theme import mono
 
 _TIPS = {
     "of": "What it minimizes; empty for what Graph > Differentiate says",

@@ -13,8 +13,8 @@ from core.errors import GradstepError
 from gui import commands
 from gui.dialogs.dialog import Dialog
 from gui.dialogs.optimizer_form import OptimizerForm
-from gui.theme import GRID
-from gui.workspace import Workspace
+from gui.look.theme import GRID
+from gui.model.workspace import Workspace
 
 FIRST = Optimizer("Adam", {"learning_rate": 0.001})
 

@@ -10,7 +10,7 @@ from core.graph.model import Graph, Operation
 from gui import commands
 from gui.dialogs.code import CodeDialog
 from gui.dialogs.dialog import Dialog
-from gui.workspace import Workspace
+from gui.model.workspace import Workspace
 
 NEW = "New function…"
 BORROWED = ("Identity", "StopGradient", "Relu", "Tanh", "Sigmoid")

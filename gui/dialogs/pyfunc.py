@@ -12,7 +12,7 @@ from core.graph.model import Operation, TensorRef
 from gui import commands
 from gui.dialogs.dialog import Dialog
 from gui.dialogs.override import upstream_candidates
-from gui.workspace import Workspace
+from gui.model.workspace import Workspace
 
 
 class PyFuncDialog(Dialog):

@@ -12,8 +12,8 @@ from core.graph.model import Operation
 from core.ops.build.variable import is_trainable
 from gui import commands
 from gui.dialogs.dialog import Dialog
-from gui.plain import plain
-from gui.workspace import Workspace
+from gui.look.plain_text import plain
+from gui.model.workspace import Workspace
 
 ONES = "-"  # in place of a name, as on the command line
 

@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QWidget
 
 from core.layers.block_settings import Setting
-from gui.plain import plain
+from gui.look.plain_text import plain
 
 
 @dataclass(frozen=True)

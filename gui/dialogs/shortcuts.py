@@ -5,13 +5,13 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QScrollArea, QWidget
 
-from gui.action import Action, shown_key
-from gui.actions import ACTIONS
 from gui.dialogs.dialog import Dialog
-from gui.menus import MENUS
-from gui.plain import Label, plain
-from gui.theme import GRID, mono, sans
-from gui.workspace import Workspace
+from gui.frame.action_record import Action, shown_key
+from gui.frame.action_table import ACTIONS
+from gui.frame.menus import MENUS
+from gui.look.plain_text import Label, plain
+from gui.look.theme import GRID, mono, sans
+from gui.model.workspace import Workspace
 
 COLUMNS = 2
 LINE = 18  # pixels, height of each

@@ -12,9 +12,9 @@ from core.program.trust.code_permission import Permission
 from gui import commands
 from gui.dialogs.code_view import CodeView
 from gui.dialogs.dialog import Dialog
-from gui.plain import Label
-from gui.theme import sans
-from gui.workspace import Workspace
+from gui.look.plain_text import Label
+from gui.look.theme import sans
+from gui.model.workspace import Workspace
 
 CONFINED = "Run it without network and files"
 FULL = "Run it with your rights"

@@ -14,9 +14,9 @@ from core.program.trust.code_permission import Permission
 from core.program.trust.trust_store import Decision
 from gui import commands
 from gui.dialogs.dialog import Dialog, words
+from gui.model.workspace import Workspace
 from gui.panels.cells import Cell, CellModel
 from gui.panels.tables import FlatTable
-from gui.workspace import Workspace
 
 NONE = "There is none. The Python of the examples, as they came, always runs."
 SOME = (

@@ -7,7 +7,7 @@ from enum import Enum
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QMessageBox, QWidget
 
-from gui.plain import MessageBox
+from gui.look.plain_text import MessageBox
 
 
 class Answer(Enum):

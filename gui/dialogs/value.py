@@ -13,9 +13,9 @@ from core.graph.model import Constant, Operation
 from gui import commands
 from gui.dialogs.code_view import CodeView
 from gui.dialogs.dialog import Dialog
-from gui.plain import Label
-from gui.theme import mono
-from gui.workspace import Workspace
+from gui.look.plain_text import Label
+from gui.look.theme import mono
+from gui.model.workspace import Workspace
 
 SHOWN = 4096  # elements; larger values are replaced, not edited
 

@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
 
 from core.errors import GradstepError
 from core.graph.dtypes import DType
+from gui.look.theme import mono
 from gui.panels.attr_text import attr_text, read_attr
 from gui.panels.check import Check
 from gui.panels.labels import ThemeSource
-from gui.theme import mono
 
 Change = Callable[[Any], object]  # False: the value was refused
 Complain = Callable[[GradstepError], None]

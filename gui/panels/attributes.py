@@ -16,12 +16,12 @@ from core.ops.declare.table import OpDef, find
 from core.ops.typing.inference import is_unknown
 from gui import commands
 from gui.dialogs.value import current_value, declared_type
+from gui.look.theme import mono
+from gui.model.workspace import Workspace
 from gui.panels.attr_editors import attr_editor, text_editor
 from gui.panels.attr_text import EDITABLE, array_text, attr_text, items_like, read_array
 from gui.panels.fact_rows import FactRows, line_of
 from gui.panels.labels import Link, Text
-from gui.theme import mono
-from gui.workspace import Workspace
 
 _VALUED = {"Placeholder": "Fed", "VariableV2": "Initial", "VarHandleOp": "Initial"}
 

@@ -11,10 +11,10 @@ from core.document.requests import whole_request
 from core.graph.model import TensorRef
 from core.protocol.messages import Explanation
 from gui import commands
+from gui.look.theme import GRID, Theme, mono
+from gui.model.explanations import differentiated, state_of
+from gui.model.workspace import Workspace
 from gui.panels.labels import Link, SectionHeader, Text, Wrapped
-from gui.theme import GRID, Theme, mono
-from gui.whys import differentiated, state_of
-from gui.workspace import Workspace
 
 MOST = 12  # lines; a broken network can have hundreds
 _ORDER = ("none", "nan", "inf", "zero")

@@ -12,13 +12,13 @@ from PySide6.QtWidgets import QHBoxLayout
 
 from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gui import commands
+from gui.look.plain_text import add_row
+from gui.look.theme import GRID
+from gui.model.workspace import Workspace
 from gui.panels.cells import Cell, CellModel, Index
 from gui.panels.labels import Wrapped
 from gui.panels.panel import Panel, add_and_delete
 from gui.panels.tables import FlatTable
-from gui.plain import add_row
-from gui.theme import GRID
-from gui.workspace import Workspace
 
 _TARGET, _KIND, _CONDITION, _HITS = range(4)
 _WHAT = {

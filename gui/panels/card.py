@@ -8,10 +8,10 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from gui.look.theme import BODY, GRID, mix, sans
 from gui.panels import painting
 from gui.panels.flow_layout import FlowLayout
 from gui.panels.labels import Link, Text, ThemeSource, Wrapped
-from gui.theme import BODY, GRID, mix, sans
 
 LinkSpec = tuple[str, str, Callable[[], None]]  # text, object name, what it does
 

@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
 from core.visible_text import visible
-from gui.plain import plain
+from gui.look.plain_text import plain
 
 Index = QModelIndex | QPersistentModelIndex
 CellRole = Qt.ItemDataRole.UserRole + 1

@@ -6,10 +6,10 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QCheckBox, QSizePolicy
 
+from gui.look.plain_text import Worded
+from gui.look.theme import sans
 from gui.panels import painting
 from gui.panels.labels import ThemeSource
-from gui.plain import Worded
-from gui.theme import sans
 
 _BOX = 22  # the box and the gap after it
 

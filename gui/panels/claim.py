@@ -6,10 +6,10 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
+from gui.look.theme import BODY, GRID, mix, sans
 from gui.panels import painting
 from gui.panels.labels import Text, ThemeSource
 from gui.panels.marked_text import IsName, MarkedText
-from gui.theme import BODY, GRID, mix, sans
 
 NARROW = 280  # pixels; below that one stands over the other
 MARK = 12  # pixels

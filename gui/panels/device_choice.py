@@ -8,8 +8,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QMenu, QPushButton
 
 from core.protocol.messages import DeviceInfo
+from gui.look.plain_text import plain
 from gui.panels.diff_model import device_label
-from gui.plain import plain
 
 _GROUPS = (("gpu", "measured here"), ("cpu", "this processor"), ("emulated", "emulated by rule"))
 ACTION = "device_diff.device."

@@ -6,13 +6,13 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton
 
 from core.protocol.messages import Comparison
 from gui import commands
+from gui.look.theme import GRID
+from gui.model.workspace import Workspace
 from gui.panels.device_choice import DeviceChoice
 from gui.panels.diff_model import DiffModel, device_label
 from gui.panels.labels import Text, Wrapped
 from gui.panels.panel import Panel
 from gui.panels.tables import FlatTable
-from gui.theme import GRID
-from gui.workspace import Workspace
 
 _WIDTHS = (32, 160, 128, 80, 216)
 _DEVICE, _ERROR = 200, 80

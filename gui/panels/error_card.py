@@ -11,12 +11,12 @@ from core.graph.problems import UNFINISHED
 from core.ops.typing.missing_inputs import Waiting
 from core.protocol.messages import ErrorInfo
 from gui import commands
+from gui.look.theme import GRID, mono
+from gui.model.workspace import Workspace
 from gui.panels.card import Card, LinkSpec
 from gui.panels.labels import Text
 from gui.panels.looked_at import blamed_tensor, error_at
 from gui.panels.tiles import HeatTiles
-from gui.theme import GRID, mono
-from gui.workspace import Workspace
 
 
 class ErrorCard(QWidget):

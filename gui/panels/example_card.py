@@ -20,10 +20,10 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
 from core.program.trust.example_index import EXAMPLES, Entry
+from gui.look.plain_text import Worded, plain
+from gui.look.theme import BODY, GRID, SMALL, Theme, faded, mix, mono, sans
 from gui.panels.claim import MARK, paint_mark
 from gui.panels.labels import ThemeSource
-from gui.plain import Worded, plain
-from gui.theme import BODY, GRID, SMALL, Theme, faded, mix, mono, sans
 
 PICTURE = QSize(272, 152)
 TEXT_HEIGHT = 64
@@ -214,7 +214,7 @@ def shipped_picture(name: str, theme: Theme) -> QPixmap | None:
 def _drawn(path: Path, theme: Theme, ratio: float) -> QPixmap:
     from core.errors import GradstepError
     from core.io.open_document import read
-    from gui.thumbnails import thumbnail
+    from gui.canvas.thumbnails import thumbnail
 
     try:
         return thumbnail(read(path), PICTURE, theme, ratio)

@@ -12,12 +12,12 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from core.document.expectation import Expectation, ExpectationKind, Variation
 from core.protocol.messages import CheckedExpectation
 from gui import commands
+from gui.look.plain_text import plain
+from gui.look.theme import GRID
+from gui.model.workspace import Workspace
 from gui.panels.claim import MARK, paint_mark
 from gui.panels.labels import Link, SectionHeader, ThemeSource, Wrapped
 from gui.panels.marked_text import IsName, MarkedText
-from gui.plain import plain
-from gui.theme import GRID
-from gui.workspace import Workspace
 
 MOST = 120  # characters of what came
 

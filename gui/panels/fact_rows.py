@@ -12,10 +12,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gui.look.plain_text import plain
+from gui.look.theme import GRID, sans
 from gui.panels.flow_layout import FlowLayout
 from gui.panels.labels import Text, ThemeSource, Wrapped
-from gui.plain import plain
-from gui.theme import GRID, sans
 
 _CAPTION = (80, 144)  # pixels; a longer caption is cut
 

@@ -6,8 +6,8 @@ from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QFontMetrics, QPainter
 from PySide6.QtWidgets import QHeaderView
 
+from gui.look.theme import SMALL, mono, sans
 from gui.panels.labels import ThemeSource
-from gui.theme import SMALL, mono, sans
 
 HEIGHT = 24
 MARGIN = 12

@@ -10,16 +10,17 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from core.document.requests import every_request
 from core.graph.model import Operation, TensorRef
 from core.protocol.messages import ProgramInfo, StepInfo
-from gui import change, numbers
-from gui.last_step import last_step
-from gui.losses import losses_of, show_loss
+from gui.look import number_text
+from gui.look.theme import GRID
+from gui.model import variable_change
+from gui.model.last_step import last_step
+from gui.model.loss_choice import losses_of, show_loss
+from gui.model.value_cache import TensorValue
+from gui.model.workspace import Workspace
 from gui.panels.labels import Link, SectionHeader, Wrapped
 from gui.panels.looked_at import marked_indexes
 from gui.panels.substitution import formula, with_numbers
 from gui.panels.tiles import HeatTiles
-from gui.theme import GRID
-from gui.values import TensorValue
-from gui.workspace import Workspace
 
 _ROOM = 64  # characters of what a few elements were, or are
 
@@ -54,7 +55,7 @@ class Flow(QWidget):
         self.tiles.setVisible(known)
         if value is not None and known:
             self.tiles.show_head(value.head, value.shape, marked)
-            note = "  ".join(filter(None, (note, *numbers.wrong(value.stats))))
+            note = "  ".join(filter(None, (note, *number_text.wrong(value.stats))))
         self.tiles.setAccessibleName(title)
         self.note.setText(note if known or value is None else _absent(value, note))
         self.note.setVisible(bool(self.note.text()))
@@ -92,7 +93,7 @@ class ChangeFlow(Flow):
     def show_change(self, value: TensorValue | None) -> None:
         """Differences as tiles, and of a few elements what they were and are; hidden for whatever
         no step of this run has written."""
-        changed = change.of(value)
+        changed = variable_change.of(value)
         if value is None or value.update is None or changed is None:
             self.hide()
             return
@@ -105,7 +106,9 @@ class ChangeFlow(Flow):
             delta = value.head.astype(np.float64) - value.update.before.astype(np.float64)
             self.tiles.show_head(delta, value.shape, texts=changed.delta)
         self.tiles.setAccessibleName(self.tr("Change"))
-        before, after = (change.inline(t, value, _ROOM) for t in (changed.before, changed.after))
+        before, after = (
+            variable_change.inline(t, value, _ROOM) for t in (changed.before, changed.after)
+        )
         arrow = f"{before} → {after}" if before and after else ""
         self.note.setText("\n".join(filter(None, (arrow, changed.size))))
         self.note.show()

@@ -11,10 +11,10 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QScrollArea, QVBoxLayout, QWidget
 
 from core.program.trust.example_index import Entry
+from gui.look.plain_text import Label
+from gui.look.theme import GRID, sans
 from gui.panels.example_card import PICTURE, Card
 from gui.panels.labels import ThemeSource
-from gui.plain import Label
-from gui.theme import GRID, sans
 
 GAP = 2 * GRID
 COLUMNS = 4  # at most

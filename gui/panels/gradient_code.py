@@ -11,11 +11,11 @@ from core.document.requested_functions import missing_code
 from core.graph.model import Operation
 from core.program.trust.code_permission import Permission
 from gui.dialogs.code_view import CodeView
+from gui.look.theme import GRID, Theme, mono
+from gui.model.workspace import Workspace
 from gui.panels.fact_rows import drop_all, line_of
 from gui.panels.gradient_menu import gradient_in_force
 from gui.panels.labels import Link, SectionHeader
-from gui.theme import GRID, Theme, mono
-from gui.workspace import Workspace
 
 _MOST_LINES = 16
 

@@ -18,8 +18,8 @@ from core.graph.model import PYTHON_OPS, Operation
 from core.graph.scopes import parents
 from core.ops.declare.table import all_ops
 from gui import commands
-from gui.plain import add_row, plain, unmarked
-from gui.workspace import Workspace
+from gui.look.plain_text import add_row, plain, unmarked
+from gui.model.workspace import Workspace
 
 
 def gradient_in_force(document: Document, op: Operation) -> tuple[str, bool]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from core.protocol.messages import GradientRow
-from gui import numbers
+from gui.look import number_text
 from gui.panels.cells import Cell, CellModel
 from gui.panels.node_verdict import MARKS
 
@@ -52,7 +52,7 @@ class GradientModel(CellModel):
 
 def digits(value: float) -> str:
     """A gradient's element with four decimals, or an exponent where that says nothing."""
-    return numbers.elements(np.array([value]), _DIGITS)[0]
+    return number_text.elements(np.array([value]), _DIGITS)[0]
 
 
 def _verdict(item: GradientRow) -> Cell:

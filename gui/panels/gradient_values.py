@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from core.document.requests import whole_request
 from core.graph.model import TensorRef
-from gui import numbers
+from gui.look import number_text
+from gui.model.value_cache import TensorValue
+from gui.model.workspace import Workspace
 from gui.panels.cells import Cell, CellModel
 from gui.panels.tables import FlatTable
-from gui.values import TensorValue
-from gui.workspace import Workspace
 
 NAME, VALUE, NORM = range(3)
 _ROOM = 24  # characters of a value
@@ -58,8 +58,8 @@ class GradientValues(CellModel):
 
 
 def _value(found: TensorValue) -> Cell:
-    tone = "problem" if numbers.is_wrong(found) else "backward"
-    return Cell(numbers.brief(found, _ROOM), tone, code=True)
+    tone = "problem" if number_text.is_wrong(found) else "backward"
+    return Cell(number_text.brief(found, _ROOM), tone, code=True)
 
 
 def _norm(found: TensorValue) -> Cell:

@@ -7,15 +7,15 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout
 from core.document.requests import every_request
 from core.protocol.messages import NodeCheck
 from gui import commands
+from gui.look.plain_text import plain
+from gui.look.theme import GRID
+from gui.model.workspace import Workspace
 from gui.panels.bad_gradients import BadGradients
 from gui.panels.gradient_model import GradientModel
 from gui.panels.gradient_values import GradientValues, gradient_values
 from gui.panels.labels import Link, Wrapped
 from gui.panels.panel import Panel
 from gui.panels.tables import FlatTable
-from gui.plain import plain
-from gui.theme import GRID
-from gui.workspace import Workspace
 
 
 class GradientsPanel(Panel):

@@ -8,8 +8,8 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QSizePolicy, QVBoxLayout, QWidget
 
+from gui.look.theme import GRID, SMALL, sans
 from gui.panels.labels import ThemeSource
-from gui.theme import GRID, SMALL, sans
 
 
 class GroupList(QWidget):

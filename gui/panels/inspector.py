@@ -8,6 +8,8 @@ from PySide6.QtWidgets import QLineEdit, QScrollArea, QVBoxLayout, QWidget
 from core.graph.model import Edge, Operation
 from core.ops.declare.table import find
 from core.protocol.messages import StepInfo
+from gui.look.theme import GRID
+from gui.model.workspace import Workspace
 from gui.panels.attributes import Attributes
 from gui.panels.error_card import ErrorCard
 from gui.panels.flowing import ChangeFlow, GradientFlow, ValueFlow
@@ -22,8 +24,6 @@ from gui.panels.reasons import Reasons
 from gui.panels.scrolling import scrolled
 from gui.panels.step_facts import StepFacts
 from gui.panels.wire_facts import WireFacts
-from gui.theme import GRID
-from gui.workspace import Workspace
 
 _VALUES = ("inspector.attr.value", "inspector.value")  # of a constant, and of what is fed or begins
 

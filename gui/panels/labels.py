@@ -10,9 +10,9 @@ from PySide6.QtGui import QEnterEvent, QFont, QFontMetrics, QPainter, QPaintEven
 from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QWidget
 
 from core.visible_text import visible
+from gui.look.plain_text import Label, Worded, plain
+from gui.look.theme import BODY, GRID, Theme, mono, sans
 from gui.panels import painting
-from gui.plain import Label, Worded, plain
-from gui.theme import BODY, GRID, Theme, mono, sans
 
 ThemeSource = Callable[[], Theme]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.graph.model import Graph, TensorRef
 from core.ops.declare.table import find
 from core.protocol.messages import ErrorInfo
-from gui.workspace import Workspace
+from gui.model.workspace import Workspace
 
 
 def looked_at(workspace: Workspace) -> str | None:

@@ -22,9 +22,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QLabel
 
 from core.visible_text import visible
+from gui.look.theme import BODY, GRID, Theme, mix, mono, sans
 from gui.panels import painting
 from gui.panels.labels import BREAK, ThemeSource
-from gui.theme import BODY, GRID, Theme, mix, mono, sans
 
 IsName = Callable[[str], bool]
 _MARKDOWN = QTextDocument.MarkdownFeature

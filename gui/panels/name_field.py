@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QLineEdit
 from core.errors import GradstepError
 from gui import commands
 from gui.dialogs.dialog import words
-from gui.theme import mono
-from gui.workspace import Workspace
+from gui.look.theme import mono
+from gui.model.workspace import Workspace
 
 
 class NameField(QLineEdit):

@@ -10,14 +10,14 @@ from core.ops.declare.table import OpDef, find
 from core.ops.typing.flatten_loops import closed
 from core.ops.typing.tensor_types import outputs_of
 from gui import commands
+from gui.look.plain_text import plain
+from gui.look.theme import mono
+from gui.model.workspace import Workspace
 from gui.panels.check import Check
 from gui.panels.fact_rows import FactRows, column_of, flow_of, line_of
 from gui.panels.gradient_menu import fill_gradient_menu, gradient_in_force
 from gui.panels.labels import Link, Text, Wrapped
 from gui.panels.name_field import NameField
-from gui.plain import plain
-from gui.theme import mono
-from gui.workspace import Workspace
 
 
 class NodeFacts(FactRows):

@@ -7,10 +7,10 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from core.graph.model import Operation, TensorRef
 from core.protocol.messages import CheckedTensor, NodeCheck
 from gui import commands
+from gui.look.theme import GRID
+from gui.model.workspace import Workspace
 from gui.panels.fact_rows import FactRows
 from gui.panels.labels import Link, SectionHeader, Wrapped
-from gui.theme import GRID
-from gui.workspace import Workspace
 
 # Verdict -> the mark before it and its colour, in words a theme knows.
 MARKS = {

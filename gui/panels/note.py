@@ -6,14 +6,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from gui import commands
+from gui.look.theme import GRID
+from gui.model.workspace import Workspace
 from gui.panels.claim import Claim
 from gui.panels.expectations import ExpectationList
 from gui.panels.labels import Link
 from gui.panels.marked_text import MarkedText
 from gui.panels.panel import Panel
 from gui.panels.scrolling import scrolled
-from gui.theme import GRID
-from gui.workspace import Workspace
 
 NOTHING = "A note says what a document is about and what to look at in it. Edit > Note… writes one."
 

@@ -7,12 +7,12 @@ from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QLineEdit
 
 from gui import commands
+from gui.look.theme import GRID
+from gui.model.workspace import Workspace
 from gui.panels.outline_rows import outline_rows
 from gui.panels.panel import Panel, search_row
 from gui.panels.row_tree import Row
 from gui.panels.row_view import RowTree
-from gui.theme import GRID
-from gui.workspace import Workspace
 
 SOON = 20  # milliseconds after an edit: the canvas is painted first
 

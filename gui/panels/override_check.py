@@ -6,12 +6,12 @@ from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from core.protocol.messages import NodeCheck
 from gui import commands
+from gui.look.theme import GRID
+from gui.model.workspace import Workspace
 from gui.panels.card import Card
 from gui.panels.gradient_menu import gradient_in_force
 from gui.panels.gradient_model import GradientModel
 from gui.panels.tables import ROW_HEIGHT, FlatTable
-from gui.theme import GRID
-from gui.workspace import Workspace
 
 _MOST_ROWS = 8
 

@@ -13,11 +13,11 @@ from core.ops.declare.op_subjects import catalogue, family_title, subject_title
 from core.ops.declare.op_successors import SUCCESSORS, names_of
 from core.ops.declare.table import OpDef, all_ops
 from gui.canvas.fuzzy import FAR, Searched, score
+from gui.look.theme import GRID
+from gui.model.workspace import Workspace
 from gui.panels.panel import Panel, search_row
 from gui.panels.row_tree import Row
 from gui.panels.row_view import RowTree
-from gui.theme import GRID
-from gui.workspace import Workspace
 
 _COMMAND = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
 

@@ -14,11 +14,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gui.look.theme import GRID, Theme
 from gui.panels.labels import Wrapped
-from gui.theme import GRID, Theme
 
 if TYPE_CHECKING:
-    from gui.workspace import Workspace
+    from gui.model.workspace import Workspace
 
 
 class Panel(QWidget):

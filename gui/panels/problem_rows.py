@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from core.graph.problems import UNFINISHED, Problem
 from core.protocol.messages import BrokenNumbers, ErrorInfo, GradientTable, ProblemInfo, ProgramInfo
+from gui.model.explanations import Question, differentiated
+from gui.model.workspace import Workspace
 from gui.panels.bad_gradients import bad_gradients
-from gui.whys import Question, differentiated
-from gui.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)

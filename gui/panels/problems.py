@@ -14,13 +14,13 @@ from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewIt
 
 from core.visible_text import visible
 from gui import commands
+from gui.look.theme import BODY, GRID, sans
+from gui.model.explanations import Whys
+from gui.model.workspace import Workspace
 from gui.panels import painting
 from gui.panels.cells import Index
 from gui.panels.panel import Panel
 from gui.panels.problem_rows import ProblemRow, current_problems
-from gui.theme import BODY, GRID, sans
-from gui.whys import Whys
-from gui.workspace import Workspace
 
 BAD = ("nan", "inf", "zero")
 _RowRole = Qt.ItemDataRole.UserRole

@@ -7,7 +7,11 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QSplitter, QStackedWidget
 
 from gui import commands
-from gui.costs import Cost, total, tree
+from gui.frame.toolbar import device_words
+from gui.look.theme import GRID
+from gui.model.cost_tree import Cost, total, tree
+from gui.model.profiler import Measured
+from gui.model.workspace import Workspace
 from gui.panels.labels import Wrapped
 from gui.panels.panel import Panel
 from gui.panels.profile_head import ProfileHead, failure_words
@@ -15,10 +19,6 @@ from gui.panels.profile_icicle import Icicle
 from gui.panels.profile_model import CostModel
 from gui.panels.profile_passes import Passes
 from gui.panels.profile_table import CostTable
-from gui.profiler import Measured
-from gui.theme import GRID
-from gui.toolbar import device_words
-from gui.workspace import Workspace
 
 NARROW = 720  # pixels; below, table and icicle stand above each other
 SHARES = (640, 480)  # of table and icicle in what room there is

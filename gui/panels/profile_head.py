@@ -16,16 +16,16 @@ from PySide6.QtWidgets import (
 
 from core.protocol.messages import ErrorInfo
 from gui import commands
-from gui.action import shown_key
-from gui.actions import BY_ID
-from gui.numbers import byte_size, duration
+from gui.frame.action_record import shown_key
+from gui.frame.action_table import BY_ID
+from gui.frame.toolbar import device_words
+from gui.look.number_text import byte_size, duration
+from gui.look.pill import Pill
+from gui.look.plain_text import plain
+from gui.look.theme import GRID
+from gui.model.profiler import BYTES, FAST, RECORDED, TIME, Measured
+from gui.model.workspace import Workspace
 from gui.panels.labels import Text
-from gui.pill import Pill
-from gui.plain import plain
-from gui.profiler import BYTES, FAST, RECORDED, TIME, Measured
-from gui.theme import GRID
-from gui.toolbar import device_words
-from gui.workspace import Workspace
 
 GROUPINGS = ("scope", "flat", "phase", "type")
 NARROW = 840  # pixels; below, the line is broken in three

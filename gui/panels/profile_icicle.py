@@ -19,13 +19,13 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from core.visible_text import visible
-from gui.costs import Cost, total
-from gui.numbers import byte_size, duration
+from gui.look.number_text import byte_size, duration
+from gui.look.plain_text import show_tip
+from gui.look.theme import GRID, SMALL, mix, sans
+from gui.model.cost_tree import Cost, total
 from gui.panels import painting
 from gui.panels.labels import ThemeSource
 from gui.panels.profile_tiles import Tile, lay_out, path_to
-from gui.plain import show_tip
-from gui.theme import GRID, SMALL, mix, sans
 
 ROW = 24
 _MARGIN = GRID

@@ -8,12 +8,12 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QSplitter, QVBoxLayout, QWidget
 
 from core.protocol.messages import PassInfo
-from gui.counting import counted
+from gui.look.count_text import counted
+from gui.look.theme import GRID
 from gui.panels.cells import Cell, CellModel, Index
 from gui.panels.check import Check
 from gui.panels.labels import ThemeSource, Wrapped
 from gui.panels.tables import FlatTable
-from gui.theme import GRID
 
 NAME, STEPS, BITS = range(3)
 SHARES = (480, 640)  # of the passes and of what is said about one

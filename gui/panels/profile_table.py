@@ -16,7 +16,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QStyleOptionViewItem, QTreeView
 
-from gui.costs import Cost
+from gui.look.theme import SMALL, mix, sans
+from gui.model.cost_tree import Cost
 from gui.panels import painting
 from gui.panels.cells import CellRole, Index
 from gui.panels.flat_header import HEIGHT, MARGIN, FlatHeader
@@ -35,7 +36,6 @@ from gui.panels.profile_model import (
     CostModel,
 )
 from gui.panels.tables import ROW_HEIGHT, CellDelegate, paint_text
-from gui.theme import SMALL, mix, sans
 
 WIDTHS = {TYPE: 104, PHASE: 80, SECONDS: 88, SHARE: 56, CALLS: 56, MADE: 96, KERNEL: 80}
 BAR = 64  # more, for the bars of the measured column

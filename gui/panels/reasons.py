@@ -7,11 +7,11 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from core.graph.model import Operation, TensorRef
 from core.protocol.messages import Explanation
 from gui import commands
+from gui.look.theme import GRID
+from gui.model.explanations import differentiated, state_of
+from gui.model.value_cache import TensorValue
+from gui.model.workspace import Workspace
 from gui.panels.card import Card, LinkSpec
-from gui.theme import GRID
-from gui.values import TensorValue
-from gui.whys import differentiated, state_of
-from gui.workspace import Workspace
 
 _TONES = {"nan": "problem", "inf": "problem", "zero": "muted"}
 

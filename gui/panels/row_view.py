@@ -23,10 +23,10 @@ from PySide6.QtWidgets import (
 )
 
 from core.visible_text import visible
+from gui.look.theme import Theme, mono, sans
 from gui.panels import painting
 from gui.panels.labels import ThemeSource
 from gui.panels.row_tree import Index, Row, RowRole, RowTreeModel
-from gui.theme import Theme, mono, sans
 
 ROW_HEIGHT = 24
 _MARGIN = 12

@@ -9,10 +9,10 @@ from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from gui.counting import counted
+from gui.look.count_text import counted
+from gui.look.theme import SMALL, mix, sans
 from gui.panels.labels import ThemeSource
 from gui.panels.timeline_rows import Rows
-from gui.theme import SMALL, mix, sans
 
 _LEFT, _RIGHT = 64, 16
 _TOP, _BAR, _PITCH = 8, 14, 24

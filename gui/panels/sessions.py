@@ -7,11 +7,11 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QTab
 
 from core.protocol.messages import SessionInfo
 from gui import commands
+from gui.look.theme import GRID
+from gui.model.workspace import Workspace
 from gui.panels.cells import Cell, CellModel
 from gui.panels.panel import Panel
 from gui.panels.tables import FlatTable
-from gui.theme import GRID
-from gui.workspace import Workspace
 
 _NAME, _VALUE = 200, 184  # pixels, of the columns
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from core.protocol.messages import StepInfo
 from gui import commands
+from gui.look.theme import mono
+from gui.model.workspace import Workspace
 from gui.panels.fact_rows import FactRows, line_of
 from gui.panels.labels import Link, Text, Wrapped
-from gui.theme import mono
-from gui.workspace import Workspace
 
 
 class StepFacts(FactRows):

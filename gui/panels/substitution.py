@@ -8,8 +8,8 @@ import numpy as np
 
 from core.ops.declare.table import find
 from core.protocol.messages import StepInfo
-from gui.values import TensorValue
-from gui.workspace import Workspace
+from gui.model.value_cache import TensorValue
+from gui.model.workspace import Workspace
 
 _MOST = 4  # elements of one tensor; more would bury the formula
 

@@ -15,11 +15,11 @@ from PySide6.QtWidgets import (
 )
 
 from core.visible_text import visible
+from gui.look.theme import BODY, Theme, mono, sans
 from gui.panels import painting
 from gui.panels.cells import Cell, CellRole, Index
 from gui.panels.flat_header import MARGIN, FlatHeader
 from gui.panels.labels import ThemeSource
-from gui.theme import BODY, Theme, mono, sans
 
 ROW_HEIGHT = 24
 _NO_CORNER = "QTableCornerButton::section { background: transparent; border: none; }"

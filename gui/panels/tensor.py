@@ -13,16 +13,17 @@ from PySide6.QtWidgets import (
 
 from core.graph.model import TensorRef
 from core.ops.typing.tensor_types import outputs_of
-from gui import change, numbers
+from gui.look import number_text
+from gui.look.theme import GRID, mono
+from gui.model import variable_change
+from gui.model.value_cache import TensorValue
+from gui.model.workspace import Workspace
 from gui.panels.labels import Text
 from gui.panels.looked_at import looked_at, marked_indexes
 from gui.panels.panel import Panel
 from gui.panels.slicer import Slicer
 from gui.panels.tables import FlatTable
 from gui.panels.tensor_model import TensorModel
-from gui.theme import GRID, mono
-from gui.values import TensorValue
-from gui.workspace import Workspace
 
 _COLUMN = 96
 
@@ -158,10 +159,10 @@ def facts(value: TensorValue | None) -> str:
             ("mean", stats.mean),
             ("norm", stats.norm),
         )
-        parts += [f"{name} {numbers.scalar(float(x))}" for name, x in named if x is not None]
-        parts += numbers.wrong(stats)
+        parts += [f"{name} {number_text.scalar(float(x))}" for name, x in named if x is not None]
+        parts += number_text.wrong(stats)
         parts += [f"{stats.zeros} zero{'s' if stats.zeros > 1 else ''}"] if stats.zeros else []
-    changed = change.of(value)
+    changed = variable_change.of(value)
     parts += [f"changed in this run: {changed.size}"] if changed is not None else []
     return "  ".join(parts)
 

@@ -12,10 +12,10 @@ from PySide6.QtCore import QModelIndex, Qt
 from core.protocol.framing import Buffer
 from core.protocol.messages import Message, Read, Values
 from core.protocol.tensor_bytes import unpack
-from gui import numbers
+from gui.look import number_text
+from gui.model.value_cache import TensorValue
 from gui.panels.cells import Cell, CellModel, Index
 from gui.panels.slicing import Slice, first_slice
-from gui.values import TensorValue
 
 PAGE = 1024  # elements of one read
 _KEPT = 64  # pages
@@ -79,10 +79,10 @@ class TensorModel(CellModel):
         where = f"[{', '.join(map(str, index))}]"
         if value is None:
             return Cell("…", "faint", code=True, right=True, tip=where)
-        wrong = isinstance(value, float | np.floating) and bool(numbers.not_finite(value))
+        wrong = isinstance(value, float | np.floating) and bool(number_text.not_finite(value))
         marked = index in self.marked
         return Cell(
-            numbers.scalar(value),
+            number_text.scalar(value),
             "problem" if wrong or marked else self._tone,
             code=True,
             strong=marked,

@@ -10,13 +10,13 @@ from core.debug.concurrency.thread_state import MAIN, Condition, Thread
 from core.document.queue_threads import enqueuers
 from core.protocol.messages import ThreadInfo
 from gui import commands
+from gui.look.plain_text import add_row
+from gui.look.theme import GRID
+from gui.model.workspace import Workspace
 from gui.panels.cells import Cell, CellModel
 from gui.panels.labels import Wrapped
 from gui.panels.panel import Panel, add_and_delete
 from gui.panels.tables import FlatTable
-from gui.plain import add_row
-from gui.theme import GRID
-from gui.workspace import Workspace
 
 _TONES = {
     Condition.READY: "update",

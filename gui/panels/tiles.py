@@ -11,12 +11,12 @@ from PySide6.QtCore import QEvent, QRect, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from gui import numbers
 from gui.canvas import heat
+from gui.look import number_text
+from gui.look.plain_text import show_tip
+from gui.look.theme import SMALL, mono
 from gui.panels import painting
 from gui.panels.labels import ThemeSource
-from gui.plain import show_tip
-from gui.theme import SMALL, mono
 
 _HEIGHT = 24
 _GAP = 2
@@ -161,14 +161,14 @@ class HeatTiles(QWidget):
 def _forms(table: np.ndarray[Any, Any]) -> list[Texts]:
     """The elements with fewer and fewer decimals, as long as the largest has two digits."""
     largest = _largest(table)
-    least = max(1, 1 - numbers.exponent(largest)) if largest >= numbers.SMALLEST else 1
-    decimals = range(max(least, numbers.DECIMALS), least - 1, -1)
+    least = max(1, 1 - number_text.exponent(largest)) if largest >= number_text.SMALLEST else 1
+    decimals = range(max(least, number_text.DECIMALS), least - 1, -1)
     return [_written(table, d) for d in decimals]
 
 
 def _written(table: np.ndarray[Any, Any], decimals: int) -> Texts:
     """All elements alike: in the same style, with the same decimals."""
-    texts = [text.strip() for text in numbers.elements(table.reshape(-1), decimals)]
+    texts = [text.strip() for text in number_text.elements(table.reshape(-1), decimals)]
     columns = table.shape[1]
     return [texts[i : i + columns] for i in range(0, len(texts), columns)] if columns else []
 

@@ -11,6 +11,9 @@ from PySide6.QtWidgets import QHBoxLayout
 from core.graph.scopes import parents
 from core.protocol.messages import ProgramInfo, Stopped
 from gui import commands
+from gui.look.plain_text import Label
+from gui.look.theme import GRID, SMALL, mono, sans
+from gui.model.workspace import Workspace
 from gui.panels.check import Check
 from gui.panels.labels import Link
 from gui.panels.panel import Panel
@@ -18,9 +21,6 @@ from gui.panels.run_bars import RunBars
 from gui.panels.tables import FlatTable
 from gui.panels.timeline_model import OPERATION, TEXT, VALUE, TimelineModel
 from gui.panels.timeline_rows import GroupRows, Rows, StepRows
-from gui.plain import Label
-from gui.theme import GRID, SMALL, mono, sans
-from gui.workspace import Workspace
 
 
 class TimelinePanel(Panel):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gui import change, numbers
+from gui.look import number_text
+from gui.model import variable_change
+from gui.model.value_cache import TensorValue
 from gui.panels.cells import Cell, CellModel
 from gui.panels.timeline_rows import Rows, StepRow, StepRows
-from gui.values import TensorValue
 
 NUMBER, PHASE, OPERATION, TEXT, VALUE = range(5)
 _ROOM = 28  # characters of one value
@@ -79,7 +80,9 @@ class TimelineModel(CellModel):
         known = [_brief(v) for v in values if v is not None and v.state == "known"]
         if not known and any(v is not None and v.state == "dead" for v in values):
             return "dead", "faint"
-        wrong = any(v is not None and v.state == "known" and numbers.is_wrong(v) for v in values)
+        wrong = any(
+            v is not None and v.state == "known" and number_text.is_wrong(v) for v in values
+        )
         return ", ".join(known) or "–", "problem" if wrong else _phase_tone(item.phase)
 
     def _change(self, item: StepRow) -> str:
@@ -87,11 +90,11 @@ class TimelineModel(CellModel):
         found = self._value(item.refs[0]) if item.refs else None
         if found is None or found.update is None or not item.holds(found.update.step):
             return ""
-        changed = change.of(found)
+        changed = variable_change.of(found)
         if changed is None:
             return ""
-        before = change.inline(changed.before, found, _ROOM)
-        delta = change.inline(changed.delta, found, _ROOM)
+        before = variable_change.inline(changed.before, found, _ROOM)
+        delta = variable_change.inline(changed.delta, found, _ROOM)
         return f"was {before}, Δ {delta}" if before and delta else changed.size
 
     def _arriving(self, item: StepRow) -> tuple[str, str]:
@@ -106,10 +109,10 @@ class TimelineModel(CellModel):
 
 def _brief(value: TensorValue) -> str:
     """`[0.060 -0.040]`: several of them share a cell, so that nothing is padded."""
-    changed = change.of(value)
-    if changed is not None and (text := change.inline(changed.after, value, _ROOM)):
+    changed = variable_change.of(value)
+    if changed is not None and (text := variable_change.inline(changed.after, value, _ROOM)):
         return text
-    text = " ".join(numbers.brief(value, _ROOM).split())
+    text = " ".join(number_text.brief(value, _ROOM).split())
     return text.replace("[ ", "[").replace(" ]", "]")
 
 

@@ -21,17 +21,17 @@ from PySide6.QtWidgets import (
 from core.errors import GradstepError
 from core.program.trust import example_index
 from core.program.trust.example_index import EXAMPLES
-from gui import icons
+from gui.look import icons
+from gui.look.plain_text import Label, plain
+from gui.look.theme import BODY, GRID, sans
+from gui.model.settings import settings
 from gui.panels.example_card import RecentFile
 from gui.panels.gallery import COLUMNS, Gallery
 from gui.panels.group_list import GroupList
 from gui.panels.labels import ThemeSource
-from gui.plain import Label, plain
-from gui.settings import settings
-from gui.theme import BODY, GRID, sans
 
 if TYPE_CHECKING:
-    from gui.action_set import ActionSet
+    from gui.frame.action_set import ActionSet
 
 RECENT = 8
 SIDE = 216  # pixels

@@ -6,12 +6,13 @@ from PySide6.QtWidgets import QWidget
 
 from core.graph.model import Edge, TensorRef
 from core.ops.typing.flatten_loops import closed
-from gui import commands, numbers
+from gui import commands
+from gui.look import number_text
+from gui.look.theme import mono
+from gui.model.workspace import Workspace
 from gui.panels.check import Check
 from gui.panels.fact_rows import FactRows, line_of
 from gui.panels.labels import Link, Text, Wrapped
-from gui.theme import mono
-from gui.workspace import Workspace
 
 
 class WireFacts(FactRows):
@@ -58,7 +59,7 @@ class WireFacts(FactRows):
             if (flow.op, flow.index) == place:
                 value = self._workspace.value(flow.gradient)
                 known = value is not None and value.state == "known"
-                text = numbers.brief(value, 32) if value is not None and known else "waiting"
+                text = number_text.brief(value, 32) if value is not None and known else "waiting"
                 if value is not None and value.state == "dead":
                     text = f"dead: {value.why}"
                 return self._code(text, "backward" if known else "faint")

@@ -23,12 +23,12 @@ from PySide6.QtWidgets import QApplication
 from core.document.document import Document, View
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Graph, Operation, TensorRef
-from gui import theme
 from gui.canvas.arrays import SceneArrays
 from gui.canvas.camera import NOTCH
 from gui.canvas.view import GraphView
 from gui.canvas.visible import VisibleGraph
-from gui.workspace import Workspace
+from gui.look import theme
+from gui.model.workspace import Workspace
 
 SIZE = 1280, 800
 HUB = 10  # wires at the node that is dragged

@@ -18,11 +18,12 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 from core.graph.model import Edge, TensorRef
-from gui import commands, theme
-from gui.collector import Collector
-from gui.driver import Driver
-from gui.main_window import MainWindow
-from gui.workspace import Workspace
+from gui import commands
+from gui.automation.driver import Driver
+from gui.frame.main_window import MainWindow
+from gui.garbage_collection import Collector
+from gui.look import theme
+from gui.model.workspace import Workspace
 from tests.bench.drawing import document, middle
 
 STEPS = 12  # for each repeat

@@ -18,11 +18,11 @@ from PySide6.QtWidgets import QApplication
 from core.document.document import Document
 from core.errors import GradstepError
 from core.protocol.messages import Stopped
-from gui import theme
 from gui.app import application, new_window
-from gui.driver import Driver
+from gui.automation.driver import Driver
+from gui.canvas.thumbnails import painted
+from gui.look import theme
 from gui.panels.example_card import PICTURE, PICTURES, picture_file
-from gui.thumbnails import painted
 from tests.examples.build import EXAMPLES, FOLDER
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images" / "examples"

@@ -12,7 +12,7 @@ from PySide6.QtGui import QImage
 
 from core.graph.model import Constant
 from core.io.native import gradstep_file
-from gui import theme
+from gui.look import theme
 from gui.panels import example_card
 from tests.examples import show
 

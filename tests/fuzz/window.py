@@ -11,9 +11,10 @@ from PySide6.QtCore import QTimer
 
 from core.graph.model import Edge, TensorRef
 from core.protocol.messages import ProgramInfo
-from gui import commands, theme
+from gui import commands
 from gui.app import application, new_window
-from gui.driver import Driver
+from gui.automation.driver import Driver
+from gui.look import theme
 from tests.fuzz import wires
 from tests.fuzz.examples import EXAMPLES
 

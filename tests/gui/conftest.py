@@ -17,13 +17,13 @@ from core.host.engine_client import local_engine
 from core.io.disk.memory_budget import DEFAULT
 from core.ops.typing.inference import Inference
 from core.protocol.messages import Message
-from gui import theme
-from gui.bridge import EngineBridge
-from gui.driver import Driver
-from gui.main_window import MainWindow
-from gui.placing import WANTED
-from gui.settings import settings
-from gui.workspace import Workspace
+from gui.automation.driver import Driver
+from gui.frame.main_window import MainWindow
+from gui.frame.window_placement import WANTED
+from gui.look import theme
+from gui.model.engine_bridge import EngineBridge
+from gui.model.settings import settings
+from gui.model.workspace import Workspace
 from tests.support.deleting import delete
 from tests.support.forked_engine import Server, spawn_with
 
@@ -105,7 +105,7 @@ class _Silent(EngineBridge):
 @pytest.fixture
 def silent(qapp: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Workspaces have no engine."""
-    monkeypatch.setattr("gui.workspace.EngineBridge", _Silent)
+    monkeypatch.setattr("gui.model.workspace.EngineBridge", _Silent)
 
 
 @pytest.fixture

@@ -14,11 +14,11 @@ from core.document.document import Document
 from core.layers.block_table import find_block
 from core.ops.build.variable import is_trainable
 from gui import commands
+from gui.automation.driver import Driver
 from gui.canvas.adding import operations
 from gui.dialogs.block import BlockDialog
 from gui.dialogs.request import RequestDialog
-from gui.driver import Driver
-from gui.workspace import Workspace
+from gui.model.workspace import Workspace
 
 
 @pytest.fixture

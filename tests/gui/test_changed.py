@@ -27,12 +27,13 @@ from core.io import edit_journal
 from core.io.disk.file_stamp import look
 from core.io.edit_journal import Journal, Note
 from core.io.native import gradstep_file
-from gui import action, commands
-from gui.autosave import Autosave, Recovered
+from gui import commands
+from gui.automation.driver import Driver
 from gui.dialogs import unsaved
-from gui.driver import Driver
-from gui.files import Files
-from gui.workspace import Workspace
+from gui.frame import action_record
+from gui.model.autosave import Autosave, Recovered
+from gui.model.document_files import Files
+from gui.model.workspace import Workspace
 
 NAMES = st.sampled_from(["a", "b", "s/c"])
 
@@ -161,7 +162,7 @@ class Changing(RuleBasedStateMachine):
         before = self.space.is_changed
         commands.toggle_breakpoint(self.space, self._some(data))
         assert self.space.is_changed == before
-        assert action.can_save(self.space) or self.space.document is self.space.on_disk
+        assert action_record.can_save(self.space) or self.space.document is self.space.on_disk
 
     @precondition(lambda self: self.space.is_open)
     @rule()

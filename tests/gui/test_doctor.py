@@ -16,11 +16,11 @@ from PySide6.QtWidgets import QLabel, QPushButton
 from core.errors import GradstepError
 from core.host.engine_client import local_engine
 from core.host.machine_report import Finding
-from gui import theme
+from gui.automation.driver import Driver
 from gui.dialogs import doctor
 from gui.dialogs.doctor import DoctorDialog
-from gui.driver import Driver
-from gui.workspace import Workspace
+from gui.look import theme
+from gui.model.workspace import Workspace
 
 EXTRAS = ["uv sync --extra cuda13", "uv sync --extra cuda12"]
 FOUND = [

@@ -11,7 +11,7 @@ from core.document import document_edits
 from core.document.document import CodeItem, CodeKind
 from core.io.native import gradstep_file
 from gui import commands
-from gui.driver import Driver
+from gui.automation.driver import Driver
 
 
 def place(driver: Driver) -> tuple[int, int, list[float]]:

@@ -11,7 +11,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFileDialog
 
 from core.io.open_document import read
-from gui.driver import Driver
+from gui.automation.driver import Driver
 
 ROOT = Path(__file__).parents[2]
 OVERRIDE = ROOT / "assets/examples/override_add.gradstep"

@@ -10,9 +10,9 @@ from PySide6.QtCore import QStandardPaths
 from PySide6.QtWidgets import QFileDialog
 
 from core.io.native import gradstep_file
+from gui.automation.driver import Driver
 from gui.dialogs.file_choice import remember_folder, start_folder
-from gui.driver import Driver
-from gui.settings import settings
+from gui.model.settings import settings
 
 
 class Dialogs:

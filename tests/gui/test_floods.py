@@ -11,7 +11,7 @@ from core.document import document_edits
 from core.document.document import CodeItem, CodeKind
 from core.io.open_document import read
 from core.protocol.messages import Output
-from gui.driver import Driver
+from gui.automation.driver import Driver
 from gui.panels.output import OutputPanel
 from tests.bench.reacting import Ticks
 

@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QMenu
 from core.document.document import CodeKind
 from core.graph.edits import set_attr
 from gui import commands
+from gui.automation.driver import Driver
 from gui.dialogs.code import CodeDialog
 from gui.dialogs.finder import Finder
-from gui.driver import Driver
 from gui.panels.gradient_menu import fill_gradient_menu
 from gui.panels.labels import Link
 from tests.support import article

@@ -32,15 +32,15 @@ from core.document.expectation import Expectation
 from core.graph.dtypes import DType
 from core.graph.model import Constant, Graph, Operation, TensorRef
 from core.io.native import gradstep_file
+from gui.automation.driver import Driver
 from gui.canvas import tips
+from gui.canvas.document_picture import picture
 from gui.canvas.hit import Hit, Port
 from gui.dialogs.code_view import CodeView
-from gui.driver import Driver
+from gui.look.plain_text import Label, MessageBox, plain, unmarked
+from gui.look.theme import DARK
 from gui.panels.labels import Text
 from gui.panels.marked_text import MarkedText
-from gui.picture import picture
-from gui.plain import Label, MessageBox, plain, unmarked
-from gui.theme import DARK
 from tests.support.openings import Openings
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QApplication, QLabel
 
-from gui.driver import Driver
+from gui.automation.driver import Driver
 
 
 @pytest.fixture

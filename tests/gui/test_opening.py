@@ -14,12 +14,13 @@ from PySide6.QtWidgets import QPushButton
 from core.document.document import CodeItem, CodeKind, Document
 from core.errors import GradstepError
 from core.io import open_document as reading
-from gui import banners, commands
-from gui.banners import Banners
-from gui.driver import Driver
-from gui.main_window import BLINK
+from gui import commands
+from gui.automation.driver import Driver
+from gui.frame import banners
+from gui.frame.banners import Banners
+from gui.frame.main_window import BLINK
+from gui.model.workspace import Workspace
 from gui.panels.row_tree import walk
-from gui.workspace import Workspace
 
 
 class Slow:

@@ -49,11 +49,11 @@ def watched(*_):
     return run()
 QApplication.exec = watched
 
-import gui.start
+import gui.frame.startup
 from core.cli.command_line import main
 from main import Gradstep
 
-gui.start.PATIENCE = 60_000  # of a machine busy with tests
+gui.frame.startup.PATIENCE = 60_000  # of a machine busy with tests
 sys.exit(main({arguments!r}, Gradstep()))
 """
 

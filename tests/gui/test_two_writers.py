@@ -15,13 +15,13 @@ from core.document.document import CodeItem, CodeKind, Document
 from core.io.disk.file_stamp import look
 from core.io.native import gradstep_file
 from gui import commands
+from gui.automation.driver import Driver
 from gui.dialogs import conflict, unsaved
 from gui.dialogs.conflict import Answer
 from gui.dialogs.differences import DifferencesDialog
-from gui.driver import Driver
-from gui.files import Files
-from gui.watch import FileWatch
-from gui.workspace import Workspace
+from gui.model.document_files import Files
+from gui.model.file_watch import FileWatch
+from gui.model.workspace import Workspace
 
 MINE, THEIRS = Document(title="first"), Document(title="theirs")
 

@@ -13,15 +13,16 @@ from core.document.document import Document
 from core.graph.dtypes import Shape
 from core.graph.model import Edge
 from core.protocol.messages import Stopped
-from gui import commands, errors, theme
-from gui.counting import counted
-from gui.docks import PANELS
-from gui.driver import Driver
-from gui.main_window import MainWindow
-from gui.pill import Pill
-from gui.settings import settings
-from gui.status_bar import device_words, place_words, size_words
-from gui.workspace import Workspace
+from gui import commands, errors
+from gui.automation.driver import Driver
+from gui.frame.docks import PANELS
+from gui.frame.main_window import MainWindow
+from gui.frame.status_bar import device_words, place_words, size_words
+from gui.look import theme
+from gui.look.count_text import counted
+from gui.look.pill import Pill
+from gui.model.settings import settings
+from gui.model.workspace import Workspace
 
 
 def pill(driver: Driver, name: str) -> Pill:

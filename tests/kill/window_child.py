@@ -23,10 +23,11 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from core.document.document import Document
 from core.errors import GradstepError
 from core.io.native import gradstep_file
-from gui import app, autosave, commands
-from gui.autosave import Autosave
-from gui.main_window import MainWindow
-from gui.workspace import Workspace
+from gui import app, commands
+from gui.frame.main_window import MainWindow
+from gui.model import autosave
+from gui.model.autosave import Autosave
+from gui.model.workspace import Workspace
 
 # What is kept of a document does not depend on its engine: this one never answers.
 MUTE = (sys.executable, "-c", "import sys; sys.stdin.read()")

@@ -17,7 +17,7 @@ from core.host.session_journal import Journal
 from core.io.native import gradstep_file
 from core.ops.declare import table
 from core.program.derive import compiled, derive
-from gui.settings import settings
+from gui.model.settings import settings
 from tests.soak import campaign as campaigns
 from tests.soak import documents, drawing, editing, walk
 from tests.soak.__main__ import main

@@ -11,7 +11,7 @@ from core.host.engine_client import Answer
 from core.host.session_journal import Journal
 from core.io.native import gradstep_file
 from core.protocol import messages as m
-from gui.run_by import breakpoints_of, same_but_breakpoints, same_run
+from gui.model.engine_sync import breakpoints_of, same_but_breakpoints, same_run
 from tests.soak.editing import edited
 from tests.soak.engines import Engine
 from tests.soak.faults import Counts, require_foreseen

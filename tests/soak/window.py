@@ -23,13 +23,14 @@ from core.host.engine_client import Answer
 from core.host.session_journal import Journal
 from core.program.trust import code_trust
 from core.protocol import messages as m
-from gui import commands, theme
+from gui import commands
 from gui.app import application
-from gui.collector import Collector
-from gui.main_window import MainWindow
-from gui.placing import WANTED
-from gui.settings import settings
-from gui.workspace import Workspace
+from gui.frame.main_window import MainWindow
+from gui.frame.window_placement import WANTED
+from gui.garbage_collection import Collector
+from gui.look import theme
+from gui.model.settings import settings
+from gui.model.workspace import Workspace
 from tests.soak.drawing import NothingError, pick
 from tests.soak.engines import PATIENCE, Heard
 from tests.soak.faults import BrokenError, Counts, OverError, require_foreseen

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gui.driver import Driver
+from gui.automation.driver import Driver
 from gui.panels.cells import CellRole
 
 LEFT = Qt.MouseButton.LeftButton

@@ -15,10 +15,11 @@ from core.host.device_access import CpuOnly
 from core.host.engine_service import EngineService
 from core.io.open_document import read
 from core.protocol import messages
-from gui import theme, workspace
 from gui.canvas import hit, polyline
 from gui.canvas.view import GraphView
-from gui.theme import ASSETS
+from gui.look import theme
+from gui.look.theme import ASSETS
+from gui.model import workspace
 from tests.support.deleting import delete
 
 

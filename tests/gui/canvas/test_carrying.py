@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
-from gui import actions
+from gui.frame import action_table
 
 LEFT = Qt.MouseButton.LeftButton
 CTRL = Qt.KeyboardModifier.ControlModifier
@@ -119,7 +119,7 @@ def test_without_a_pointer_copies_stand_free_beside(canvas: Any) -> None:
     canvas.view.viewport().setAttribute(Qt.WidgetAttribute.WA_UnderMouse, False)
     for names in (["e"], ["a", "d", "e"]):
         canvas.space.select(names)
-        actions.run("edit.duplicate", canvas.space)
+        action_table.run("edit.duplicate", canvas.space)
         assert canvas.view.gesture is None
         boxes = canvas.view.arrays.rects
         for name in canvas.space.selection:

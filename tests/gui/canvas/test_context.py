@@ -16,9 +16,9 @@ from core.document.document import Document, View
 from core.graph.model import Constant, Edge, TensorRef
 from core.ops.build.builder import GraphBuilder
 from gui import commands
-from gui.actions import BY_ID
 from gui.canvas import context
 from gui.canvas.search_menu import SearchMenu
+from gui.frame.action_table import BY_ID
 from tests.gui.canvas.test_revealing import nested
 
 LEFT = Qt.MouseButton.LeftButton

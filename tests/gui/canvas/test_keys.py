@@ -8,9 +8,9 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
-from gui.actions import ACTIONS
 from gui.canvas import typed
 from gui.canvas.search_menu import SearchMenu
+from gui.frame.action_table import ACTIONS
 
 PLAIN = [(row, key) for row in ACTIONS if row.canvas for key in row.keys if len(key) == 1]
 

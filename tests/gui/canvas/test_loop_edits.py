@@ -13,10 +13,10 @@ from core.graph.loop import within
 from core.graph.model import Constant, Edge, TensorRef
 from gui import commands
 from gui.canvas.compatible import Wiring
-from gui.palette import node_finder
+from gui.frame.finder_entries import node_finder
+from gui.model.workspace import Workspace
 from gui.panels.inspector import InspectorPanel
 from gui.panels.outline_rows import outline_rows
-from gui.workspace import Workspace
 from tests.core.document.test_loop_edits import power
 
 INNER = "while/times"

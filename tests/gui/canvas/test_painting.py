@@ -11,10 +11,11 @@ from core.document.document import Document, View
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Edge, Graph, Operation, TensorRef
-from gui import commands, theme
+from gui import commands
 from gui.canvas import export, tips
 from gui.canvas.detail import Detail
 from gui.canvas.hit import Hit
+from gui.look import theme
 
 
 def distance(a: QColor, b: QColor) -> int:

@@ -8,8 +8,9 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
-from gui import actions, commands
+from gui import commands
 from gui.canvas.renaming import NameEditor
+from gui.frame import action_table
 from tests.gui.canvas.test_revealing import nested
 
 LEFT = Qt.MouseButton.LeftButton
@@ -63,7 +64,7 @@ def test_escape_gives_up(canvas: Any) -> None:
     canvas.open("tutorial")
     before = canvas.space.document
     canvas.space.select(["e"])
-    assert actions.run("edit.rename", canvas.space)
+    assert action_table.run("edit.rename", canvas.space)
     type_name(canvas, "other", Qt.Key.Key_Escape)
     assert canvas.space.document is before
     assert not editors(canvas)
@@ -75,7 +76,7 @@ def test_a_bad_name_is_refused_beside_the_field(canvas: Any, name: str, why: str
     canvas.open("tutorial")
     before = canvas.space.document
     canvas.space.select(["e"])
-    actions.run("edit.rename", canvas.space)
+    action_table.run("edit.rename", canvas.space)
     found = editor(canvas)
     found.field.clear()
     type_name(canvas, name)
@@ -94,7 +95,7 @@ def test_leaving_the_field_applies_what_can_be(canvas: Any) -> None:
     canvas.open("tutorial")
     for name, there in (("sum", True), ("a", False)):
         canvas.space.select(["e" if there else "sum"])
-        actions.run("edit.rename", canvas.space)
+        action_table.run("edit.rename", canvas.space)
         QTest.keyClicks(editor(canvas).field, name)
         canvas.view.setFocus()
         assert not editors(canvas)
@@ -104,7 +105,7 @@ def test_leaving_the_field_applies_what_can_be(canvas: Any) -> None:
 def test_the_field_follows_the_view_and_goes_with_its_node(canvas: Any) -> None:
     canvas.open("tutorial")
     canvas.space.select(["e"])
-    actions.run("edit.rename", canvas.space)
+    action_table.run("edit.rename", canvas.space)
     before = editor(canvas).pos()
     canvas.view.camera.pan(before)
     assert editor(canvas).pos() == before * 2
@@ -120,7 +121,7 @@ def test_scopes_are_renamed_with_all_that_is_in_them(canvas: Any) -> None:
     canvas.space.debugger.flush()
     commands.set_collapsed(canvas.space, frozenset({"tower"}), "Close")
     QTest.mouseClick(canvas.view.viewport(), LEFT, pos=canvas.middle("tower/"))
-    actions.run("edit.rename", canvas.space)
+    action_table.run("edit.rename", canvas.space)
     assert editor(canvas).field.text() == "tower"
     type_name(canvas, "trunk")
     assert {"trunk/in", "trunk/block/deep"} <= set(canvas.space.document.graph.operations)
@@ -131,7 +132,7 @@ def test_scopes_are_renamed_with_all_that_is_in_them(canvas: Any) -> None:
     frame = next(f for f in canvas.view.arrays.frames if f.scope == "trunk")
     at = canvas.pixel((frame.rect[0] + 30, frame.rect[1] + 8))
     QTest.mouseClick(canvas.view.viewport(), LEFT, pos=at)
-    actions.run("edit.rename", canvas.space)
+    action_table.run("edit.rename", canvas.space)
     assert abs(editor(canvas).y() - at.y()) < 40
     type_name(canvas, "stem")
     assert "stem/block/deep" in canvas.space.document.graph
@@ -146,6 +147,6 @@ def test_a_node_in_a_closed_scope_is_shown_first(canvas: Any) -> None:
     canvas.space.debugger.flush()
     commands.set_collapsed(canvas.space, frozenset({"tower"}), "Close")
     canvas.space.select(["tower/in"])
-    actions.run("edit.rename", canvas.space)
+    action_table.run("edit.rename", canvas.space)
     assert editor(canvas).field.text() == "tower/in"
     assert editor(canvas).field.selectedText() == "in"

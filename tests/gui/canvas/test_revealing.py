@@ -16,7 +16,7 @@ from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Edge, Graph, Operation, TensorRef
 from gui import commands
 from gui.canvas.camera import LEGIBLE
-from gui.settings import settings
+from gui.model.settings import settings
 
 SCOPES = ("tower", "tower/block", "head")
 CLOSED = [*chain.from_iterable(combinations(SCOPES, n) for n in range(len(SCOPES) + 1))]

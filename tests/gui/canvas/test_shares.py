@@ -11,9 +11,10 @@ from PySide6.QtCore import QPoint
 from core.document.document import View
 from core.document.document_edits import rename_operation
 from core.protocol.messages import Progress
-from gui import actions, theme
 from gui.canvas import speech, tips
 from gui.canvas.hit import Hit
+from gui.frame import action_table
+from gui.look import theme
 from tests.support.profiles import Measuring
 
 TOTAL = 35 * 36 / 2  # microseconds of the 35 steps, which take 1, 2, 3 …
@@ -43,19 +44,19 @@ def test_nothing_is_coloured_at_first(canvas: Any, measuring: Measuring) -> None
 
 
 def test_the_action_measures_once_and_colours(canvas: Any, measuring: Measuring) -> None:
-    assert actions.run("view.colour_time", canvas.space)
-    assert actions.BY_ID["view.colour_time"].checked(canvas.space)
+    assert action_table.run("view.colour_time", canvas.space)
+    assert action_table.BY_ID["view.colour_time"].checked(canvas.space)
     assert share(canvas, "a") == pytest.approx(spent(canvas, "a") / TOTAL)
     assert share(canvas, "data") == 0
-    actions.run("view.colour_bytes", canvas.space)
+    action_table.run("view.colour_bytes", canvas.space)
     assert len(measuring.asked) == 1
     assert share(canvas, "a") == pytest.approx(3 / 35)
-    actions.run("view.colour_bytes", canvas.space)
+    action_table.run("view.colour_bytes", canvas.space)
     assert canvas.view.stage.facts.shares is None
 
 
 def test_what_is_of_no_node_is_said(canvas: Any, measuring: Measuring) -> None:
-    actions.run("view.colour_time", canvas.space)
+    action_table.run("view.colour_time", canvas.space)
     shares = canvas.view.stage.facts.shares
     drawn = spent(canvas, *canvas.space.document.graph.operations) / TOTAL
     assert shares.values.sum() == pytest.approx(drawn)
@@ -69,7 +70,7 @@ def test_a_collapsed_scope_has_the_sum_of_what_is_in_it(canvas: Any, measuring: 
         document = rename_operation(document, old, new)
     canvas.space.open_document(document.with_(view=View(collapsed=frozenset({"net"}))))
     canvas.space.debugger.flush()
-    actions.run("view.colour_time", canvas.space)
+    action_table.run("view.colour_time", canvas.space)
     assert share(canvas, "net/") == pytest.approx(spent(canvas, "net/d", "net/e") / TOTAL)
 
 
@@ -79,7 +80,7 @@ def test_the_hottest_node_is_tinted_and_says_its_share(
 ) -> None:
     canvas.space.set_theme(look)
     before = warmth(canvas, "c"), warmth(canvas, "data")
-    actions.run("view.colour_time", canvas.space)
+    action_table.run("view.colour_time", canvas.space)
     hot, cold = warmth(canvas, "c"), warmth(canvas, "data")
     assert hot > before[0] + 10, "orange: more red than blue"
     assert cold == before[1]
@@ -103,7 +104,7 @@ def test_the_share_is_written_in_far_views_too(
 ) -> None:
     canvas.view.camera.zoom_to(scale)
     plain = canvas.view.viewport().grab().toImage()
-    actions.run("view.colour_time", canvas.space)
+    action_table.run("view.colour_time", canvas.space)
     picture = canvas.view.viewport().grab().toImage()
     x, y, width, height = canvas.view.arrays.rects[canvas.number("c")]
     corner = canvas.pixel((x + width, y + height))
@@ -114,25 +115,25 @@ def test_the_share_is_written_in_far_views_too(
 
 def test_the_legend_says_what_and_whether_it_still_holds(canvas: Any, measuring: Measuring) -> None:
     measuring.hold = True
-    actions.run("view.colour_time", canvas.space)
+    action_table.run("view.colour_time", canvas.space)
     legend = canvas.view.legend
     assert legend.isVisible()
     assert legend.accessibleName() == "Share of time: measuring…"
     measuring.answer()
     assert legend.accessibleName() == "Share of time: recorded runs, 26 % elsewhere"
-    actions.run("graph.no_optimizer", canvas.space)
+    action_table.run("graph.no_optimizer", canvas.space)
     assert legend.accessibleName() == "Share of time: recorded runs, out of date"
 
 
 def test_stepping_does_not_compute_shares_again(canvas: Any, measuring: Measuring) -> None:
-    actions.run("view.colour_time", canvas.space)
+    action_table.run("view.colour_time", canvas.space)
     first = canvas.view.stage.facts.shares
     canvas.step(2)
     assert canvas.view.stage.facts.shares is first
 
 
 def test_progress_of_a_measurement_repaints_nothing(canvas: Any, measuring: Measuring) -> None:
-    actions.run("view.colour_time", canvas.space)
+    action_table.run("view.colour_time", canvas.space)
     measuring.hold = True
     canvas.space.profiler.measure()
     facts = canvas.view.stage.facts

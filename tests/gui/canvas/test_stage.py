@@ -13,7 +13,7 @@ from core.io.open_document import read
 from core.ops.typing.flatten_loops import closed, opened, shown_as
 from gui import commands
 from gui.canvas.visible import VisibleGraph
-from gui.theme import ASSETS
+from gui.look.theme import ASSETS
 
 
 def chain(count: int) -> Document:

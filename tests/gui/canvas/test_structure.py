@@ -10,7 +10,7 @@ from core.autodiff.reverse.gradient_request import GradientRequest
 from core.document.document import Document
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder
-from gui import actions
+from gui.frame import action_table
 from tests.gui.canvas.test_context import choose, menu_at
 
 
@@ -23,7 +23,7 @@ def opened(canvas: Any) -> Any:
 def run(canvas: Any, id: str, *names: str) -> tuple[str, str]:
     """Run an action with some nodes selected. Returns what is said."""
     canvas.space.select(names)
-    assert actions.run(id, canvas.space)
+    assert action_table.run(id, canvas.space)
     level, text = canvas.said[-1]
     return level, text
 
@@ -56,7 +56,7 @@ def test_an_answer_that_comes_late_is_let_go(opened: Any, monkeypatch: pytest.Mo
     ask = opened.space.request
     monkeypatch.setattr(opened.space, "request", lambda *args: late.append(args))
     opened.space.select(["k"])
-    actions.run("edit.select_passes", opened.space)
+    action_table.run("edit.select_passes", opened.space)
     monkeypatch.undo()
     opened.open("tutorial")
     assert late

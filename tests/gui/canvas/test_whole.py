@@ -14,10 +14,11 @@ from PySide6.QtTest import QTest
 from core.document.document import Document, View
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Graph, Operation, TensorRef
-from gui import commands, theme
+from gui import commands
 from gui.canvas import export
 from gui.canvas.export import LEAST, MARGIN
 from gui.canvas.painter import GraphPainter
+from gui.look import theme
 
 SVG = "{http://www.w3.org/2000/svg}"
 

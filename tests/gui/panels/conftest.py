@@ -13,8 +13,9 @@ from core.document.document import Document
 from core.host.engine_service import EngineService
 from core.io.open_document import read
 from core.protocol import messages
-from gui import theme, workspace
-from gui.theme import ASSETS
+from gui.look import theme
+from gui.look.theme import ASSETS
+from gui.model import workspace
 from tests.support.deleting import delete
 
 

@@ -12,8 +12,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QComboBox, QLineEdit, QWidget
 
-from gui import theme
-from gui.docks import PANELS
+from gui.frame.docks import PANELS
+from gui.look import theme
 
 
 @pytest.fixture(params=PANELS, ids=lambda place: place.id)

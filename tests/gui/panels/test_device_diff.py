@@ -13,9 +13,9 @@ from core.graph.model import Constant, TensorRef
 from core.io.open_document import read
 from core.ops.build.builder import GraphBuilder
 from core.protocol.messages import ComparedNode, Comparison, DeviceInfo, SideResult
+from gui.look.theme import ASSETS
 from gui.panels.device_diff import DeviceDiffPanel
 from gui.panels.diff_model import DiffModel
-from gui.theme import ASSETS
 
 
 def side(*values: float, text: str = "", status: str = "ok") -> SideResult:

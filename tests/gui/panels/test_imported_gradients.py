@@ -12,7 +12,7 @@ from gui import commands
 from gui.canvas.facts import Facts
 from gui.canvas.visible import VisibleGraph
 from gui.dialogs.request import RequestDialog
-from gui.first_view import folded
+from gui.frame.first_view import folded
 from gui.panels.gradient_values import NAME, NORM, VALUE
 from gui.panels.gradients import GradientsPanel
 from gui.panels.labels import Link, Wrapped

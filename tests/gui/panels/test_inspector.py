@@ -20,10 +20,10 @@ from core.ops.declare import table
 from core.ops.declare.table import all_ops, lookup
 from core.protocol.messages import Why
 from gui import commands
+from gui.look.theme import LIGHT
+from gui.model.explanations import PAUSE
 from gui.panels.inspector import InspectorPanel
 from gui.panels.labels import Link, Text, Wrapped
-from gui.theme import LIGHT
-from gui.whys import PAUSE
 
 
 def opened(bench: Any, show: Callable[..., Any], example: str, name: str) -> InspectorPanel:

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from core.document import document_edits
-from gui import commands, theme
+from gui import commands
 from gui.dialogs.note import NoteDialog
+from gui.look import theme
 from gui.panels.note import NotePanel
 from tests.examples.expect import fails, gradient, value
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from core.document import document_edits
 from core.document.document import CodeItem, CodeKind
 from core.io.open_document import read
-from gui.driver import Driver
+from gui.automation.driver import Driver
 from gui.panels.output import OutputPanel
 
 EXAMPLES = Path(__file__).parents[3] / "assets" / "examples"

@@ -18,9 +18,9 @@ from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder
 from core.protocol.messages import ErrorInfo, Why
 from gui import commands
+from gui.model.explanations import PAUSE
 from gui.panels.problem_rows import problem_rows
 from gui.panels.problems import ProblemsPanel
-from gui.whys import PAUSE
 from tests.support import tensorflow_graphs
 from tests.support.whys import graph_of
 

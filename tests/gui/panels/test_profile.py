@@ -10,8 +10,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QComboBox
 
 from core.protocol.messages import Profiled, ProfileRow, Progress
-from gui import actions
-from gui.costs import BETWEEN
+from gui.frame import action_table
+from gui.model.cost_tree import BETWEEN
 from gui.panels.profile import ProfilePanel
 from gui.panels.profile_icicle import Icicle
 from gui.panels.profile_model import KERNEL, MADE, NAME, SECONDS, SHARE, CostModel
@@ -90,7 +90,7 @@ def test_measure_asks_for_the_chosen_mode(panel: Any, measuring: Measuring, clic
 
 
 def test_the_action_measures_and_brings_the_panel_forward(bench: Any, panel: Any) -> None:
-    assert actions.run("run.measure", bench.space)
+    assert action_table.run("run.measure", bench.space)
     assert ("show", "profile") in bench.views
     assert bench.space.profiler.measured is not None
 
@@ -101,7 +101,7 @@ def test_while_measuring_the_button_cancels(
     measuring.hold = True
     click("profile.measure")
     assert panel.head.measure.text() == "Cancel"
-    assert not actions.run("run.measure", bench.space), "one at a time"
+    assert not action_table.run("run.measure", bench.space), "one at a time"
     bench.bridge.event.emit(Progress(text="Measuring", done=30, total=100))
     assert panel.head.summary.text() == "measuring… 30 %"
     measuring.reply = failure("CancelledError", "it was cancelled")
@@ -151,7 +151,7 @@ def test_another_document_has_no_profile(
 
 def test_an_edit_makes_it_out_of_date_and_undo_does_not(panel: Any, bench: Any, click: Any) -> None:
     click("profile.measure")
-    actions.run("graph.no_optimizer", bench.space)
+    action_table.run("graph.no_optimizer", bench.space)
     assert panel.head.summary.text().startswith("out of date, measure again · 630 µs")
     assert panel.model.cell(panel.model.cost_at(panel.model.index(0, 0)), NAME).tone == "muted"
     bench.space.undo_stack.undo()
@@ -160,7 +160,7 @@ def test_an_edit_makes_it_out_of_date_and_undo_does_not(panel: Any, bench: Any, 
 
 def test_an_emulated_device_has_no_times(panel: Any, bench: Any, measuring: Measuring) -> None:
     bench.space.debugger.use("emulate:tf-gpu")
-    actions.run("run.measure", bench.space)
+    action_table.run("run.measure", bench.space)
     assert measuring.asked == []
     assert panel.empty_text.startswith("tf-gpu (emulated) is emulated here")
 

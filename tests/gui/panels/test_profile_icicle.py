@@ -13,8 +13,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor
 
 from core.protocol.messages import ProfileRow
-from gui import theme
-from gui.costs import leaves, total, tree
+from gui.look import theme
+from gui.model.cost_tree import leaves, total, tree
 from gui.panels.profile_icicle import Icicle
 from gui.panels.profile_tiles import NARROW, Tile, lay_out
 

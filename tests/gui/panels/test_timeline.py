@@ -138,8 +138,8 @@ def test_dragging_asks_once_for_each_place(
 
 @given(st.integers(200, 2000), st.integers(0, 30))
 def test_places_on_the_bar_are_found_again(qapp: object, width: int, step: int) -> None:
+    from gui.look.theme import DARK
     from gui.panels.run_bars import RunBars
-    from gui.theme import DARK
 
     steps = [StepInfo(op="x", type="Neg", phase="forward", origin="x", outputs=[])] * 30
     bars = RunBars(lambda: DARK)

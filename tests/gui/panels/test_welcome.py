@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication
 
 from core.program.trust import example_index
 from core.program.trust.example_index import EXAMPLES
-from gui import theme
+from gui.look import theme
 from gui.panels.example_card import PICTURE, Card, shipped_picture
 from gui.panels.group_list import GroupButton
 from gui.panels.welcome import ALL, DISPUTED, WelcomePage

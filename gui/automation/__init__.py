@@ -1,0 +1,1 @@
+"""The real window used without a hand: keys, clicks, pictures."""

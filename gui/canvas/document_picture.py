@@ -1,0 +1,40 @@
+"""A document's graph as a picture file, without a window and without running anything."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEventLoop, QTimer
+
+from core.document.document import Document
+from core.errors import GradstepError
+from gui.app import application
+from gui.canvas import export
+from gui.canvas.stage import Stage
+from gui.look.theme import apply, named
+from gui.model.workspace import Workspace
+
+_LONGEST_MS = 30_000  # for the layout of a large graph
+
+
+def picture(document: Document, suffix: str, theme: str = "light") -> bytes:
+    """The whole graph as a ".png" (two pixels per scene unit) or ".svg" file.
+
+    theme: "dark", "light" or "system". Raises GradstepError for another suffix.
+    """
+    look = named(theme)
+    apply(application(windowless=True), look)
+    workspace = Workspace(theme=look)  # its engine is never started
+    workspace.open_document(document)
+    stage = Stage(workspace, workspace)
+    _wait_for_places(stage)
+    return export.to_bytes(suffix, stage.arrays, stage.facts, look)
+
+
+def _wait_for_places(stage: Stage) -> None:
+    if not stage.laying_out:
+        return
+    loop = QEventLoop()
+    stage.placed.connect(loop.quit)
+    QTimer.singleShot(_LONGEST_MS, loop.quit)
+    loop.exec()
+    if stage.laying_out:
+        raise GradstepError("the graph could not be laid out in time", kind="DeadlineExceededError")

@@ -1,0 +1,295 @@
+"""What one row of the action table says, and the conditions that rows are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtGui import QKeySequence
+
+from core.autodiff.reverse.gradient_request import gradient_name, native_name
+from core.document.requested_functions import missing_code
+from core.document.requests import every_request
+from core.graph.model import Operation
+from gui.model.selection import selected_unit
+from gui.model.workspace import Workspace
+
+Test = Callable[[Workspace], bool]
+Run = Callable[[Workspace], None]
+
+ENGINE = {
+    "starting": "the engine is starting",
+    "busy": "a run is under way: pause it first (F6)",
+    "dead": "the engine has stopped: restart it first (Run > Restart engine)",
+}
+NOTHING = "there is nothing to run yet"
+ILLEGAL = {
+    "step_out": "the run is at its end",
+    "step_back": "this is the start of the first run",
+    "reverse_continue": "this is the start of the first run",
+}
+VALUED = ("Placeholder", "VariableV2", "VarHandleOp", "Const")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Whether something can be done now. need: what to do first where it cannot, or why not."""
+
+    holds: Test
+    need: str | Callable[[Workspace], str]
+
+    def __call__(self, workspace: Workspace) -> bool:
+        return self.holds(workspace)
+
+    def obstacle(self, workspace: Workspace) -> str:
+        """What to do first; "" when nothing is in the way."""
+        if self.holds(workspace):
+            return ""
+        if not workspace.is_open:
+            return "open a document first"
+        return self.need if isinstance(self.need, str) else self.need(workspace)
+
+
+def needs(need: str | Callable[[Workspace], str]) -> Callable[[Test], Condition]:
+    """Make a test a condition."""
+    return lambda holds: Condition(holds, need)
+
+
+@needs("")
+def always(workspace: Workspace) -> bool:
+    return True
+
+
+@needs("open a document first")
+def is_open(workspace: Workspace) -> bool:
+    return workspace.is_open
+
+
+@dataclass(frozen=True)
+class Action:
+    """One row.
+
+    id: "menu.name"; keys: shortcuts as Qt spells them, the first one is shown; tip: one sentence.
+    menu, section: where it stands; sections are set apart by a line. "" is in no menu.
+    icon: name of a drawing in assets/icons. toolbar: whether it is a button there.
+    enabled: whether it can be done, and what it needs where it cannot.
+    canvas: its keys are the canvas's, because other widgets mean them, too.
+    checked: for what is on or off, whether it is on.
+    """
+
+    id: str
+    title: str
+    run: Run
+    tip: str
+    keys: tuple[str, ...] = ()
+    icon: str = ""
+    enabled: Condition = is_open
+    menu: str = ""
+    section: int = 0
+    toolbar: bool = False
+    canvas: bool = False
+    checked: Test | None = None
+
+    def obstacle(self, workspace: Workspace) -> str:
+        """Why it cannot be done now, and what to do first; "" where it can."""
+        need = self.enabled.obstacle(workspace)
+        return need and f"{self.title.rstrip('…')}: {need}"
+
+    @property
+    def shortcut(self) -> str:
+        """The first key as people read it; "" without one."""
+        return shown_key(self.keys[0]) if self.keys else ""
+
+
+def shown_key(key: str) -> str:
+    """A key as people read it on this system."""
+    return QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText)
+
+
+@needs("there is no edit to take back")
+def can_undo(workspace: Workspace) -> bool:
+    return workspace.undo_stack.canUndo()
+
+
+@needs("no edit was taken back")
+def can_redo(workspace: Workspace) -> bool:
+    return workspace.undo_stack.canRedo()
+
+
+@needs("all edits are saved")
+def can_save(workspace: Workspace) -> bool:
+    """Whether the file would change: also by what is no work, as breakpoints are."""
+    as_saved = workspace.path is not None and workspace.document is workspace.on_disk
+    return workspace.is_open and not as_saved
+
+
+@needs("the document has no Python functions")
+def has_code(workspace: Workspace) -> bool:
+    """Whether there is Python to edit, or to write because the graph asks for it."""
+    return bool(workspace.document.code or missing_code(workspace.document))
+
+
+@needs("no run is under way")
+def is_busy(workspace: Workspace) -> bool:
+    return workspace.engine_state == "busy"
+
+
+@needs("no operation is in a scope")
+def has_scopes(workspace: Workspace) -> bool:
+    return "/" in "".join(workspace.document.graph.operations)  # asked after every step
+
+
+@needs("the run that is looked at holds no NaN and no infinity")
+def is_broken(workspace: Workspace) -> bool:
+    """Whether the run that is looked at holds NaN or infinity."""
+    return workspace.soundness.first is not None
+
+
+@needs("select a node first")
+def any_selected(workspace: Workspace) -> bool:
+    return bool(workspace.selection)
+
+
+@needs("select a node in a scope first")
+def scope_selected(workspace: Workspace) -> bool:
+    """Whether something that is selected is in a scope, or is one."""
+    return any("/" in name for name in workspace.selection)
+
+
+def selected_operation(workspace: Workspace) -> Operation | None:
+    """The one selected operation, in a loop perhaps; None for none, several or a derived one."""
+    graph = workspace.shown
+    if len(workspace.selection) != 1 or workspace.selection[0] not in graph:
+        return None
+    return graph[workspace.selection[0]]
+
+
+@needs("select one node, and differentiate something (Graph > Differentiate)")
+def one_differentiated(workspace: Workspace) -> bool:
+    return one_selected(workspace) and has_request(workspace)
+
+
+@needs("select a wire first")
+def wire_selected(workspace: Workspace) -> bool:
+    return workspace.selected_edge is not None
+
+
+@needs("select one node, or one scope, first")
+def unit_selected(workspace: Workspace) -> bool:
+    return bool(selected_unit(workspace))
+
+
+@needs("the document has no Python")
+def has_python(workspace: Workspace) -> bool:
+    return bool(workspace.document.code)
+
+
+@needs(lambda workspace: NOTHING if workspace.stop is None else "the run is at its end")
+def has_next_step(workspace: Workspace) -> bool:
+    """Whether the debugger stands before a step."""
+    return workspace.stop is not None and workspace.stop.reason != "end"
+
+
+@needs("select one node first")
+def one_selected(workspace: Workspace) -> bool:
+    return selected_operation(workspace) is not None
+
+
+@needs("select one node with inputs first")
+def one_with_inputs(workspace: Workspace) -> bool:
+    op = selected_operation(workspace)
+    return op is not None and bool(op.inputs)
+
+
+@needs("select a placeholder, a variable or a constant first")
+def one_with_value(workspace: Workspace) -> bool:
+    """Whether the selected operation's value is the user's to give."""
+    op = selected_operation(workspace)
+    return op is not None and op.type in VALUED
+
+
+@needs("select a node whose gradient is overridden first")
+def one_overridden(workspace: Workspace) -> bool:
+    op = selected_operation(workspace)
+    overrides = workspace.document.request.overrides
+    return op is not None and gradient_name(op, overrides) != native_name(op)
+
+
+@needs("select a node or a wire first")
+def wire_or_node_selected(workspace: Workspace) -> bool:
+    return workspace.selected_edge is not None or any_selected(workspace)
+
+
+@needs("select a wire, or a node that wires lead to")
+def can_stop_gradient(workspace: Workspace) -> bool:
+    """Whether a wire is selected, or a node that wires lead to."""
+    graph = workspace.shown
+    selected = [graph[name] for name in workspace.selection if name in graph]
+    return workspace.selected_edge is not None or any(
+        ref is not None for op in selected for ref in op.inputs
+    )
+
+
+@needs("choose of what to differentiate first (Graph > Differentiate)")
+def has_request(workspace: Workspace) -> bool:
+    return bool(every_request(workspace.document))
+
+
+def _why_not_measured(workspace: Workspace) -> str:
+    return "a measurement is under way" if workspace.profiler.busy else NOTHING
+
+
+@needs(_why_not_measured)
+def can_measure(workspace: Workspace) -> bool:
+    """Whether there are runs to measure, and none is being measured."""
+    return workspace.program is not None and not workspace.profiler.busy
+
+
+@needs("there are several optimizers: choose in Graph > Optimizers")
+def has_one_optimizer(workspace: Workspace) -> bool:
+    """Whether choosing another one would lose no more than one."""
+    return workspace.is_open and len(workspace.document.optimizers) < 2
+
+
+def optimizer_is(type: str) -> Test:
+    """Whether the document's one optimizer is of `type`; "" for none."""
+
+    def test(workspace: Workspace) -> bool:
+        types = [optimizer.type for optimizer in workspace.document.optimizers]
+        return workspace.is_open and types == ([type] if type else [])
+
+    return test
+
+
+def legal(command: str) -> Condition:
+    """Whether the debugger takes `command` now."""
+
+    def test(workspace: Workspace) -> bool:
+        stop = workspace.stop
+        return stop is not None and workspace.engine_state == "ready" and command in stop.legal
+
+    return Condition(test, lambda workspace: _why_illegal(workspace, command))
+
+
+def both(first: Condition, second: Condition) -> Condition:
+    """Whether two conditions hold; what is in the way of the first is said first."""
+    return Condition(
+        lambda workspace: first(workspace) and second(workspace),
+        lambda workspace: first.obstacle(workspace) or second.obstacle(workspace),
+    )
+
+
+def _why_illegal(workspace: Workspace, command: str) -> str:
+    if workspace.engine_state != "ready":
+        return ENGINE.get(workspace.engine_state, "the engine does not answer")
+    runs = workspace.program is not None and workspace.program.steps
+    return ILLEGAL.get(command, NOTHING) if runs else NOTHING
+
+
+def controls(command: str) -> Run:
+    return lambda workspace: workspace.control(command)
+
+
+def window(what: str, target: str = "") -> Run:
+    """Something that only the window can do; see MainWindow."""
+    return lambda workspace: workspace.view_requested.emit(what, target)

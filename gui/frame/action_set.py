@@ -1,0 +1,94 @@
+"""The action table as QActions: created once, their state brought up to date in one go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QWidget
+
+from gui.frame.action_record import Action
+from gui.frame.action_table import ACTIONS, BY_ID
+from gui.look import icons
+from gui.look.plain_text import plain, unmarked
+from gui.model.workspace import Workspace
+
+
+class ActionSet(QObject):
+    """One QAction for each row, owned by the window."""
+
+    refreshed = Signal()
+
+    def __init__(self, workspace: Workspace, window: QWidget) -> None:
+        super().__init__(window)
+        self.workspace = workspace
+        self._actions = {action.id: self._made(action, window) for action in ACTIONS}
+        self._soon = QTimer(self, singleShot=True, interval=0)
+        self._soon.timeout.connect(self.refresh)
+        for signal in (
+            workspace.document_changed,
+            workspace.selection_changed,
+            workspace.stopped,
+            workspace.program_changed,
+            workspace.engine_changed,
+            workspace.file_changed,
+            workspace.undo_stack.indexChanged,
+            workspace.profiler.changed,
+            workspace.soundness.changed,
+        ):
+            signal.connect(self._soon.start)
+        workspace.theme_changed.connect(self._tint)
+        self._tint()
+        self.refresh()
+
+    def __getitem__(self, id: str) -> QAction:
+        return self._actions[id]
+
+    def __iter__(self) -> Iterator[tuple[Action, QAction]]:
+        return ((BY_ID[id], action) for id, action in self._actions.items())
+
+    def run(self, id: str) -> None:
+        """Run an action by its id, if it is enabled now."""
+        self.refresh()
+        self._actions[id].trigger()
+
+    def refresh(self) -> None:
+        """Bring enabled, checked and the undo texts up to date with the workspace."""
+        for row, action in self:
+            need = row.enabled.obstacle(self.workspace)
+            action.setEnabled(not need)
+            action.setToolTip(plain(tool_tip(row, need)))
+            if row.checked is not None:
+                action.setChecked(row.checked(self.workspace))
+        stack = self.workspace.undo_stack
+        self["edit.undo"].setText(unmarked(f"Undo {stack.undoText()}".strip()))
+        self["edit.redo"].setText(unmarked(f"Redo {stack.redoText()}".strip()))
+        self.refreshed.emit()
+
+    def _made(self, row: Action, parent: QObject) -> QAction:
+        action = QAction(row.title, parent)
+        action.setObjectName(row.id)
+        action.setCheckable(row.checked is not None)
+        action.setShortcuts([QKeySequence(key) for key in row.keys])
+        action.setStatusTip(plain(row.tip))
+        if row.canvas:  # which minds its keys itself; here they are only shown
+            action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        action.triggered.connect(lambda: self._triggered(row))
+        return action
+
+    def _triggered(self, row: Action) -> None:
+        row.run(self.workspace)
+        self._soon.start()
+
+    def _tint(self) -> None:
+        for row, action in self:
+            if row.icon:
+                action.setIcon(icons.icon(row.icon, self.workspace.theme))
+
+
+def tool_tip(row: Action, need: str = "") -> str:
+    """Title and key, what it does, and what it needs where it cannot be done."""
+    key = f"  ({row.shortcut})" if row.keys else ""
+    lines = [f"{row.title.rstrip('…')}{key}", row.tip]
+    return "\n".join([*lines, *([f"Not now: {need}"] if need else [])])

@@ -1,0 +1,78 @@
+"""A slim strip over the canvas: what is the matter, and one or two things to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
+
+from gui.look import icons
+from gui.look.plain_text import Label
+from gui.look.theme import GRID, mix
+from gui.model.workspace import Workspace
+
+
+class Banner(QWidget):
+    """Hidden until `say`. tone, icon: a theme colour, and a drawing: colour never stands alone."""
+
+    def __init__(self, workspace: Workspace, name: str, tone: str, icon: str) -> None:
+        super().__init__()
+        self.setObjectName(name)
+        self._workspace, self._tone, self._icon_name = workspace, tone, icon
+        self._icon = Label()
+        self.label = Label()
+        self.label.setObjectName(f"{name}.text")
+        self.label.setWordWrap(True)
+        self.label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(2 * GRID, GRID // 2, GRID, GRID // 2)
+        self._row.setSpacing(GRID)
+        self._row.addWidget(self._icon)
+        self._row.addWidget(self.label, 1)
+        self.hide()
+        workspace.theme_changed.connect(self._tint)
+        self._tint()
+
+    def say(self, text: str, tone: str = "", icon: str = "") -> None:
+        """Show the strip with one sentence, in another tone if given."""
+        self._tone, self._icon_name = tone or self._tone, icon or self._icon_name
+        self._tint()
+        self.label.setText(text)
+        self.setAccessibleName(text)
+        self.show()
+
+    def add_button(self, text: str, name: str, run: Callable[[], None]) -> QPushButton:
+        button = QPushButton(text)
+        button.setObjectName(name)
+        button.setAccessibleName(text)
+        button.clicked.connect(lambda: run())
+        self._row.addWidget(button)
+        return button
+
+    def add_close(self) -> None:
+        """A cross at the right end that hides the strip."""
+        self._close = QToolButton()
+        self._close.setObjectName(f"{self.objectName()}.close")
+        self._close.setAccessibleName("Close this message")
+        self._close.setAutoRaise(True)
+        self._close.clicked.connect(self.hide)
+        self._row.addWidget(self._close)
+        self._tint()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        theme = self._workspace.theme
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), mix(theme.panel, getattr(theme, self._tone), 0.13))
+        painter.fillRect(0, self.height() - 1, self.width(), 1, theme.line)
+        painter.fillRect(0, 0, 3, self.height() - 1, getattr(theme, self._tone))
+
+    def _tint(self) -> None:
+        theme = self._workspace.theme
+        color = getattr(theme, self._tone)
+        self._icon.setPixmap(icons.pixmap(self._icon_name, color, 16, self.devicePixelRatioF()))
+        if hasattr(self, "_close"):
+            self._close.setIcon(icons.icon("close", theme, theme.muted))
+        self.update()

@@ -1,0 +1,156 @@
+"""The strips above the canvas: restricted mode, a dead engine, unsaved work, a message."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import QObject, QTimer
+
+from core.protocol.messages import Explanation
+from gui import commands
+from gui.frame.banner import Banner
+from gui.model.autosave import Recovered
+from gui.model.engine_bridge import PREPARING, WORKING
+from gui.model.workspace import UNTITLED, Workspace
+
+LEVELS = {
+    "error": ("problem", "problem"),
+    "warning": ("current", "warning"),
+    "note": ("selection", "info"),
+}
+
+PATIENCE = 3000  # milliseconds that a command may take until the way out of it is shown
+LONG = "This takes long."
+PAUSE = "F6 stops at the next step."
+ENDLESS = "A function that never returns is ended by restarting the engine, which comes back to \
+the step before it."
+STOPPED = "The engine process has stopped. Nothing in the document is lost; restarting comes back \
+to the same step."
+
+
+class Banners(QObject):
+    """Each is hidden while there is nothing to say."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self._workspace = workspace
+        self.engine = Banner(workspace, "banner.engine", "problem", "problem")
+        self.engine.add_button(
+            "Restart engine", "banner.engine.restart", lambda: commands.restart_engine(workspace)
+        )
+        self.restricted = Banner(workspace, "banner.restricted", "current", "restricted")
+        self.restricted.add_button(
+            "Review and trust…",
+            "banner.restricted.review",
+            lambda: workspace.view_requested.emit("trust", ""),
+        )
+        self.recovery = Banner(workspace, "banner.recovery", "selection", "info")
+        self._recover: Callable[[], None] = lambda: None
+        self._discard: Callable[[], None] = lambda: None
+        for text, name, answer in (
+            ("Open it", "banner.recovery.open", lambda: self._recover()),
+            ("Discard", "banner.recovery.discard", lambda: self._discard()),
+        ):
+            self.recovery.add_button(text, name, partial(self._answer, answer))
+        self.recovery.add_close()
+        self.file = Banner(workspace, "banner.file", "current", "warning")
+        self._about_file: dict[str, Callable[[], None]] = {}
+        self._of_file = [
+            self.file.add_button(text, f"banner.file.{key}", partial(self._answer_file, key))
+            for text, key in (("Reload", "reload"), ("Compare", "compare"), ("Keep mine", "keep"))
+        ]
+        self.message = Banner(workspace, "banner.message", "problem", "problem")
+        self._go: Callable[[], None] = lambda: None
+        self._first = self.message.add_button(
+            "Take me to the first one", "banner.message.first", lambda: self._go()
+        )
+        self.message.add_close()
+        self.all = (self.engine, self.restricted, self.recovery, self.file, self.message)
+        workspace.engine_changed.connect(self._engine)
+        workspace.file_changed.connect(self._trust)
+        workspace.explained.connect(self.offer_first)
+        for signal in (workspace.stopped, workspace.document_opened, workspace.document_changed):
+            signal.connect(self.message.hide)
+        self._patience = QTimer(self, singleShot=True, interval=PATIENCE)
+        self._patience.timeout.connect(self._show_way_out)
+        self._engine(workspace.engine_state)
+        self._trust()
+
+    def say(self, level: str, text: str) -> None:
+        """A note, a warning or an error, until the next thing that works."""
+        self._first.hide()
+        self.message.say(text, *LEVELS.get(level, LEVELS["error"]))
+
+    def offer_first(self, found: Explanation) -> None:
+        """The way to what led to that which the message explains, beside it."""
+        self._go = partial(commands.go_to_first, self._workspace, found)
+        self._first.setVisible(commands.is_elsewhere(self._workspace, found))
+
+    def say_changed(self, is_there: bool, answers: dict[str, Callable[[], None]]) -> None:
+        """The file was changed by another program, or it is there no more. answers: what the
+        buttons do, by "reload", "compare" and "keep"."""
+        self._about_file = answers
+        for button in self._of_file[:2]:
+            button.setVisible(is_there)
+        name, changed = self._workspace.name, self._workspace.is_changed
+        if not is_there:
+            text = f"{name} was deleted or moved by another program. The document is open here."
+        elif changed:
+            text = f"{name} was changed by another program, and there are unsaved edits here."
+        else:
+            text = f"{name} was changed by another program."
+        self.file.say(text)
+
+    def _answer_file(self, key: str) -> None:
+        if key != "compare":
+            self.file.hide()
+        self._about_file[key]()
+
+    def offer(
+        self,
+        found: Recovered,
+        recover: Callable[[], None],
+        discard: Callable[[], None],
+        more: int = 0,
+    ) -> None:
+        """Unsaved work of a window that is gone. more: how many others are offered after it."""
+        self._recover, self._discard = recover, discard
+        when = f"{found.when:%d %B, %H:%M}"
+        what = "an unsaved document" if found.name == UNTITLED else found.name
+        others = f" {more} more {'follow' if more > 1 else 'follows'}." if more else ""
+        self.recovery.say(f"Unsaved edits of {what}, from {when}, were kept.{others}")
+
+    def _answer(self, what: Callable[[], None]) -> None:
+        self.recovery.hide()
+        what()
+
+    def _engine(self, state: str) -> None:
+        if state == "dead":
+            self.engine.say(STOPPED, "problem", "problem")
+        else:
+            self.engine.hide()
+        if state == "busy":
+            self._patience.start()
+        else:
+            self._patience.stop()
+
+    def _show_way_out(self) -> None:
+        """What can be done about work that takes long, where there is something: preparing a graph
+        ends by itself, unless a function of the document's is called for it."""
+        ways = []
+        if self._workspace.engine_doing not in (PREPARING, WORKING):
+            ways.append(PAUSE)
+        if self._workspace.document.code and self._workspace.trusted:
+            ways.append(ENDLESS)
+        if ways:
+            self.engine.say(" ".join((LONG, *ways)), "current", "warning")
+
+    def _trust(self) -> None:
+        if self._workspace.trusted:
+            self.restricted.hide()
+        else:
+            self.restricted.say(
+                "Restricted mode: this document contains Python, which does not run until you "
+                "trust it."
+            )

@@ -1,0 +1,312 @@
+"""The panels' docks: where they stand at first, made when first seen, and named by their tabs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+
+from PySide6.QtCore import QByteArray, QObject, QPoint, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import (
+    QDockWidget,
+    QMainWindow,
+    QMenu,
+    QTabBar,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gui.look.plain_text import Label
+from gui.model.workspace import Workspace
+
+LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
+RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
+BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
+STATE_VERSION = 2  # of the saved layout; another one is not restored
+PLACES = {LEFT: "left", RIGHT: "right", BOTTOM: "bottom"}
+
+
+SIZES = {LEFT: (220, 400), RIGHT: (344, 400), BOTTOM: (600, 224)}  # at most at first, in pixels
+SHARES = {LEFT: 0.14, RIGHT: 0.225, BOTTOM: 0.25}  # of the window at first, so that most is canvas
+LEAST = {LEFT: 168, RIGHT: 240, BOTTOM: 120}  # pixels; narrower, and nothing can be read
+HEIGHTS = (384, 520)  # at first, of a dock that stands apart and of the tabs below
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a panel is found and where its dock stands at first: a tab among those of its area, or
+    `apart`, over them."""
+
+    id: str
+    title: str
+    area: Qt.DockWidgetArea
+    module: str
+    panel: str
+    apart: bool = False
+
+
+PANELS = (
+    Place("outline", "Outline", LEFT, "gui.panels.outline", "OutlinePanel"),
+    Place("palette", "Palette", LEFT, "gui.panels.palette", "PalettePanel"),
+    Place("note", "Note", RIGHT, "gui.panels.note", "NotePanel", apart=True),
+    Place("inspector", "Inspector", RIGHT, "gui.panels.inspector", "InspectorPanel"),
+    Place("gradients", "Gradients", RIGHT, "gui.panels.gradients", "GradientsPanel"),
+    Place("problems", "Problems", RIGHT, "gui.panels.problems", "ProblemsPanel"),
+    Place("timeline", "Timeline", BOTTOM, "gui.panels.timeline", "TimelinePanel"),
+    Place("tensor", "Tensor", BOTTOM, "gui.panels.tensor", "TensorPanel"),
+    Place("device_diff", "Device diff", BOTTOM, "gui.panels.device_diff", "DeviceDiffPanel"),
+    Place("breakpoints", "Breakpoints", BOTTOM, "gui.panels.breakpoints", "BreakpointsPanel"),
+    Place("threads", "Threads", BOTTOM, "gui.panels.threads", "ThreadsPanel"),
+    Place("profile", "Profile", BOTTOM, "gui.panels.profile", "ProfilePanel"),
+    Place("sessions", "Sessions", BOTTOM, "gui.panels.sessions", "SessionsPanel"),
+    Place("output", "Output", BOTTOM, "gui.panels.output", "OutputPanel"),
+)
+
+
+class Dock(QDockWidget):
+    """One panel's dock; the panel itself is imported and made when it first shows."""
+
+    def __init__(self, place: Place, workspace: Workspace, window: QMainWindow) -> None:
+        super().__init__(place.title, window)
+        self.setObjectName(place.id)
+        self.place = place
+        self._workspace = workspace
+        self._frame = _Frame(workspace, QSize(*SIZES[place.area]), LEAST[place.area])
+        self.setWidget(self._frame)
+        self._title = Label(place.title)
+        self._title.setContentsMargins(12, 6, 12, 6)
+        self._nothing = QWidget()
+        self.visibilityChanged.connect(self._fill)
+        self.topLevelChanged.connect(lambda _: self.fit_title())
+
+    @property
+    def is_made(self) -> bool:
+        return self._frame.panel is not None
+
+    @property
+    def panel(self) -> QWidget:
+        """The panel, made now if it was not yet."""
+        if self._frame.panel is None:
+            kind = getattr(import_module(self.place.module), self.place.panel)
+            self._frame.put(kind(self._workspace))
+        assert self._frame.panel is not None
+        return self._frame.panel
+
+    def say(self, title: str) -> None:
+        """Change what the tab says."""
+        self.setWindowTitle(title)
+        self._title.setText(title)
+
+    def fit_title(self) -> None:
+        """A title bar only where there is no tab that says the same."""
+        window = self.parent()
+        assert isinstance(window, QMainWindow)
+        if self.isFloating():
+            self.setTitleBarWidget(None)  # type: ignore[arg-type]
+        else:
+            alone = not window.tabifiedDockWidgets(self)
+            self.setTitleBarWidget(self._title if alone else self._nothing)
+
+    def _fill(self, visible: bool) -> None:
+        if visible:
+            _ = self.panel
+
+
+class _Frame(QWidget):
+    """Holds the panel under a one-pixel line; has a size before there is a panel."""
+
+    def __init__(self, workspace: Workspace, size: QSize, least: int) -> None:
+        super().__init__()
+        self.panel: QWidget | None = None
+        self._workspace, self._size = workspace, size
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 1, 0, 0)
+        self.setMinimumSize(least, 80)
+
+    def put(self, panel: QWidget) -> None:
+        self.panel = panel
+        self._column.addWidget(panel)
+
+    def sizeHint(self) -> QSize:
+        return self._size
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        QPainter(self).fillRect(0, 0, self.width(), 1, self._workspace.theme.line)
+
+
+class Docks(QObject):
+    """All docks of one window."""
+
+    def __init__(self, workspace: Workspace, window: QMainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self.by_id = {place.id: Dock(place, workspace, window) for place in PANELS}
+        window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
+        window.setCorner(Qt.Corner.BottomRightCorner, RIGHT)
+        window.setCorner(Qt.Corner.BottomLeftCorner, BOTTOM)
+        self.layout: QByteArray | None = None  # to come back to when the docks show again
+        self._shown = False
+        self._withdrawn: set[str] = set()  # hidden for want of content, not by the user
+        for dock in self.by_id.values():
+            dock.hide()
+
+    def set_shown(self, shown: bool) -> None:
+        """Show the docks as they were, or hide them all while there is nothing to show in them."""
+        if shown == self._shown:
+            return
+        if not shown:
+            self.layout = self.current_layout()
+        self._shown = shown
+        self._withdrawn.clear()
+        for dock in self.by_id.values():
+            dock.setVisible(shown)
+        if shown and not (self.layout and self._window.restoreState(self.layout, STATE_VERSION)):
+            self._place()
+        self.tidy()
+
+    def offer(self, id: str, there: bool) -> None:
+        """Show a dock that has something to show again, or take it away while it has nothing. One
+        that the user closed stays closed. The dock's action tells that only once the window shows.
+        """
+        dock = self.by_id[id]
+        if there and id in self._withdrawn:
+            self._withdrawn.discard(id)
+            dock.show()
+        elif not there and self._shown and not dock.isHidden():
+            self._withdrawn.add(id)
+            dock.hide()
+
+    def prepare_one(self) -> bool:
+        """Make one panel that is not made yet; whether there was one."""
+        for dock in self.by_id.values():
+            if not dock.is_made:
+                _ = dock.panel
+                return True
+        return False
+
+    def current_layout(self) -> QByteArray | None:
+        """Where everything stands, to be restored at the next start; what has nothing to show now
+        stands where it would."""
+        if not self._shown:
+            return self.layout
+        withdrawn = [self.by_id[id] for id in self._withdrawn]
+        for dock in withdrawn:
+            dock.show()
+        state = self._window.saveState(STATE_VERSION)
+        for dock in withdrawn:
+            dock.hide()
+        return state
+
+    def reset(self) -> None:
+        """Every dock where it stood at first."""
+        if self._shown:
+            self._place()
+        else:
+            self.layout = None
+
+    def _place(self) -> None:
+        """The first dock of each area on top."""
+        self._withdrawn.clear()
+        for dock in self.by_id.values():
+            dock.setFloating(False)
+            self._window.removeDockWidget(dock)
+        first = self._fill_areas()
+        for dock in first.values():
+            dock.raise_()
+        width, height = self._room()
+        self._window.resizeDocks(
+            [first[LEFT], first[RIGHT]],
+            [_share(LEFT, width, SIZES[LEFT][0]), _share(RIGHT, width, SIZES[RIGHT][0])],
+            Qt.Orientation.Horizontal,
+        )
+        bottom = _share(BOTTOM, height, SIZES[BOTTOM][1])
+        self._window.resizeDocks([first[BOTTOM]], [bottom], Qt.Orientation.Vertical)
+        self.tidy()
+
+    def _room(self) -> tuple[int, int]:
+        """Pixels of the window, as it will be where it does not show yet."""
+        window = self._window
+        size = window.size()
+        if window.isMaximized() and not window.isVisible():
+            size = window.screen().availableSize()
+        return size.width(), size.height()
+
+    def _fill_areas(self) -> dict[Qt.DockWidgetArea, Dock]:
+        """Every dock into its area; the first tab of each."""
+        first: dict[Qt.DockWidgetArea, Dock] = {}
+        apart: dict[Qt.DockWidgetArea, Dock] = {}
+        for dock in self.by_id.values():
+            area = dock.place.area
+            if area in first:
+                self._window.addDockWidget(area, dock)
+                self._window.tabifyDockWidget(first[area], dock)
+            elif area in apart:
+                self._window.splitDockWidget(apart[area], dock, Qt.Orientation.Vertical)
+                first[area] = dock
+            else:
+                self._window.addDockWidget(area, dock)
+                (apart if dock.place.apart else first)[area] = dock
+            dock.show()
+        for area, dock in apart.items():
+            self._window.resizeDocks([dock, first[area]], list(HEIGHTS), Qt.Orientation.Vertical)
+        return first
+
+    def show(self, id: str) -> None:
+        """Bring a panel to the front."""
+        dock = self.by_id[id]
+        self._withdrawn.discard(id)
+        dock.show()
+        dock.raise_()
+
+    def tidy(self) -> None:
+        """Dress the tab bars that Qt has made, and fit the docks' titles to them."""
+        for dock in self.by_id.values():
+            dock.fit_title()
+        mine = Qt.FindChildOption.FindDirectChildrenOnly
+        for bar in self._window.findChildren(QTabBar, options=mine):
+            bar.setDrawBase(False)
+            bar.setExpanding(False)
+            bar.setElideMode(Qt.TextElideMode.ElideNone)
+            away = not self._window.rect().intersects(bar.geometry())  # Qt's place for unused ones
+            bar.setFocusPolicy(Qt.FocusPolicy.NoFocus if away else Qt.FocusPolicy.TabFocus)
+            bar.setAccessibleName("Panels")
+            if bar.contextMenuPolicy() is not Qt.ContextMenuPolicy.CustomContextMenu:
+                bar.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+                bar.customContextMenuRequested.connect(self._menu_opener(bar))
+
+    def _menu_opener(self, bar: QTabBar) -> Callable[[QPoint], None]:
+        def open_menu(at: QPoint) -> None:
+            title = bar.tabText(bar.tabAt(at))
+            for dock in self.by_id.values():
+                if dock.windowTitle() == title:
+                    self.menu_for(dock).popup(bar.mapToGlobal(at))
+
+        return open_menu
+
+    def menu_for(self, dock: Dock) -> QMenu:
+        """What can be done with a dock without dragging it."""
+        menu = QMenu(self._window)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction("Float", lambda: dock.setFloating(True))
+        for area, name in PLACES.items():
+            menu.addAction(f"Move to the {name}", lambda area=area: self._move(dock, area))
+        menu.addAction("Hide", dock.hide)
+        return menu
+
+    def _move(self, dock: Dock, area: Qt.DockWidgetArea) -> None:
+        dock.setFloating(False)
+        place_of = self._window.dockWidgetArea
+        others = [d for d in self.by_id.values() if d is not dock and place_of(d) == area]
+        self._window.addDockWidget(area, dock)
+        if others:
+            self._window.tabifyDockWidget(others[0], dock)
+        dock.raise_()
+        self.tidy()
+
+
+def _share(area: Qt.DockWidgetArea, whole: int, most: int) -> int:
+    """Pixels that the docks of an area take at first, of a window that is `whole` pixels wide or
+    high."""
+    return min(most, max(LEAST[area], round(SHARES[area] * whole)))

@@ -1,0 +1,60 @@
+"""The windows that are open: each has a graph, an engine process and sessions of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from weakref import WeakSet
+
+from PySide6.QtCore import Qt
+from shiboken6 import isValid
+
+from gui.frame.window_placement import place_beside
+
+if TYPE_CHECKING:
+    from gui.frame.main_window import MainWindow
+    from gui.model.workspace import Workspace
+
+_known: WeakSet[MainWindow] = WeakSet()
+_kept: dict[int, MainWindow] = {}  # what was opened from another window, which may close first
+
+
+def add(window: MainWindow) -> None:
+    """Have others find a window, as long as it is on the screen."""
+    _known.add(window)
+
+
+def others(workspace: Workspace) -> list[Workspace]:
+    """What the other windows show, where they show a document; by its name."""
+    shown = [w.workspace for w in _known if isValid(w) and w.isVisible()]
+    found = [w for w in shown if w is not workspace and w.is_open]
+    return sorted(found, key=lambda w: w.name)
+
+
+def keep_all() -> None:
+    """Have the unsaved work of every window on disk."""
+    for window in _furnished():
+        window.autosave.save_now()
+
+
+def end_all() -> None:
+    """End every window without a question; unsaved work is left for the next start to offer."""
+    for window in _furnished():
+        window.end()
+
+
+def _furnished() -> list[MainWindow]:
+    return [w for w in _known if isValid(w) and w.is_furnished]
+
+
+def open_beside(window: MainWindow) -> MainWindow:
+    """Open one more, on the start page."""
+    from gui.app import new_window
+
+    new = new_window(window.workspace.theme, remember=False)
+    new.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    number = id(new)
+    _kept[number] = new
+    new.destroyed.connect(lambda: _kept.pop(number, None))
+    place_beside(new, window)
+    new.show()
+    return new

@@ -1,0 +1,144 @@
+"""From the first picture of the window to a window that can do everything."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtWidgets import QApplication
+
+from core.errors import GradstepError
+from core.program.trust.example_index import is_bundled
+from gui.frame.main_window import MainWindow
+from gui.model.background_work import Background
+
+if TYPE_CHECKING:
+    from core.host.file_reader import FileReader
+
+# What the window's parts import, so that the start page is painted before and answers meanwhile. A
+# name that is missing here is imported all the same, with what needs it.
+READER = "core.host.file_reader"
+BESIDE = (  # by a thread: nothing of Qt's is in it
+    "numpy",
+    READER,
+    "core.host.engine_client",
+    "core.io.native.gradstep_file",
+    "core.document.block_insertion",
+    "core.ops.typing.flatten_loops",
+    "core.layout.nested_scopes",
+    "core.engine.run.variable_copies",
+)
+HERE = (  # by the main thread, one in a turn of the event loop
+    "gui.model.workspace",
+    "gui.frame.action_set",
+    "gui.frame.toolbar",
+    "gui.frame.late_menus",
+    "gui.frame.banners",
+    "gui.model.autosave",
+    "gui.model.document_files",
+    "gui.model.file_watch",
+    "gui.canvas.facts",
+    "gui.canvas.view",
+    "gui.frame.window_commands",
+)
+PATIENCE = 1000  # milliseconds that a document may take before the window shows without it
+RECOVERY = 200  # milliseconds until unsaved work of another window is offered
+
+
+def furnish(window: MainWindow, engine: Sequence[str] | None = None) -> None:
+    """Give the window a workspace, whose engine process starts with the next turn of the event
+    loop. engine: the command that starts it."""
+    from gui.model.workspace import Workspace
+
+    workspace = Workspace(engine, window.look, window)
+    window.furnish(workspace)
+    QTimer.singleShot(0, workspace.start)
+
+
+class Start(QObject):
+    """Shows a bare window, then furnishes it. With a document, the window shows when that is there,
+    so that nothing else is seen before it. `error`: why it could not be done."""
+
+    def __init__(
+        self, window: MainWindow, engine: Sequence[str] | None, document: Path | None
+    ) -> None:
+        super().__init__(window)
+        self.error: GradstepError | None = None
+        self._window, self._engine, self._document = window, engine, document
+        self._background = Background(self)
+        self._left = deque(HERE)
+        self._process: FileReader | None = None
+
+    def begin(self) -> None:
+        if self._document is None:
+            self._window.painted.connect(self._load, Qt.ConnectionType.QueuedConnection)
+            self._window.show()
+        else:
+            self._load()
+
+    def _load(self) -> None:
+        self._background.run(partial(_import_beside, self._document), self._begin, self._fail)
+
+    def _begin(self, process: FileReader | None) -> None:
+        self._process = process
+        self._go_on()
+
+    def _go_on(self) -> None:
+        try:
+            if self._left:
+                import_module(self._left.popleft())
+                QTimer.singleShot(0, self, self._go_on)
+            else:
+                self._finish()
+        except Exception as error:  # nothing works without it
+            self._fail(GradstepError(f"{type(error).__name__}: {error}", kind="InternalError"))
+
+    def _finish(self) -> None:
+        window = self._window
+        furnish(window, self._engine)
+        if self._process is not None:
+            window.workspace.reader.take(self._process)
+        self._background.run(_import_ahead, self._prepare, self._fail)
+        QTimer.singleShot(RECOVERY, window, window.offer_recovery)
+        QTimer.singleShot(RECOVERY, window, window.tidy_folders)
+        if self._document is not None:
+            window.workspace.document_opened.connect(self._show)
+            window.workspace.message.connect(self._show)
+            QTimer.singleShot(PATIENCE, self, self._show)
+            window.files.open(self._document)
+
+    def _prepare(self, _: object) -> None:
+        self._window.prepare()
+        self._window.workspace.reader.be_ready()
+
+    def _show(self, *_: object) -> None:
+        if self._document is not None:
+            self._document = None
+            self._window.show()
+
+    def _fail(self, error: GradstepError) -> None:
+        self.error = error
+        QApplication.exit(1)
+
+
+def _import_beside(document: Path | None) -> FileReader | None:
+    """The process that will read the document, if it takes one: it starts meanwhile."""
+    process = None
+    for name in BESIDE:
+        module = import_module(name)
+        if name == READER and document is not None and not is_bundled(document):
+            process = module.FileReader()
+    return process
+
+
+def _import_ahead() -> None:
+    """What the first document needs, and the palette: every op type and every block."""
+    import core.ops.catalogue  # noqa: F401
+    from core.layers.block_table import all_blocks
+
+    list(all_blocks())

@@ -1,0 +1,236 @@
+"""The status bar: where the debugger stands, on what, with how much recorded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtGui import QFontMetrics, QResizeEvent
+from PySide6.QtWidgets import QLabel, QPushButton, QStatusBar
+
+from core.program.trust.code_permission import Permission
+from gui.look.count_text import counted
+from gui.look.plain_text import Label, plain
+from gui.look.theme import SMALL, sans
+
+if TYPE_CHECKING:
+    from core.protocol.messages import Stopped
+    from gui.model.workspace import Workspace
+
+REASONS = {
+    "entry": "Ready",
+    "step": "Stopped after step",
+    "breakpoint": "Stopped at breakpoint",
+    "exception": "Stopped at an error",
+    "blocked": "Blocked",
+    "pause": "Paused",
+    "goto": "Stopped",
+    "end": "Run finished",
+}
+ENGINE = {"starting": "Engine starts", "dead": "Engine stopped"}
+RIGHTS = {
+    Permission.REFUSED: "restricted: Python does not run",
+    Permission.CONFINED: "sandbox: Python has no network and no files",
+    Permission.FULL: "document trusted",
+}
+NO_GPU = "no GPU: what to do"
+MESSAGE_TIME = 6000  # milliseconds that a remark stays
+
+
+class StatusBar(QStatusBar):
+    """Coloured while the debugger is stopped inside a run. It stands there before there is a
+    workspace to follow."""
+
+    _workspace: Workspace
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("status_bar")
+        self.setSizeGripEnabled(False)
+        self._remark_until = QTimer(self, singleShot=True, interval=MESSAGE_TIME)
+        self._remark_until.timeout.connect(self._show_place)
+        self.state = self._label("state", strong=True)
+        self.place = self._add(ElidedLabel(), "place")
+        self.device = self._label("device")
+        self.advice = self._button("advice", NO_GPU)
+        self.recording = self._label("recording")
+        self.zoom = self._label("zoom", right=True)
+        self.trust = self._label("trust", right=True)
+        self.state.setText(ENGINE["starting"])
+
+    def follow(self, workspace: Workspace) -> None:
+        """Say where this workspace's debugger stands, from now on."""
+        self._workspace = workspace
+        for signal in (workspace.stopped, workspace.engine_changed, workspace.program_changed,
+                       workspace.file_changed, workspace.devices_changed,
+                       workspace.reader.changed):  # fmt: skip
+            signal.connect(self.refresh)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Say everything anew."""
+        workspace, stop = self._workspace, self._workspace.stop
+        self.state.setText(self._state())
+        self._show_place()
+        self.device.setText(self._device() if workspace.is_open else "")
+        self.advice.setVisible(workspace.is_open and self._lacks_gpu())
+        self.recording.setText("" if stop is None else recording_words(stop))
+        self.trust.setText(self._trust())
+        inside = stop is not None and stop.reason != "entry"
+        self._color(inside and workspace.engine_state == "ready")
+
+    def remark(self, text: str) -> None:
+        """Say something that goes away by itself, or with the next; "" takes it away."""
+        self._remark_until.start() if text else self._remark_until.stop()
+        self.place.setText(text)
+        self._show_place()
+
+    def show_zoom(self, scale: float) -> None:
+        self.zoom.setText(f"zoom {round(100 * scale)} %")
+
+    def _state(self) -> str:
+        workspace, stop = self._workspace, self._workspace.stop
+        if workspace.reader.name:
+            return f"Opening {workspace.reader.name}"
+        if workspace.engine_state == "busy":
+            return workspace.engine_doing
+        if workspace.engine_state in ENGINE:
+            return ENGINE[workspace.engine_state]
+        if not workspace.is_open:
+            return "Ready"
+        return "Ready" if stop is None else REASONS.get(stop.reason, "Stopped")
+
+    def _show_place(self) -> None:
+        if self._remark_until.isActive():
+            return
+        stop, program = self._workspace.stop, self._workspace.program
+        steps = len(program.steps) if program is not None else 0
+        waits = next(iter(self._workspace.waits.values()), None)
+        idle = f": waits for {waits}" if waits is not None and not steps else ""
+        self.place.setText(self._size() if stop is None else place_words(stop, steps) + idle)
+
+    def _size(self) -> str:
+        """How much there is to prepare before a first step can be shown."""
+        waits = self._workspace.is_open and self._workspace.engine_state == "busy"
+        return counted(len(self._workspace.shown), "operation") if waits else ""
+
+    def _device(self) -> str:
+        program = self._workspace.program
+        name = program.device if program is not None else self._workspace.device
+        emulated = program is not None and not program.measured
+        words = device_words(name) + (" (NumPy)" if name == "cpu" else "")
+        if emulated and "emulated" not in words:
+            words += " (emulated)"
+        return words
+
+    def _lacks_gpu(self) -> bool:
+        devices = self._workspace.devices
+        return bool(devices) and not any(d.kind == "gpu" and d.available for d in devices)
+
+    def _trust(self) -> str:
+        if not self._workspace.is_open or not self._workspace.document.code:
+            return ""
+        return RIGHTS[self._workspace.permission]
+
+    def _color(self, stopped: bool) -> None:
+        if self.property("stopped") != stopped:
+            self.setProperty("stopped", stopped)
+            for widget in (self, self.advice, *self.findChildren(QLabel)):
+                widget.style().unpolish(widget)
+                widget.style().polish(widget)
+
+    def _button(self, name: str, text: str) -> QPushButton:
+        """Words that lead to where more is said."""
+        button = QPushButton(text)
+        button.setObjectName(f"status.{name}")
+        button.setAccessibleName(text)
+        button.setFont(sans(SMALL + 1))
+        button.setCursor(Qt.CursorShape.PointingHandCursor)
+        button.setToolTip("What this machine has, and how to get what is missing")
+        button.clicked.connect(lambda: self._workspace.view_requested.emit("doctor", ""))
+        button.hide()
+        self.addWidget(button)
+        return button
+
+    def _label(self, name: str, strong: bool = False, right: bool = False) -> QLabel:
+        return self._add(Label(), name, strong, right)
+
+    def _add(self, label: QLabel, name: str, strong: bool = False, right: bool = False) -> QLabel:
+        label.setObjectName(f"status.{name}")
+        label.setFont(sans(SMALL + 1, strong))
+        label.setContentsMargins(8, 0, 8, 0)
+        (self.addPermanentWidget if right else self.addWidget)(label)
+        return label
+
+
+class ElidedLabel(Label):
+    """Gives way where there is no room for all of it: no remark may widen the window."""
+
+    _whole = ""
+
+    def text(self) -> str:
+        return self._whole
+
+    def setText(self, text: str) -> None:
+        self._whole = text
+        self._fit()
+        self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        margins, metrics = self.contentsMargins(), QFontMetrics(self.font())
+        width = metrics.horizontalAdvance(self._whole) + margins.left() + margins.right() + 1
+        return QSize(width, super().sizeHint().height())
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(min(48, self.sizeHint().width()), super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        room = self.contentsRect().width()
+        text = QFontMetrics(self.font()).elidedText(self._whole, Qt.TextElideMode.ElideRight, room)
+        super().setText(text)
+        self.setToolTip(plain("" if text == self._whole else self._whole))
+
+
+def place_words(stop: Stopped, steps: int) -> str:
+    """ "next step 13 / 22 · backward ↑": the number that the timeline gives the step which runs
+    next. With the run once there are several, and in a loop with the iteration."""
+    arrow = {"forward": " ↓", "backward": " ↑"}.get(stop.phase, "")
+    run = f"run {stop.run + 1} · " if stop.runs > 1 or stop.run else ""
+    phase = f" · {stop.phase}{arrow}" if stop.phase else ""
+    if not steps:
+        return "nothing to run yet"
+    if stop.inside:
+        place = stop.inside[-1]
+        there = f"next step {place.step + 1} / {place.length}"
+        ended = "end of the iteration" if place.step == place.length else there
+        return f"{run}in {place.text} · {ended}{phase}"
+    if stop.step >= steps:
+        return f"{run}{'all ' if steps > 1 else ''}{counted(steps, 'step')} done"
+    return f"{run}next step {stop.step + 1} / {steps}{phase}"
+
+
+def recording_words(stop: Stopped) -> str:
+    """ "recording 3.1 KB of 2 GB"."""
+    return f"recording {size_words(stop.recorded_bytes)} of {size_words(stop.recorded_limit)}"
+
+
+def size_words(count: int) -> str:
+    """Bytes in the unit that keeps the number short: 3.1 KB, 2 GB."""
+    size = float(count)
+    for unit in ("B", "KB", "MB", "GB"):
+        if size < 1024 or unit == "GB":
+            break
+        size /= 1024
+    return f"{size:.0f} {unit}" if size >= 100 or size == int(size) else f"{size:.1f} {unit}"
+
+
+def device_words(device: str) -> str:
+    """A device in few words: "CPU", "GPU", "tf-gpu (emulated)"."""
+    kind, _, profile = device.partition(":")
+    if kind == "emulate":
+        return f"{profile} (emulated)"
+    return f"{kind.upper()} ({profile})" if profile else kind.upper()

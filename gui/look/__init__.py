@@ -1,0 +1,1 @@
+"""How the window looks: colours and fonts, icons, numbers as text."""

@@ -1,0 +1,146 @@
+"""Numbers as text: scalars, elements, and whole tensors in a given room."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from core.protocol.messages import Stats
+from gui.model.value_cache import TensorValue, Words
+
+Array = np.ndarray[Any, Any]
+DECIMALS = 3
+SMALLEST, LARGEST = 1e-3, 1e5  # outside, elements are written with an exponent
+
+
+def scalar(value: Any) -> str:
+    """One number by itself, to six significant digits: "0.663694", "1", "NaN", "-Inf"."""
+    if isinstance(value, Words):
+        return str(value)
+    if isinstance(value, bytes | str):
+        return quoted(value)
+    if isinstance(value, bool | np.bool_):
+        return "True" if value else "False"
+    if isinstance(value, complex | np.complexfloating):
+        return f"{scalar(value.real)}{'+' if value.imag >= 0 else ''}{scalar(value.imag)}j"
+    special = not_finite(value)
+    return special or f"{value:.6g}" if isinstance(value, float | np.floating) else str(value)
+
+
+def not_finite(value: Any) -> str:
+    """ "NaN", "Inf" or "-Inf", or empty for every other number."""
+    number = float(value)
+    if math.isfinite(number):
+        return ""
+    return "NaN" if math.isnan(number) else "Inf" if number > 0 else "-Inf"
+
+
+def quoted(value: Any) -> str:
+    """Text as Python writes it: what cannot be seen, and bytes that are none, as escapes."""
+    text = value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
+    seen = (c if c.isprintable() else repr(c)[1:-1] for c in text)
+    return f'"{"".join(seen)}"'
+
+
+def elements(values: Array, decimals: int = DECIMALS) -> list[str]:
+    """The elements of a flat array, written alike: the same decimals, right-aligned."""
+    texts = _written(values, decimals)
+    width = max((len(text) for text in texts), default=0)
+    return [text.rjust(width) for text in texts]
+
+
+def _written(values: Array, decimals: int) -> list[str]:
+    if values.dtype.kind not in "f":
+        return [scalar(v) for v in values.tolist()]
+    finite = np.abs(values[np.isfinite(values)].astype(np.float64))
+    if len(finite) and np.all(finite == np.round(finite)) and finite.max() < LARGEST:
+        return [not_finite(v) or f"{v:.0f}." for v in values.tolist()]
+    largest = finite.max() if len(finite) else 0.0
+    style = "f" if not largest or SMALLEST <= largest < LARGEST else "e"
+    return [not_finite(v) or _trim(f"{v:.{decimals}{style}}") for v in values.tolist()]
+
+
+def exponent(number: float, digits: int = 2) -> int:
+    """The decimal exponent of a positive number that is rounded to so many digits: of 0.0009999 it
+    is -3."""
+    return int(f"{number:.{digits - 1}e}".partition("e")[2])
+
+
+def _trim(text: str) -> str:
+    """1.200e-05 as 1.200e-5."""
+    mantissa, e, exponent = text.partition("e")
+    return f"{mantissa}e{int(exponent)}" if e else text
+
+
+def brief(value: TensorValue, room: int = 20) -> str:
+    """A known value in at most about `room` characters: all its elements when they fit, with
+    fewer decimals if that helps; else the shape and the range."""
+    if not value.shape:
+        return scalar(value.head.item()) if value.head.size else ""
+    if value.size == 0:
+        return f"{dims(value.shape)} empty"
+    return whole(value, room) or summary(value)
+
+
+def whole(value: TensorValue, room: int) -> str:
+    """All elements of a known vector in `room` characters; nothing where they do not fit."""
+    if len(value.shape) != 1 or value.size != value.head.size:
+        return ""
+    forms = (f"[ {' '.join(elements(value.head, d))} ]" for d in (DECIMALS, 2))
+    return next((text for text in forms if len(text) <= room), "")
+
+
+def dims(shape: tuple[int, ...]) -> str:
+    """A shape as people write it: "64×32"; a scalar's is "scalar"."""
+    return "×".join(map(str, shape)) if shape else "scalar"
+
+
+def summary(value: TensorValue) -> str:
+    """Shape, what is wrong, and range: "64×32  2 NaN  -1.2 … 3.4"."""
+    parts = [dims(value.shape) if len(value.shape) != 1 else f"[{value.shape[0]}]"]
+    stats = value.stats
+    parts += wrong(stats)
+    if stats is not None and stats.minimum is not None and stats.maximum is not None:
+        parts.append(f"{stats.minimum:.3g} … {stats.maximum:.3g}")
+    return "  ".join(parts)
+
+
+def wrong(stats: Stats | None) -> list[str]:
+    """Counts of elements that are not numbers, in words."""
+    if stats is None:
+        return []
+    named = ((stats.nans, "NaN"), (stats.infs, "Inf"))
+    return [f"{count} {name}" for count, name in named if count]
+
+
+def is_wrong(value: TensorValue) -> bool:
+    """Whether a NaN or an infinity is in it."""
+    if value.stats is not None:
+        return bool(value.stats.nans or value.stats.infs)
+    return value.head.dtype.kind in "fc" and not bool(np.isfinite(value.head).all())
+
+
+def time_unit(largest: float) -> tuple[str, float]:
+    """The unit in which durations up to `largest` seconds are best read, and how many of it a
+    second is; with three decimals the least ones are still told apart."""
+    return ("µs", 1e6) if largest < 1e-3 else ("ms", 1e3) if largest < 1 else ("s", 1.0)
+
+
+def duration(seconds: float) -> str:
+    """Three significant digits and a unit: "18.3 ms", "4.21 µs", "0 µs"."""
+    unit, scale = time_unit(seconds)
+    number = seconds * scale
+    decimals = max(0, 2 - math.floor(math.log10(number))) if number > 0 else 0
+    return f"{number:.{min(decimals, 3)}f} {unit}"
+
+
+def byte_size(count: int) -> str:
+    """Bytes in the unit that keeps the number short: "512 B", "3.1 KB"."""
+    size = float(count)
+    for unit in ("B", "KB", "MB", "GB"):
+        if size < 1024 or unit == "GB":
+            break
+        size /= 1024
+    return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"

@@ -1,0 +1,349 @@
+"""The debug session in the engine process, as the window knows it: program, stop, values."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from core.document.document import Document
+from core.graph.model import Edge, TensorRef
+from core.program.trust.code_permission import Permission
+from core.protocol.framing import Buffer
+from core.protocol.messages import (
+    CheckGradients,
+    Compare,
+    Compared,
+    Comparison,
+    Control,
+    DeviceInfo,
+    DeviceList,
+    Devices,
+    ErrorInfo,
+    Failed,
+    GradientTable,
+    Message,
+    Open,
+    Opened,
+    ProgramInfo,
+    SessionList,
+    Stopped,
+)
+from gui.model.engine_bridge import EngineBridge
+from gui.model.engine_sync import breakpoints_of, same_but_breakpoints, same_run
+from gui.model.gradient_checks import should_check, with_nodes
+from gui.model.loss_choice import foremost, shown_loss
+from gui.model.operand_names import OperandNames
+from gui.model.settings import settings
+from gui.model.value_cache import TensorValue, ValueCache, tensors_of
+
+SETTLE = 120  # milliseconds without an edit before the engine gets the document
+DEATH = "EngineDied"
+
+Answer = Callable[[Message, tuple[Buffer, ...]], None]
+
+
+class Debugger(QObject):
+    """What the engine last said about the document it was last shown."""
+
+    program_changed = Signal()
+    stopped = Signal()
+    values_changed = Signal()
+    table_changed = Signal()
+    compared = Signal()
+    devices_changed = Signal()
+    failed = Signal(object)  # ErrorInfo
+
+    def __init__(self, bridge: EngineBridge, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.program: ProgramInfo | None = None
+        self._carried: tuple[ProgramInfo | None, Mapping[Edge, str]] = None, {}
+        self.stop: Stopped | None = None
+        self.failure: ErrorInfo | None = None
+        self.table: GradientTable | None = None
+        self.comparisons: list[Comparison] = []
+        self.unavailable: dict[str, str] = {}
+        self.devices: tuple[DeviceInfo, ...] = ()
+        self.device = "cpu"
+        self._bridge = bridge
+        self._document: Document | None = None
+        self._permission = Permission.REFUSED
+        self._shown: Document | None = None  # what the engine was last given
+        self._slowest = 0.0
+        self._tensors: list[str] = []  # of the program, in full names
+        self._values = ValueCache(
+            bridge.send, self.values_changed.emit, lambda call: QTimer.singleShot(0, self, call)
+        )
+        self._operands = OperandNames(bridge.send, self.values_changed.emit)
+        self._settle = QTimer(self, singleShot=True)
+        self._settle.timeout.connect(self.flush)
+
+    # -- the document -----------------------------------------------------------------------
+
+    def show(self, document: Document | None, permission: Permission, soon: bool = True) -> None:
+        """Give the engine a document. `soon`: wait for a pause in the user's edits, and keep the
+        step; otherwise it is another document, and its session starts at once."""
+        self._document, self._permission = document, permission
+        if document is None:
+            self._forget()
+        elif soon:
+            self._settle.start(SETTLE)
+        else:
+            self._forget()
+            self._settle.start(0)  # the views show it meanwhile
+
+    def retrust(self, permission: Permission) -> None:
+        """The user decided about the document's Python."""
+        self._permission = permission
+        if self._suits() or self._shown is not self._document:
+            self.reopen()
+        else:  # the same document, in another process
+            self._bridge.permit(permission, self.take)
+            self.ask_devices()
+
+    def _suits(self) -> bool:
+        """Whether the engine has the rights that the document's Python is to have, and no more."""
+        if self._document is None or not self._document.code or not self._permission.runs:
+            return True
+        return self._bridge.confined == (self._permission is Permission.CONFINED)
+
+    def use(self, device: str) -> None:
+        """Run on another device from now on."""
+        self.device = device
+        self.reopen()
+
+    @property
+    def carried(self) -> Mapping[Edge, str]:
+        """Wire -> the tensor that goes back over it."""
+        if self._carried[0] is not self.program:
+            edges = [] if self.program is None else self.program.edges
+            self._carried = self.program, {Edge(e.op, e.index): e.gradient for e in edges}
+        return self._carried[1]
+
+    def reopen(self) -> None:
+        """Something that the engine is told with the document has changed."""
+        self._open(keep_position=self._shown is not None)
+
+    def flush(self) -> None:
+        """Give the engine what was edited since, now."""
+        self._settle.stop()
+        old, new = self._shown, self._document
+        if new is None or (old is not None and same_run(old, new)):
+            return
+        if old is not None and same_but_breakpoints(old, new):
+            self._shown = new
+            self._bridge.send(breakpoints_of(new), (), self._set)
+        else:
+            self._open(keep_position=old is not None)
+
+    def _open(self, keep_position: bool) -> None:
+        self._settle.stop()
+        document = self._document
+        if document is None:
+            return
+        from core.io.native import gradstep_file
+
+        if not self._suits():
+            self._bridge.replace(self._permission is Permission.CONFINED)
+            self.ask_devices()
+            keep_position = False
+        self._shown = document
+        request = Open(
+            trusted=self._permission.runs,
+            confined=self._permission is Permission.CONFINED,
+            device=self.device,
+            keep_position=keep_position,
+            recorded_limit=settings().recording_limit,
+        )
+
+        def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
+            if document is self._shown:
+                self._opened(reply)
+
+        self._bridge.send(request, (gradstep_file.to_bytes(document, readable=False),), answered)
+
+    def _set(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
+        if _is_death(reply):
+            self._shown = None
+        self._complain(reply)
+
+    def _opened(self, reply: Message) -> None:
+        if _is_death(reply):
+            self._shown = None  # the next engine is to get it
+        elif isinstance(reply, Failed):
+            self.program = self.stop = None
+            self._values.clear()
+        self.take(reply)
+
+    def _forget(self) -> None:
+        self._settle.stop()
+        self._shown = self.program = self.stop = self.failure = None
+        self._values.clear()
+        self._invalidate()
+        self.program_changed.emit()
+
+    def _invalidate(self) -> None:
+        """Results about another program say nothing about this one."""
+        self._slowest = 0.0
+        if self.table is not None:
+            self.table = None
+            self.table_changed.emit()
+        if self.comparisons or self.unavailable:
+            self.comparisons, self.unavailable = [], {}
+            self.compared.emit()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the engine has the document as it is, and has answered everything."""
+        return self._bridge.is_idle and not self._settle.isActive()
+
+    # -- commands ---------------------------------------------------------------------------
+
+    def control(
+        self, command: str, target: str = "", then: Callable[[], None] = lambda: None
+    ) -> None:
+        """A debugger command, on the document as it is now. `then` is called where it was done."""
+        self.flush()
+        asked = time.monotonic()
+
+        def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
+            self._slowest = max(self._slowest, time.monotonic() - asked)
+            self.take(reply)
+            if isinstance(reply, Stopped):
+                then()
+
+        self._bridge.send(Control(command=command, target=target), (), answered)
+
+    def request(self, message: Message, buffers: Sequence[Buffer], then: Answer) -> None:
+        """Any other request, about the document as it is now."""
+        self.flush()
+        self._bridge.send(message, buffers, then)
+
+    def check(self, node: str = "") -> None:
+        """Compare native, overridden and numeric gradients; of `node` alone, if one is named."""
+        self.request(CheckGradients(node=node), (), self._add_node if node else self._tabulate)
+
+    def compare(self, against: Sequence[str]) -> None:
+        """Run on other devices, node by node."""
+        self.request(Compare(left=self.device, against=list(against)), (), self._compared)
+
+    def restart(self) -> None:
+        """Replace the engine process; the session comes back at the same step."""
+        self._bridge.restart(self.take)
+        self.ask_devices()
+        if self._document is not self._shown or self.program is None:
+            self._open(keep_position=True)
+
+    def ask_devices(self) -> None:
+        self._bridge.send(Devices(), (), self._list_devices)
+
+    # -- values -----------------------------------------------------------------------------
+
+    def value(self, ref: str) -> TensorValue | None:
+        """The tensor as of the current stop; None while it is unknown."""
+        return None if self.stop is None else self._values.get(ref)
+
+    def gradient(self, ref: str) -> TensorValue | None:
+        """The gradient that reaches a tensor; state "none" if there is none."""
+        if self.program is None:
+            return None
+        name = str(TensorRef.parse(ref))
+        holder = self.program.gradients.get(name)
+        if holder is not None:
+            return self.value(holder)
+        held_up = self.held_up or self.program.waiting.get(name, "")
+        return TensorValue(name, "waiting" if held_up else "none", why=held_up)
+
+    @property
+    def held_up(self) -> str:
+        """What all gradients wait for that are not there yet; "" where they wait for nothing."""
+        problems = [] if self.program is None else self.program.problems
+        return next((p.message for p in problems if p.type == "waiting"), "")
+
+    def waits_at(self, edge: Edge) -> str:
+        """What the gradient that is to come back over a wire waits for; "" for nothing."""
+        found = [] if self.program is None else self.program.waiting_edges
+        waiting = (e.why for e in found if (e.op, e.index) == (edge.op, edge.index))
+        return self.held_up or next(waiting, "")
+
+    def operands(self, op: str) -> Mapping[str, str] | None:
+        """Which tensors the text of an operation's step is about; None while that is unknown."""
+        return None if self.program is None else self._operands.of(op)
+
+    def _read_all(self) -> None:
+        if self.program is None or self._shown is None:
+            return
+        self._values.refresh(self._tensors)
+
+    # -- replies ----------------------------------------------------------------------------
+
+    def take(self, reply: Message, buffers: tuple[Buffer, ...] = ()) -> None:
+        """The engine has opened a document, stands elsewhere, shows another session, or failed."""
+        if isinstance(reply, Opened):
+            self._invalidate()
+            self._show_program(reply.program)
+            self._stand(reply.stopped)
+        elif isinstance(reply, Stopped):
+            if reply.program is not None:  # that of another thread
+                self._show_program(reply.program)
+            self._stand(reply)
+        elif isinstance(reply, SessionList):
+            self._values.clear()
+            self.take(reply.stopped)
+        elif isinstance(reply, Failed):
+            self._fail(reply.error)
+
+    def _show_program(self, program: ProgramInfo) -> None:
+        self.program, self.failure = foremost(program, shown_loss(self.program)), None
+        self._operands.clear()
+        if self._shown is not None:
+            self._tensors = tensors_of(self.program, self._shown)
+        self.program_changed.emit()
+
+    def _stand(self, stop: Stopped) -> None:
+        self.stop = stop
+        self.stopped.emit()
+        self._read_all()
+        if should_check(self.table, self.program, stop, self._slowest):
+            self.check()
+
+    def _fail(self, error: ErrorInfo) -> None:
+        if error.type == DEATH:
+            return  # said by the engine's state
+        self.failure = error
+        if self.program is None:
+            self.program_changed.emit()
+        self.failed.emit(error)
+
+    def _complain(self, reply: Message, buffers: tuple[Buffer, ...] = ()) -> None:
+        if isinstance(reply, Failed):
+            self._fail(reply.error)
+
+    def _tabulate(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
+        if isinstance(reply, GradientTable):
+            self.table = reply
+            self.table_changed.emit()
+        self._complain(reply)
+
+    def _add_node(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
+        """One node's check, in place of what is known of that node."""
+        if isinstance(reply, GradientTable):
+            self.table = with_nodes(self.table, reply)
+            self.table_changed.emit()
+        self._complain(reply)
+
+    def _compared(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
+        if isinstance(reply, Compared):
+            self.comparisons, self.unavailable = reply.comparisons, reply.unavailable
+            self.compared.emit()
+        self._complain(reply)
+
+    def _list_devices(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
+        if isinstance(reply, DeviceList):
+            self.devices = tuple(reply.devices)
+            self.devices_changed.emit()
+
+
+def _is_death(reply: Message) -> bool:
+    return isinstance(reply, Failed) and reply.error.type == DEATH

@@ -1,0 +1,471 @@
+"""The one model that every view reads: document, selection, theme, and the debugger beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QUndoStack
+
+from core.document.document import Document
+from core.document.feed_placeholders import with_placeholders
+from core.document.unsaved_changes import has_work
+from core.errors import GradstepError
+from core.graph.changes import Changes, diff
+from core.graph.model import Edge, TensorRef
+from core.io.disk.file_stamp import OnDisk, look
+from core.io.disk.memory_budget import DEFAULT
+from core.ops.typing.flatten_loops import opened, opened_types
+from core.ops.typing.inference import Inference
+from core.ops.typing.missing_inputs import Waiting, waiting
+from core.ops.typing.tensor_types import TensorTypes
+from core.program.trust.code_permission import Permission
+from core.program.trust.example_index import EXAMPLES
+from core.protocol.framing import Buffer
+from core.protocol.messages import (
+    Comparison,
+    DeviceInfo,
+    ErrorInfo,
+    GradientTable,
+    Message,
+    ProgramInfo,
+    Stopped,
+)
+from gui.look.theme import DARK, Theme
+from gui.model.debugger import Debugger
+from gui.model.engine_bridge import EngineBridge
+from gui.model.expectation_state import Expected
+from gui.model.explanations import Whys
+from gui.model.file_loader import Reader, inferred
+from gui.model.finiteness import Soundness
+from gui.model.profiler import Profiler
+from gui.model.python_output import Printed
+from gui.model.python_rights import PythonRights
+from gui.model.session_list import SessionModel
+from gui.model.undo import Edit
+from gui.model.value_cache import TensorValue
+
+UNTITLED = "untitled.gradstep"
+Failed = Callable[[GradstepError], None]
+NOTHING = Inference(TensorTypes({}), {}, ())
+
+
+def _waiting(document: Document) -> dict[str, Waiting]:
+    try:
+        fed = {TensorRef.parse(name) for name in document.feeds}
+        return waiting(with_placeholders(document).graph, fed)
+    except GradstepError:  # a cycle, or a feed of nothing, which is said
+        return {}
+
+
+def _ignore(*args: object) -> None:
+    pass
+
+
+def _known(name: str, doc: str) -> Any:
+    """A property that reads an attribute of the debugger."""
+    return property(lambda self: getattr(self.debugger, name), doc=doc)
+
+
+class Workspace(QObject):
+    """What is open and how it is looked at. Views connect to the signals, read the attributes,
+    and change things through gui.commands, which end in `edit`, `select` and `control`.
+
+    document, path: the document and its file; path is None until it is saved, and for what was
+                    imported or came with the program, which saving must not overwrite.
+    name:           what the document is called, by its file.
+    on_disk:        the document as a file holds it; None for work that no file holds.
+    disk:           what the file at `path` held when it was last read or written; None without one.
+    is_saving:      whether it is being written.
+    recovered_from: name of the journal that the document was recovered from; "" for none.
+    is_changed:     whether the document holds work that would be lost with it.
+    is_open:        whether there is a document; without one, `document` is an empty one.
+    reader:         reads files, and says which one it is reading.
+    shown:          the graph that is looked at: the document's, and what is in its loops.
+    inference:      static types of `shown`, and problems of `document.graph`.
+    selection:      names of the selected operations; selected_edge: the selected wire, or None.
+    permission:     what the document's Python may do (all when it has none).
+    printed:        what its Python printed.
+    profiler:       what was measured of it, and how that is looked at.
+    expected:       what it expects of its runs, and what came.
+    sessions:       its sessions, and which of them is shown.
+    soundness:      whether the run that is looked at holds NaN or infinity.
+    whys:           why values and gradients are as they are at this stop.
+    undo_stack:     Qt's stack of edits. Whether it is clean says nothing: a breakpoint is an edit.
+    """
+
+    document_opened = Signal()  # another document, or none; document_changed was sent before
+    document_changed = Signal(object)  # core.graph.changes.Changes
+    file_changed = Signal()  # path, saved or not, trusted or not
+    program_changed = Signal()
+    stopped = Signal()
+    values_changed = Signal()
+    selection_changed = Signal()
+    engine_changed = Signal(str)  # "starting", "ready", "busy" or "dead"
+    table_changed = Signal()
+    compared = Signal()
+    devices_changed = Signal()
+    theme_changed = Signal()
+    message = Signal(str, str)  # level ("info", "note", "warning" or "error"), one line of text
+    explained = Signal(object)  # messages.Explanation: what the last message was about
+    view_requested = Signal(str, str)  # something only the window can do, to what
+    block_requested = Signal(object, object, object)  # Block to be added, point, source or None
+
+    def __init__(
+        self, argv: Sequence[str] | None = None, theme: Theme = DARK, parent: QObject | None = None
+    ) -> None:
+        """`argv`: the command that starts the engine, None for the one on this machine."""
+        super().__init__(parent)
+        self.document = Document()
+        self.path: Path | None = None
+        self.name = ""
+        self.on_disk: Document | None = self.document
+        self.disk: OnDisk | None = None
+        self.is_saving = False
+        self.recovered_from = ""
+        self.is_changed = False
+        self.is_open = False
+        self.shown = self.document.graph
+        self.inference = NOTHING
+        self.selection: tuple[str, ...] = ()
+        self.selected_edge: Edge | None = None
+        self.permission = Permission.FULL
+        self.theme = theme
+        self.undo_stack = QUndoStack(self)
+        self.bridge = EngineBridge(argv, self)
+        self.debugger = Debugger(self.bridge, self)
+        self.printed = Printed(self)
+        self.profiler = Profiler(self)
+        self.expected = Expected(self)
+        self.sessions = SessionModel(self)
+        self.soundness = Soundness(self)
+        self.whys = Whys(self)
+        self.reader = Reader(self)
+        self._rights = PythonRights(self.complain)
+        self._waits: tuple[object, dict[str, Waiting]] | None = None
+        self._round = 0  # edits are merged only within one round; see `edit`
+        self._forward_signals()
+
+    # -- what the debugger knows --------------------------------------------------------------
+
+    program: ProgramInfo | None = _known("program", "what the engine derived from the document")
+    carried: Mapping[Edge, str] = _known("carried", "wire -> the tensor that goes back over it")
+    stop: Stopped | None = _known("stop", "where it stands; None before the document was taken")
+    failure: ErrorInfo | None = _known("failure", "why the last request failed, if it did")
+    table: GradientTable | None = _known("table", "native, overridden and numeric gradients")
+    comparisons: list[Comparison] = _known("comparisons", "of this document, node by node")
+    unavailable: dict[str, str] = _known("unavailable", "device -> what is missing to compare it")
+    devices: tuple[DeviceInfo, ...] = _known("devices", "what this machine has")
+    device: str = _known("device", "name of the device that runs are made on")
+
+    @property
+    def waits(self) -> dict[str, Waiting]:
+        """Operation -> what it waits for, of what is not drawn to its end yet."""
+        document = self.document
+        key = document.graph, document.feeds
+        if self._waits is None or self._waits[0] != key:
+            self._waits = key, _waiting(document)
+        return self._waits[1]
+
+    @property
+    def gradients_wait(self) -> bool:
+        """Whether there will be gradients once something is finished: that there are none yet says
+        nothing."""
+        return bool(self.debugger.held_up)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether all that was asked of the engine is answered and shown."""
+        return self.debugger.is_idle and self.whys.is_idle and not self.reader.name
+
+    @property
+    def engine_state(self) -> str:
+        return self.bridge.state
+
+    @property
+    def engine_doing(self) -> str:
+        """What the engine is at, in a word; "" where nothing is asked of it."""
+        return self.bridge.doing
+
+    def value(self, ref: str) -> TensorValue | None:
+        """The tensor `ref` ("a" or "a:0") as of the current stop. None while it is on its way:
+        asking is enough, and values_changed tells when it is here."""
+        return self.debugger.value(ref)
+
+    def gradient(self, ref: str) -> TensorValue | None:
+        """The gradient that reaches the forward tensor `ref`; its state is "none" when there is
+        none. None as in `value`."""
+        return self.debugger.gradient(ref)
+
+    def operands(self, op: str) -> Mapping[str, str] | None:
+        """What stands for a tensor in the text of an operation's step -> that tensor. None as in
+        `value`."""
+        return self.debugger.operands(op)
+
+    def control(self, command: str, target: str = "", then: Callable[[], None] = _ignore) -> None:
+        """Give the debugger a command of messages.Control; `stopped` follows, and then `then` is
+        called."""
+        self._round += 1
+        self.debugger.control(command, target, then)
+
+    def request(
+        self,
+        message: Message,
+        buffers: Sequence[Buffer] = (),
+        then: Callable[[Message, tuple[Buffer, ...]], None] = _ignore,
+    ) -> None:
+        """Ask the engine; `then(reply, buffers)` is called on this thread, also with Failed."""
+        self.debugger.request(message, buffers, then)
+
+    # -- the document -------------------------------------------------------------------------
+
+    def edit(self, label: str, document: Document, merge_key: str = "") -> None:
+        """Put `document` in force as one undoable step. Consecutive edits with the same merge key
+        are one step, until the user selects, saves or runs something."""
+        if document is self.document:
+            return
+        self._rights.edit(self.document, document)
+        key = merge_key and f"{merge_key}#{self._round}"
+        self.undo_stack.push(Edit(label, self.document, document, self._show, key))
+
+    def amend(self, document: Document) -> None:
+        """Let the last edit lead to `document`: the user is still making it. It is an edit of its
+        own where the last one is saved already, or another."""
+        last = self._last_edit()
+        if last is None or last.after is not self.document or self.document is self.on_disk:
+            self.edit("Move", document)
+        else:
+            last.after = document
+            self._show(document)
+
+    def retract(self) -> None:
+        """Take the last edit back as if it had never been made: there is nothing to redo."""
+        last = self._last_edit()
+        if last is not None and last.after is self.document:
+            last.fleeting = True
+            self.undo_stack.undo()
+
+    def open_path(
+        self,
+        path: Path,
+        then: Callable[[], None] = _ignore,
+        failed: Failed | None = None,
+        limit: int = DEFAULT,
+    ) -> None:
+        """Read a file of any supported format beside the main thread, then show it. failed: gets
+        what went wrong; None for a message. limit: bytes of memory that it may take."""
+        own = path.suffix == ".gradstep" and EXAMPLES not in path.parents
+        found: list[OnDisk] = []
+
+        def first() -> None:
+            with suppress(OSError):
+                if own and path.stat().st_size <= limit:
+                    found.append(look(path))
+
+        def loaded(document: Document, inference: Inference) -> None:
+            place, disk = (path, found[0] if found else None) if own else (None, None)
+            self.open_document(document, place, inference, path.name, disk)
+            then()
+
+        self.reader.read(path, loaded, failed or self.complain, limit, first)
+
+    def recover(
+        self,
+        load: Callable[[], Document],
+        path: Path | None,
+        name: str,
+        disk: OnDisk | None,
+        source: str,
+        then: Callable[[], None] = _ignore,
+        failed: Callable[[], None] = _ignore,
+    ) -> None:
+        """Show what `load` gives, called beside the main thread, as unsaved work on `path`, which
+        held `disk`, or on no file yet, as `name`. source: the journal that holds it."""
+
+        def loaded(document: Document, inference: Inference) -> None:
+            self.open_document(document, path, inference, name, disk, source)
+            then()
+
+        def gave_up(error: GradstepError) -> None:
+            failed()
+            self.complain(error)
+
+        self.reader.restore(name, load, loaded, gave_up)
+
+    def open_document(
+        self,
+        document: Document,
+        path: Path | None = None,
+        inference: Inference | None = None,
+        name: str = UNTITLED,
+        disk: OnDisk | None = None,
+        recovered_from: str = "",
+    ) -> None:
+        """Show a document in place of the one that is open, whose edits are forgotten. disk: what
+        the file at `path` held; recovered_from: the journal that holds this document, and no file
+        does."""
+        self.recovered_from = recovered_from
+        self.name = path.name if path is not None else name
+        self.disk = disk
+        self.on_disk = None if recovered_from else document
+        self._replace(document, path, inference or inferred(document), is_open=True)
+
+    def close_document(self) -> None:
+        """Show none. Unsaved edits are the caller's business."""
+        self.on_disk = self.disk = None
+        self._replace(Document(), None, NOTHING, is_open=False)
+
+    def saved(
+        self, path: Path, disk: OnDisk | None = None, document: Document | None = None
+    ) -> None:
+        """The document, as it is now or as it was when saving began, is in `path`, which holds
+        `disk`."""
+        self._round += 1
+        self.path, self.name, self.disk = path, path.name, disk
+        self.on_disk = document or self.document
+        self.is_changed = self._has_work()
+        self._rights.save(self.on_disk, path)
+        self.file_changed.emit()
+
+    def reload(self, document: Document, disk: OnDisk) -> None:
+        """The file holds another document now: show it, as an edit that undo takes back. Code that
+        came with it is not the user's own, and not trusted for that."""
+        self._round += 1
+        self.on_disk, self.disk = document, disk
+        self.undo_stack.push(Edit("Reload", self.document, document, self._show))
+        self.is_changed = False
+        self.file_changed.emit()
+
+    def keep_mine(self, disk: OnDisk) -> None:
+        """The file holds `disk` now, and the user knows: what is open here is unsaved work."""
+        self.on_disk, self.disk, self.is_changed = None, disk, True
+        self.file_changed.emit()
+
+    def give_up_changes(self) -> None:
+        """From here on the document as it is now counts as saved."""
+        self.on_disk, self.is_changed = self.document, False
+
+    @property
+    def trusted(self) -> bool:
+        """Whether the document's Python may run."""
+        return self.permission.runs
+
+    @property
+    def confined(self) -> bool:
+        """Whether it runs without network and files only."""
+        return self.permission is Permission.CONFINED
+
+    def trust(self, permission: Permission = Permission.FULL) -> None:
+        """The user decided what the document's Python, as it is now, may do. Raises
+        GradstepError."""
+        place = str(self.path) if self.path is not None else self.name
+        self._rights.decide(self.document, permission, place)
+        self._reconsider()
+
+    def forget_trust(self, programs: Collection[str]) -> None:
+        """The user revoked decisions, by fingerprint; perhaps one about this document."""
+        self._rights.forget(programs)
+        self._reconsider()
+
+    # -- how it is looked at --------------------------------------------------------------------
+
+    def select(self, names: Iterable[str], edge: Edge | None = None) -> None:
+        """Select operations, or one wire, or nothing."""
+        chosen = tuple(dict.fromkeys(names))
+        if (chosen, edge) == (self.selection, self.selected_edge):
+            return
+        self._round += 1
+        self.selection, self.selected_edge = chosen, edge
+        self.selection_changed.emit()
+
+    def set_theme(self, theme: Theme) -> None:
+        if theme is not self.theme:
+            self.theme = theme
+            self.theme_changed.emit()
+
+    def complain(self, error: GradstepError | ErrorInfo, level: str = "error") -> None:
+        """Show a failure, in one line, with what to do. level: see `message`."""
+        text, hint = error.message, error.hint
+        if hint:
+            text = f"{text.rstrip('.')}. {hint[0].upper()}{hint[1:]}"
+        self.message.emit(level, text)
+
+    def start(self) -> None:
+        """Start the engine process; engine_changed follows."""
+        self.bridge.start()
+        self.debugger.ask_devices()
+
+    def close(self) -> None:
+        """End the engine, and what reads files; the workspace is of no use afterwards."""
+        self.reader.close()
+        self.bridge.close()
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _last_edit(self) -> Edit | None:
+        index = self.undo_stack.index()
+        last = self.undo_stack.command(index - 1) if index else None
+        return last if isinstance(last, Edit) else None
+
+    def _replace(
+        self, document: Document, path: Path | None, inference: Inference, is_open: bool
+    ) -> None:
+        gone, came = frozenset(self.document.graph.operations), frozenset(document.graph.operations)
+        self.undo_stack.clear()
+        self.document, self.path, self.is_open = document, path, is_open
+        self.is_changed = is_open and self._has_work()
+        self._read_graph(inference)
+        self._rights.open(document)
+        self.permission = self._rights.permission(document)
+        self.selection, self.selected_edge = (), None
+        self.debugger.show(document if is_open else None, self.permission, soon=False)
+        self.document_changed.emit(Changes(added=came, removed=gone))
+        self.selection_changed.emit()
+        self.file_changed.emit()
+        self.document_opened.emit()
+        self.reader.stop()
+
+    def _show(self, document: Document) -> None:
+        """An edit, its undo or its redo."""
+        before, self.document = self.document, document
+        if with_placeholders(document).graph is not with_placeholders(before).graph:
+            self._read_graph(inferred(document))
+        if document.code is not before.code:
+            self.permission = self._rights.permission(document)
+            self.file_changed.emit()
+        self._drop_selection_of_removed()
+        self.debugger.show(document, self.permission)
+        was_changed, self.is_changed = self.is_changed, self._has_work()
+        self.document_changed.emit(diff(before.graph, document.graph))
+        if was_changed != self.is_changed:
+            self.file_changed.emit()
+
+    def _has_work(self) -> bool:
+        return self.on_disk is None or has_work(self.document, self.on_disk)
+
+    def _read_graph(self, inference: Inference) -> None:
+        graph = self.document.graph
+        self.shown, self.inference = opened(graph), opened_types(graph, inference)
+
+    def _drop_selection_of_removed(self) -> None:
+        graph, edge = self.shown, self.selected_edge
+        if edge is not None and (edge.op not in graph or edge.index >= len(graph[edge.op].inputs)):
+            edge = None
+        self.select((name for name in self.selection if name in graph), edge)
+
+    def _reconsider(self) -> None:
+        """Somebody decided about Python; the engine hears of it if this document's is meant."""
+        before, self.permission = self.permission, self._rights.permission(self.document)
+        if self.permission is not before:
+            self.file_changed.emit()
+            self.debugger.retrust(self.permission)
+
+    def _forward_signals(self) -> None:
+        for name in ("program_changed", "stopped", "values_changed", "table_changed", "compared",
+                     "devices_changed"):  # fmt: skip
+            getattr(self.debugger, name).connect(getattr(self, name))
+        self.debugger.failed.connect(self.complain)
+        self.bridge.state_changed.connect(self.engine_changed)

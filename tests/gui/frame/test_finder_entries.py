@@ -1,0 +1,98 @@
+"""The command palette, the node finder and the page of shortcuts."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
+
+from gui.automation.driver import Driver
+from gui.dialogs.finder import Finder
+from gui.frame.finder_entries import command_palette
+
+
+def opened(driver: Driver, name: str) -> Finder:
+    driver.wait(lambda: driver.window.findChild(Finder, name) is not None, name)
+    finder = driver.window.findChild(Finder, name)
+    assert finder is not None
+    return finder
+
+
+def test_the_key_opens_it_and_enter_runs_the_best_match(tutorial: Driver) -> None:
+    tutorial.key("Ctrl+Shift+P")
+    finder = opened(tutorial, "palette")
+    QTest.keyClicks(finder.field, "step")
+    assert finder.texts()[0] == "Run: Step"
+    QTest.keyClick(finder.field, Qt.Key.Key_Return)
+    tutorial.settle()
+    assert tutorial.workspace.stop is not None
+    assert tutorial.workspace.stop.step > 0
+
+
+def test_it_shows_keys_and_puts_the_impossible_last(tutorial: Driver) -> None:
+    finder = command_palette(tutorial.workspace, tutorial.window.actions_, tutorial.window)
+    entries = finder._entries
+    assert next(e.detail for e in entries if e.text == "Run: Step") == "F10"
+    enabled = [entry.enabled for entry in entries]
+    assert enabled == sorted(enabled, reverse=True)
+    finder.close()
+
+
+def test_recently_used_come_first(tutorial: Driver) -> None:
+    finder = command_palette(tutorial.workspace, tutorial.window.actions_, tutorial.window)
+    next(e for e in finder._entries if e.text == "View: Show everything").run()
+    finder.close()
+    again = command_palette(tutorial.workspace, tutorial.window.actions_, tutorial.window)
+    assert again.texts()[0] == "View: Show everything"
+    again.close()
+
+
+def test_nothing_found_runs_nothing(tutorial: Driver) -> None:
+    finder = command_palette(tutorial.workspace, tutorial.window.actions_, tutorial.window)
+    finder.field.setText("zzzzqq")
+    assert finder.texts() == []
+    QTest.keyClick(finder.field, Qt.Key.Key_Return)
+    finder.close()
+
+
+def test_a_node_is_found_and_selected(tutorial: Driver) -> None:
+    tutorial.key("Ctrl+F")
+    finder = opened(tutorial, "node_finder")
+    tall = finder.height()
+    QTest.keyClicks(finder.field, "loss")
+    tutorial.settle()
+    assert finder.height() < tall / 2, "as high as what it has found"
+    QTest.keyClick(finder.field, Qt.Key.Key_Return)
+    assert tutorial.workspace.selection == ("loss",)
+
+
+def test_the_page_of_shortcuts_has_every_key(tutorial: Driver) -> None:
+    from gui.dialogs.shortcuts import ShortcutsDialog
+    from gui.frame.action_record import shown_key
+    from gui.frame.action_table import ACTIONS
+
+    page = ShortcutsDialog(tutorial.workspace, tutorial.window)
+    text = " ".join(label.text() for label in page.findChildren(QLabel))
+    assert all(shown_key(key) in text for action in ACTIONS for key in action.keys)
+    page.show()
+    titles = [t for t in page.findChildren(QLabel) if t.text() in {a.title for a in ACTIONS}]
+    for column in {title.x() for title in titles}:
+        ys = sorted(title.y() for title in titles if title.x() == column)
+        gaps = {b - a for a, b in pairwise(ys)}
+        assert len([gap for gap in gaps if gap < 30]) == 1, "one height for all rows"
+    page.close()
+
+
+def test_what_fits_nothing_says_so(tutorial: Driver) -> None:
+    finder = command_palette(tutorial.workspace, tutorial.window.actions_, tutorial.window)
+    finder.show_over(tutorial.window)
+    assert not finder.nothing.isVisible()
+    finder.field.setText("zzzzqq")
+    assert finder.nothing.isVisible()
+    assert finder.nothing.text().startswith("Nothing fits")
+    assert not finder.list.isVisible()
+    finder.field.setText("fit")
+    assert finder.list.isVisible()
+    finder.close()

@@ -1,0 +1,139 @@
+"""Undo and redo, by any sequence of edits: every state comes back, and the clean one is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from core.document.document import Document
+from core.graph.dtypes import Shape
+from gui import commands
+from gui.model.workspace import Workspace
+
+NAMES = st.sampled_from(["a", "b", "c", "d"])
+
+
+class Undoing(RuleBasedStateMachine):
+    """Every document that was in force, by its place on the stack, is what undo comes back to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.space = Workspace()
+        self.space.open_document(Document())
+        self.seen: dict[int, Document] = {}
+
+    @rule(name=NAMES)
+    def add(self, name: str) -> None:
+        self._edit(lambda: commands.add_node(self.space, "VariableV2", (0.0, 0.0), name))
+
+    @precondition(lambda self: self.space.document.graph.operations)
+    @rule(data=st.data())
+    def remove(self, data: st.DataObject) -> None:
+        name = data.draw(st.sampled_from(sorted(self.space.document.graph.operations)))
+        self._edit(lambda: commands.remove_nodes(self.space, [name]))
+
+    @precondition(lambda self: self.space.document.graph.operations)
+    @rule(data=st.data(), size=st.integers(1, 4))
+    def reshape(self, data: st.DataObject, size: int) -> None:
+        name = data.draw(st.sampled_from(sorted(self.space.document.graph.operations)))
+        shape = Shape.of(size)
+        self._edit(lambda: commands.set_attr(self.space, name, "shape", shape))
+
+    @rule()
+    def undo(self) -> None:
+        self.space.undo_stack.undo()
+
+    @rule()
+    def redo(self) -> None:
+        self.space.undo_stack.redo()
+
+    @rule()
+    def look_elsewhere(self) -> None:
+        """Selecting ends a round of merging."""
+        self.space.select([])
+        self.space.select(list(self.space.document.graph.operations)[:1])
+
+    @invariant()
+    def document_is_the_one_of_its_place(self) -> None:
+        index = self.space.undo_stack.index()
+        assert self.seen.setdefault(index, self.space.document) is self.space.document
+
+    @invariant()
+    def all_that_is_derived_fits_the_document(self) -> None:
+        graph = self.space.document.graph
+        assert set(self.space.inference.types) == {op.output() for op in graph}
+        assert all(name in graph for name in self.space.selection)
+
+    @invariant()
+    def going_all_the_way_back_and_forth_changes_nothing(self) -> None:
+        stack, here = self.space.undo_stack, self.space.document
+        index = stack.index()
+        stack.setIndex(0)
+        assert not self.space.document.graph.operations
+        stack.setIndex(index)
+        assert self.space.document is here
+
+    def _edit(self, command: Callable[[], object]) -> None:
+        """An edit makes all that lies above it on the stack go, and takes its place."""
+        command()
+        index = self.space.undo_stack.index()
+        self.seen = {place: d for place, d in self.seen.items() if place < index}
+
+    def teardown(self) -> None:
+        self.space.close()
+
+
+def test_undoing(silent: None) -> None:
+    from hypothesis import settings
+    from hypothesis.stateful import run_state_machine_as_test
+
+    run_state_machine_as_test(Undoing, settings=settings(max_examples=25, stateful_step_count=20))
+
+
+@pytest.fixture
+def space(silent: None) -> Workspace:
+    space = Workspace()
+    space.open_document(Document())
+    commands.add_node(space, "VariableV2", (0.0, 0.0), "v")
+    return space
+
+
+def shape(space: Workspace) -> str:
+    return str(space.document.graph["v"].attrs["shape"])
+
+
+def test_edits_of_one_attribute_in_a_row_are_one_step(space: Workspace) -> None:
+    for size in (3, 4, 5):
+        commands.set_attr(space, "v", "shape", Shape.of(size))
+    space.undo_stack.undo()
+    assert shape(space) == "[2]"
+    space.undo_stack.redo()
+    assert shape(space) == "[5]"
+
+
+def test_a_selection_between_two_edits_keeps_them_apart(space: Workspace) -> None:
+    commands.set_attr(space, "v", "shape", Shape.of(3))
+    space.select([])
+    commands.set_attr(space, "v", "shape", Shape.of(4))
+    space.undo_stack.undo()
+    assert shape(space) == "[3]"
+
+
+def test_saving_between_two_edits_keeps_them_apart(space: Workspace, tmp_path: Any) -> None:
+    commands.set_attr(space, "v", "shape", Shape.of(3))
+    space.saved(tmp_path / "v.gradstep")
+    commands.set_attr(space, "v", "shape", Shape.of(4))
+    assert space.is_changed
+    space.undo_stack.undo()
+    assert shape(space) == "[3]"
+    assert not space.is_changed
+
+
+def test_an_edit_that_changes_nothing_is_no_step(space: Workspace) -> None:
+    count = space.undo_stack.count()
+    space.edit("Nothing", space.document)
+    assert space.undo_stack.count() == count
