@@ -27,7 +27,7 @@ GUESSING = {"QLabel", "QMessageBox", "QErrorMessage", "QTextBrowser", "QStaticTe
 ALLOWED = {
     # Notes: Markdown without HTML, dressed anew fragment by fragment.
     "gui/panels/marked_text.py": {"QLabel", "setMarkdown", "toHtml", "RichText"},
-    "gui/canvas/labels.py": {"QStaticText"},  # whose format is set to plain text
+    "gui/canvas/paint/text_cache.py": {"QStaticText"},  # whose format is set to plain text
 }
 
 

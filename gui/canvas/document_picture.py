@@ -7,8 +7,8 @@ from PySide6.QtCore import QEventLoop, QTimer
 from core.document.document import Document
 from core.errors import GradstepError
 from gui.app import application
-from gui.canvas import export
-from gui.canvas.stage import Stage
+from gui.canvas.paint import picture_export
+from gui.canvas.scene.scene_model import Stage
 from gui.look.theme import apply, named
 from gui.model.workspace import Workspace
 
@@ -26,7 +26,7 @@ def picture(document: Document, suffix: str, theme: str = "light") -> bytes:
     workspace.open_document(document)
     stage = Stage(workspace, workspace)
     _wait_for_places(stage)
-    return export.to_bytes(suffix, stage.arrays, stage.facts, look)
+    return picture_export.to_bytes(suffix, stage.arrays, stage.facts, look)
 
 
 def _wait_for_places(stage: Stage) -> None:

@@ -9,12 +9,12 @@ from PySide6.QtGui import QFontMetrics, QPainter, QPixmap
 from core.document.document import Document
 from core.document.requests import whole_request
 from core.ops.typing.inference import infer
-from gui.canvas.arrays import SceneArrays
-from gui.canvas.facts import Facts
-from gui.canvas.painter import GraphPainter
-from gui.canvas.placement import complete, known
-from gui.canvas.runtime import RuntimePainter
-from gui.canvas.visible import VisibleGraph
+from gui.canvas.paint.graph_painter import GraphPainter
+from gui.canvas.paint.runtime_painter import RuntimePainter
+from gui.canvas.scene.box_placement import complete, known
+from gui.canvas.scene.overlay_state import Facts
+from gui.canvas.scene.scene_arrays import SceneArrays
+from gui.canvas.scene.visible_graph import VisibleGraph
 from gui.look.theme import Theme, sans
 
 MARGIN = 40.0  # scene units

@@ -21,33 +21,31 @@ from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView
 from core.graph.model import Edge
 from core.layout.box_diagram import GRID
 from gui import commands
-from gui.canvas import (
-    adding,
-    answers,
-    beginning,
-    context,
-    export,
+from gui.canvas.interact import (
+    canvas_keys,
+    canvas_requests,
+    context_menu,
     gestures,
-    hit,
-    keys,
-    looking,
-    pressing,
-    scopes,
-    speech,
-    tips,
+    mouse,
+    node_search,
+    screen_reader,
+    tooltips,
+    viewport,
 )
-from gui.canvas.arrays import SceneArrays
-from gui.canvas.camera import NOTCH, Camera
-from gui.canvas.carrying import Carry
-from gui.canvas.dropping import OpDrop
-from gui.canvas.hit import Hit
-from gui.canvas.layers import Layers
-from gui.canvas.legend import Legend
-from gui.canvas.minimap import Minimap
-from gui.canvas.revealing import Revealer
-from gui.canvas.search_menu import Entry, SearchMenu
-from gui.canvas.stage import Stage
-from gui.canvas.typed import TypedWord
+from gui.canvas.interact.camera import NOTCH, Camera
+from gui.canvas.interact.flash_marker import Revealer
+from gui.canvas.interact.palette_drop import OpDrop
+from gui.canvas.interact.paste_gesture import Carry
+from gui.canvas.interact.search_menu import Entry, SearchMenu
+from gui.canvas.interact.typed_search import TypedWord
+from gui.canvas.paint import empty_canvas, picture_export
+from gui.canvas.paint.legend import Legend
+from gui.canvas.paint.minimap import Minimap
+from gui.canvas.paint.paint_layers import Layers
+from gui.canvas.scene import hit_test, scope_folding
+from gui.canvas.scene.hit_test import Hit
+from gui.canvas.scene.scene_arrays import SceneArrays
+from gui.canvas.scene.scene_model import Stage
 from gui.look.count_text import counted
 from gui.look.plain_text import show_tip
 from gui.model.workspace import Workspace
@@ -113,12 +111,12 @@ class GraphView(QGraphicsView):
 
     def as_picture(self, suffix: str) -> bytes:
         """The whole graph, as it looks now, as a ".png" or ".svg" file."""
-        return export.to_bytes(suffix, self.arrays, self.stage.facts, self.workspace.theme)
+        return picture_export.to_bytes(suffix, self.arrays, self.stage.facts, self.workspace.theme)
 
     def first_look(self) -> None:
         """The whole graph, or where it begins if it is very large."""
         self._seen = False
-        looking.first_look(self)
+        viewport.first_look(self)
         self.camera.rest()
 
     def push(self, down: int) -> None:
@@ -133,7 +131,7 @@ class GraphView(QGraphicsView):
         if not chosen:
             self.fit()
             return
-        self.camera.frame(looking.around(self.arrays, chosen))
+        self.camera.frame(viewport.around(self.arrays, chosen))
 
     def show_current(self) -> None:
         """Bring the node of the current step into view."""
@@ -166,11 +164,11 @@ class GraphView(QGraphicsView):
         is, if that is free, else beside what is selected, else near the middle."""
         inside = self._pointer is not None and self.is_pointed
         pixel = self.pointer if inside else self.viewport().rect().center()
-        at = looking.place_for_new(self, self.snapped(self.mapToScene(pixel)), pointed=inside)
+        at = viewport.place_for_new(self, self.snapped(self.mapToScene(pixel)), pointed=inside)
         if type:
             commands.place(self.workspace, type, at)
         else:
-            entries = adding.operations(self.workspace, at)
+            entries = node_search.operations(self.workspace, at)
             self.open_menu(entries, self.viewport().mapToGlobal(pixel), text=text)
 
     def arrange(self) -> None:
@@ -180,7 +178,7 @@ class GraphView(QGraphicsView):
     def toggle_scope(self) -> None:
         """Collapse the scope around the selected node, or open the selected one."""
         selected = self.stage.facts.selected
-        looking.look_into(self, scopes.toggle(self.workspace, self.arrays, selected))
+        viewport.look_into(self, scope_folding.toggle(self.workspace, self.arrays, selected))
 
     def inspect(self) -> None:
         """Go to the inspector."""
@@ -212,7 +210,7 @@ class GraphView(QGraphicsView):
 
     def hit(self, point: QPointF) -> Hit:
         """What lies under a point of the scene."""
-        return hit.at(self.arrays, point.toTuple(), self.camera.scale)
+        return hit_test.at(self.arrays, point.toTuple(), self.camera.scale)
 
     def lift(self, boxes: np.ndarray | None) -> None:
         """Boxes (bool[n]) that are being dragged; None when they are put down."""
@@ -231,7 +229,7 @@ class GraphView(QGraphicsView):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self.setFocus(Qt.FocusReason.MouseFocusReason)
         if self.gesture is None:
-            self.gesture, self._held = pressing.begin(self, event), event.button()
+            self.gesture, self._held = mouse.begin(self, event), event.button()
         elif isinstance(self.gesture, Carry):
             self._held = event.button()
 
@@ -251,16 +249,16 @@ class GraphView(QGraphicsView):
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         if event.button() is Qt.MouseButton.LeftButton:
             self._pointer = event.position().toPoint()
-            pressing.open_at(self, self._pointer)
+            mouse.open_at(self, self._pointer)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         if self.gesture is not None:
             self.escape()
         elif self.workspace.is_open and event.reason() is QContextMenuEvent.Reason.Keyboard:
-            context.open_by_key(self)
+            context_menu.open_by_key(self)
         elif self.workspace.is_open:
             self._pointer = event.pos()
-            context.open_at(self, event.pos(), self.hit(self.mapToScene(event.pos())))
+            context_menu.open_at(self, event.pos(), self.hit(self.mapToScene(event.pos())))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
@@ -286,13 +284,13 @@ class GraphView(QGraphicsView):
             self.first_look()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() not in keys.QUIET:
+        if event.key() not in canvas_keys.QUIET:
             self._put_down()
         if event.key() == Qt.Key.Key_Space and not event.isAutoRepeat():
             self.space_held = True
             self.viewport().setCursor(Qt.CursorShape.OpenHandCursor)
             return
-        word, do = self._typed.note(event), keys.find(event)
+        word, do = self._typed.note(event), canvas_keys.find(event)
         if word:
             self.add(text=word)
         elif do is not None:
@@ -311,7 +309,7 @@ class GraphView(QGraphicsView):
 
     def viewportEvent(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
-            text = tips.text(self.stage, self.hit(self.mapToScene(event.pos())))
+            text = tooltips.text(self.stage, self.hit(self.mapToScene(event.pos())))
             show_tip(event.globalPos(), text, self.viewport())
             return True
         if event.type() in (QEvent.Type.Enter, QEvent.Type.Leave):
@@ -328,7 +326,7 @@ class GraphView(QGraphicsView):
             text = f"Laying out {counted(len(self.workspace.shown), 'node')}…"
             painter.drawText(self.viewport().rect(), Qt.AlignmentFlag.AlignCenter, text)
         elif self._is_empty:
-            beginning.draw(painter, self.viewport().rect(), self.workspace.theme)
+            empty_canvas.draw(painter, self.viewport().rect(), self.workspace.theme)
         painter.restore()
 
     # -- inside ----------------------------------------------------------------------------------
@@ -351,7 +349,7 @@ class GraphView(QGraphicsView):
         stage.facts_changed.connect(self._show_facts)
         workspace.document_opened.connect(self.first_look)
         stage.placed.connect(self.first_look)
-        stage.replaced.connect(lambda before: looking.keep_in_view(self, before))
+        stage.replaced.connect(lambda before: viewport.keep_in_view(self, before))
         workspace.stopped.connect(self._follow)
         workspace.theme_changed.connect(self._show_theme)
         workspace.view_requested.connect(self._answer)
@@ -368,7 +366,7 @@ class GraphView(QGraphicsView):
             self.gesture.put_down()
 
     def _answer(self, what: str, target: str) -> None:
-        answers.answer(self, what, target)
+        canvas_requests.answer(self, what, target)
 
     def _show_stage(self) -> None:
         self.camera.untouched = False  # an edit: whoever makes it looks at it
@@ -379,7 +377,7 @@ class GraphView(QGraphicsView):
 
     def _show_facts(self) -> None:
         self.layers.refresh_facts()
-        words = beginning.words() if self._is_empty else speech.selection(self.stage)
+        words = empty_canvas.words() if self._is_empty else screen_reader.selection(self.stage)
         self.setAccessibleDescription(words)
         self.viewport().update()
 
@@ -389,7 +387,7 @@ class GraphView(QGraphicsView):
 
     def _follow(self) -> None:
         """Keep the debugger's node in view, and say where it is, if it moved: not at an edit."""
-        before, self._stood = self._stood, looking.place_of(self.workspace.stop)
+        before, self._stood = self._stood, viewport.place_of(self.workspace.stop)
         if self._stood != before:
             self.show_current()
-            speech.announce(self, speech.current(self.stage))
+            screen_reader.announce(self, screen_reader.current(self.stage))

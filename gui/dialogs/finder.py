@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.visible_text import visible
-from gui.canvas.fuzzy import Searched, ranked
+from gui.canvas.interact.fuzzy_match import Searched, ranked
 from gui.look.plain_text import Label, plain
 from gui.look.theme import GRID, SMALL, Theme, mono, sans
 

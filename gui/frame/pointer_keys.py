@@ -12,7 +12,7 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QWidget
 from shiboken6 import isValid
 
-from gui.canvas import keys
+from gui.canvas.interact import canvas_keys as keys
 from gui.frame.action_record import shown_key
 from gui.frame.action_table import ACTIONS
 

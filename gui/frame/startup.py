@@ -42,7 +42,7 @@ HERE = (  # by the main thread, one in a turn of the event loop
     "gui.model.autosave",
     "gui.model.document_files",
     "gui.model.file_watch",
-    "gui.canvas.facts",
+    "gui.canvas.scene.overlay_state",
     "gui.canvas.view",
     "gui.frame.window_commands",
 )

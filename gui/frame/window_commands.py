@@ -12,7 +12,7 @@ from PySide6.QtGui import QDesktopServices
 from core.autodiff.reverse.gradient_request import OverrideKind
 from core.graph.model import Operation, TensorRef
 from core.layers.block_table import Block
-from gui.canvas.answers import ANSWERS
+from gui.canvas.interact.canvas_requests import ANSWERS
 from gui.frame import open_windows
 from gui.frame.action_record import selected_operation
 from gui.model.settings import state_folder

@@ -12,7 +12,7 @@ from core.layers.block_table import Block, all_blocks
 from core.ops.declare.op_subjects import catalogue, family_title, subject_title
 from core.ops.declare.op_successors import SUCCESSORS, names_of
 from core.ops.declare.table import OpDef, all_ops
-from gui.canvas.fuzzy import FAR, Searched, score
+from gui.canvas.interact.fuzzy_match import FAR, Searched, score
 from gui.look.theme import GRID
 from gui.model.workspace import Workspace
 from gui.panels.panel import Panel, search_row

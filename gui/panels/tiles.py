@@ -11,7 +11,7 @@ from PySide6.QtCore import QEvent, QRect, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from gui.canvas import heat
+from gui.canvas.paint import heat_colours
 from gui.look import number_text
 from gui.look.plain_text import show_tip
 from gui.look.theme import SMALL, mono
@@ -131,7 +131,7 @@ class HeatTiles(QWidget):
     def _paint_tile(self, painter: QPainter, row: int, column: int, value: Any, fit: Fit) -> None:
         theme, place = self._theme(), self._tile(row, column, fit.width)
         number = float(value.real) if np.issubdtype(self._table.dtype, np.number) else 0.0
-        color = heat.color(theme, number, self._scale)
+        color = heat_colours.color(theme, number, self._scale)
         marked = self._index(row, column) in self._marked
         painter.setPen(QPen(theme.problem, 2) if marked else Qt.PenStyle.NoPen)
         painter.setBrush(color)
@@ -180,4 +180,4 @@ def _tile_width(texts: Texts) -> int:
 
 
 def _largest(table: np.ndarray[Any, Any]) -> float:
-    return heat.largest(table) if table.dtype.kind in "fiu" else 0.0
+    return heat_colours.largest(table) if table.dtype.kind in "fiu" else 0.0

@@ -23,10 +23,10 @@ from PySide6.QtWidgets import QApplication
 from core.document.document import Document, View
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Constant, Graph, Operation, TensorRef
-from gui.canvas.arrays import SceneArrays
-from gui.canvas.camera import NOTCH
+from gui.canvas.interact.camera import NOTCH
+from gui.canvas.scene.scene_arrays import SceneArrays
+from gui.canvas.scene.visible_graph import VisibleGraph
 from gui.canvas.view import GraphView
-from gui.canvas.visible import VisibleGraph
 from gui.look import theme
 from gui.model.workspace import Workspace
 

@@ -15,7 +15,7 @@ from core.layers.block_table import find_block
 from core.ops.build.variable import is_trainable
 from gui import commands
 from gui.automation.driver import Driver
-from gui.canvas.adding import operations
+from gui.canvas.interact.node_search import operations
 from gui.dialogs.block import BlockDialog
 from gui.dialogs.request import RequestDialog
 from gui.model.workspace import Workspace

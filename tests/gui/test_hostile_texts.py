@@ -33,9 +33,9 @@ from core.graph.dtypes import DType
 from core.graph.model import Constant, Graph, Operation, TensorRef
 from core.io.native import gradstep_file
 from gui.automation.driver import Driver
-from gui.canvas import tips
 from gui.canvas.document_picture import picture
-from gui.canvas.hit import Hit, Port
+from gui.canvas.interact import tooltips
+from gui.canvas.scene.hit_test import Hit, Port
 from gui.dialogs.code_view import CodeView
 from gui.look.plain_text import Label, MessageBox, plain, unmarked
 from gui.look.theme import DARK
@@ -133,13 +133,13 @@ def canvas_tips(driver: Driver) -> Iterator[str]:
     """What Qt is given for each node, port and wire, as the mouse rests on them."""
     stage = driver.window.canvas.stage
     for box, shown in enumerate(stage.arrays.visible.boxes):
-        yield tips.text(stage, Hit(box=box))
+        yield tooltips.text(stage, Hit(box=box))
         for is_output, ports in ((True, shown.outputs), (False, shown.inputs)):
             for index in range(0 if shown.is_scope else ports):
                 port = Port(box, index, is_output)
-                yield tips.text(stage, Hit(port=port, box=box))
+                yield tooltips.text(stage, Hit(port=port, box=box))
     for link in range(len(stage.arrays.visible.links)):
-        yield tips.text(stage, Hit(link=link))
+        yield tooltips.text(stage, Hit(link=link))
 
 
 def texts_of(widget: QWidget) -> Iterator[str]:

@@ -87,11 +87,14 @@ AREAS = {
         ),
         Area(
             "hit",
-            _in("gui/canvas", "arrays frames hit pressing"),
+            _in(
+                "gui/canvas", "scene/scene_arrays paint/scope_frames scene/hit_test interact/mouse"
+            ),
             _in(
                 "tests/gui/canvas",
-                "test_arrays test_context test_editing test_frames test_hit test_renaming "
-                "test_scene test_stacking",
+                "scene/test_scene_arrays interact/test_context_menu test_editing "
+                "paint/test_scope_frames scene/test_hit_test interact/test_rename_field "
+                "test_scene paint/test_paint_order",
             ),
         ),
     )

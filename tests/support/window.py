@@ -11,7 +11,8 @@ from PySide6.QtGui import QColor, QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip
 
-from gui.canvas import hit, polyline, speech
+from gui.canvas.interact import screen_reader
+from gui.canvas.scene import hit_test, polyline
 from tests.support.controls import LEFT, NONE, Controls, in_window
 
 PICTURES = "GRADSTEP_PICTURES"  # the folder that the stories' pictures go to, where it is set
@@ -50,7 +51,7 @@ class User(Controls):
         (line,) = arrays.routes.lines(np.array([link]), 0.5)
         shares = sorted(np.linspace(0, 1, 25), key=lambda share: abs(share - 0.5))
         points = (tuple(polyline.at(line, share)[0]) for share in shares)
-        return self._pixel(next(p for p in points if hit.at(arrays, p, scale).link == link))
+        return self._pixel(next(p for p in points if hit_test.at(arrays, p, scale).link == link))
 
     def point_at(self, at: QPoint) -> None:
         """Move the mouse to a point of the canvas."""
@@ -90,7 +91,7 @@ class User(Controls):
 
     def says(self, name: str) -> str:
         """What a node shows, in one sentence: as a screen reader gets it."""
-        return speech.describe(self.canvas.stage, self._number(name))
+        return screen_reader.describe(self.canvas.stage, self._number(name))
 
     def shows_color(self, around: QPoint, color: QColor, reach: int = 6) -> bool:
         """Whether some pixel near a point has this colour, or nearly."""
@@ -110,8 +111,8 @@ class User(Controls):
         return self.canvas.mapFromScene(QPointF(*point))
 
     def _port(self, name: str, index: int, is_output: bool) -> QPoint:
-        port = hit.Port(self._number(name), index, is_output)
-        return self._pixel(hit.port_point(self.canvas.arrays, port))
+        port = hit_test.Port(self._number(name), index, is_output)
+        return self._pixel(hit_test.port_point(self.canvas.arrays, port))
 
     def tip(self) -> str:
         """What stands beside the pointer, if anything."""

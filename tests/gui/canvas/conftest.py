@@ -15,7 +15,7 @@ from core.host.device_access import CpuOnly
 from core.host.engine_service import EngineService
 from core.io.open_document import read
 from core.protocol import messages
-from gui.canvas import hit, polyline
+from gui.canvas.scene import hit_test, polyline
 from gui.canvas.view import GraphView
 from gui.look import theme
 from gui.look.theme import ASSETS
@@ -121,8 +121,8 @@ class Canvas:
         }  # fmt: skip
 
     def _port(self, name: str, index: int, is_output: bool) -> QPoint:
-        port = hit.Port(self.number(name), index, is_output)
-        return self.pixel(hit.port_point(self.view.arrays, port))
+        port = hit_test.Port(self.number(name), index, is_output)
+        return self.pixel(hit_test.port_point(self.view.arrays, port))
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@ from __future__ import annotations
 from core.document.document import View
 from core.graph.edits import rename
 from core.graph.model import Edge
-from gui.canvas import hit, tips
+from gui.canvas.interact import tooltips
+from gui.canvas.scene import hit_test
 from tests.support import conds
 
 WHY = "dead: branch not taken because positive is False"
@@ -25,7 +26,7 @@ def test_it_is_drawn_as_dead_and_says_why(canvas) -> None:
     assert (Edge("cond/Merge", 0),) not in wires
     number = canvas.number("cond/scaled")
     assert [facts.reading(number, gradient).text for gradient in (False, True)] == ["dead"] * 2
-    said = tips.text(canvas.view.stage, hit.Hit(box=number))
+    said = tooltips.text(canvas.view.stage, hit_test.Hit(box=number))
     assert said.count(WHY) == 2  # the value, the gradient
 
 

@@ -8,10 +8,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gui.canvas import detour
-from gui.canvas.detour import BENDS, END, FAR, routed
-from gui.canvas.obstacles import CLEARANCE, NEAR, Obstacles
-from gui.canvas.routing import LANE, PIECES, Routes, along_lanes, curves
+from gui.canvas.scene import link_detours
+from gui.canvas.scene.link_detours import BENDS, END, FAR, routed
+from gui.canvas.scene.link_routing import LANE, PIECES, Routes, along_lanes, curves
+from gui.canvas.scene.obstacles import CLEARANCE, NEAR, Obstacles
 
 WIDTH, HEIGHT = 172.0, 60.0
 FINE = np.linspace(0.0, 1.0, 401)
@@ -145,4 +145,4 @@ def test_links_to_the_left_swing_round() -> None:
 def test_nothing_to_route_is_no_route() -> None:
     none = np.zeros((0, 2, 2))
     assert len(routed(none, Obstacles(np.zeros((0, 4))))) == 0
-    assert len(detour.routed(none, Obstacles(rects_of([(0, 0)])))) == 0
+    assert len(link_detours.routed(none, Obstacles(rects_of([(0, 0)])))) == 0

@@ -14,10 +14,11 @@ from core.layers.block_table import all_blocks
 from core.ops.build.builder import GraphBuilder
 from core.ops.declare.table import all_ops
 from gui import commands
-from gui.canvas import adding, hit, looking
-from gui.canvas.arrays import WIDTH
-from gui.canvas.search_menu import SearchMenu
-from gui.canvas.wiring import DrawWire
+from gui.canvas.interact import node_search, viewport
+from gui.canvas.interact.search_menu import SearchMenu
+from gui.canvas.interact.wire_gesture import DrawWire
+from gui.canvas.scene import hit_test
+from gui.canvas.scene.scene_arrays import WIDTH
 from gui.panels.inspector import InspectorPanel
 
 LEFT = Qt.MouseButton.LeftButton
@@ -196,9 +197,9 @@ def test_a_node_is_put_where_the_user_points_unless_something_stands_there(canva
     canvas.open("tutorial")
     view, centre = canvas.view, canvas.view.arrays.centre(canvas.number("d"))
     free = (centre[0], centre[1] + 1000)
-    assert looking.place_for_new(view, free, pointed=True) == free
+    assert viewport.place_for_new(view, free, pointed=True) == free
     canvas.space.select(["d"])
-    x, _ = looking.place_for_new(view, centre, pointed=True)
+    x, _ = viewport.place_for_new(view, centre, pointed=True)
     assert x - WIDTH / 2 > view.box_rect(canvas.number("d")).right()
 
 
@@ -340,7 +341,7 @@ def test_wiring_by_name(pair) -> None:
 def test_a_control_dependency_by_name_and_away_again(pair) -> None:
     pair.space.select(["n"])
     QTest.keyClick(pair.view, Qt.Key.Key_W, Qt.KeyboardModifier.ShiftModifier)
-    offered = adding.forerunners(pair.space, pair.space.shown["n"])
+    offered = node_search.forerunners(pair.space, pair.space.shown["n"])
     assert [entry.title for entry in offered] == ["x", "y"], "nothing waits for itself"
     choose(pair, "x")
     assert pair.space.document.graph["n"].control_inputs == ("x",)
@@ -428,7 +429,7 @@ def test_beginning_a_wire_judges_only_ports_that_are_seen(canvas) -> None:
     document = Document(graph=builder.build(), view=View({"x": (0.0, 0.0), **places}))
     canvas.space.open_document(document)
     canvas.view.camera.zoom_to(0.1)
-    start = hit.Port(canvas.view.arrays.visible.number["x"], 0, is_output=True)
+    start = hit_test.Port(canvas.view.arrays.visible.number["x"], 0, is_output=True)
     far = DrawWire(canvas.view, start)
     assert far.judged == 0
     far.cancel()

@@ -12,7 +12,7 @@ from core.engine.run.tf_session import Session
 from core.graph.loop import within
 from core.graph.model import Constant, Edge, TensorRef
 from gui import commands
-from gui.canvas.compatible import Wiring
+from gui.canvas.scene.wire_compatibility import Wiring
 from gui.frame.finder_entries import node_finder
 from gui.model.workspace import Workspace
 from gui.panels.inspector import InspectorPanel

@@ -12,9 +12,10 @@ from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Edge, Graph, Operation, TensorRef
 from gui import commands
-from gui.canvas import export, tips
-from gui.canvas.detail import Detail
-from gui.canvas.hit import Hit
+from gui.canvas.interact import tooltips
+from gui.canvas.paint import picture_export
+from gui.canvas.scene.hit_test import Hit
+from gui.canvas.scene.level_of_detail import Detail
 from gui.look import theme
 
 
@@ -141,7 +142,7 @@ def test_the_node_that_made_the_first_nan_is_marked(canvas, qtbot) -> None:
     canvas.space.control("continue_")
     qtbot.waitUntil(lambda: bool(canvas.view.stage.facts.problems))
     assert canvas.view.stage.facts.problems == {number: "makes the first infinity of this run"}
-    told = tips.text(canvas.view.stage, Hit(box=number))
+    told = tooltips.text(canvas.view.stage, Hit(box=number))
     assert "problem: makes the first infinity of this run" in told
     x, y, width, _ = canvas.view.arrays.rects[number]
     assert theme.DARK.problem.name() in canvas.colors(canvas.pixel((x + width - 5, y)), 2)
@@ -220,12 +221,12 @@ def test_the_painter_paints_any_rectangle_as_part_of_the_whole(canvas) -> None:
 def test_pictures_of_the_graph(canvas) -> None:
     canvas.open("override_add")
     stage = canvas.view.stage
-    png = export.to_bytes(".png", stage.arrays, stage.facts, theme.LIGHT)
-    svg = export.to_bytes(".svg", stage.arrays, stage.facts, theme.LIGHT)
+    png = picture_export.to_bytes(".png", stage.arrays, stage.facts, theme.LIGHT)
+    svg = picture_export.to_bytes(".svg", stage.arrays, stage.facts, theme.LIGHT)
     assert QImage.fromData(png).pixelColor(3, 3) == theme.LIGHT.background
     assert "CustomAdd" in svg.decode()
     with pytest.raises(GradstepError, match="cannot be written as"):
-        export.to_bytes(".gif", stage.arrays, stage.facts, theme.LIGHT)
+        picture_export.to_bytes(".gif", stage.arrays, stage.facts, theme.LIGHT)
 
 
 def test_names_and_values_are_read_from_half_the_distance(canvas) -> None:

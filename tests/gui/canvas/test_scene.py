@@ -11,12 +11,12 @@ from core.autodiff.reverse.gradient_request import GradientRequest
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Graph, Operation, TensorRef
 from core.ops.typing.inference import infer
-from gui.canvas import rerouted
-from gui.canvas.arrays import Movement, SceneArrays
-from gui.canvas.detour import routed
-from gui.canvas.obstacles import Obstacles
-from gui.canvas.routing import LANE, Routes
-from gui.canvas.visible import VisibleGraph
+from gui.canvas.scene import incremental_routing
+from gui.canvas.scene.link_detours import routed
+from gui.canvas.scene.link_routing import LANE, Routes
+from gui.canvas.scene.obstacles import Obstacles
+from gui.canvas.scene.scene_arrays import Movement, SceneArrays
+from gui.canvas.scene.visible_graph import VisibleGraph
 
 Places = dict[str, tuple[float, float]]
 Scene = tuple[VisibleGraph, Places]
@@ -135,7 +135,7 @@ def counted_routing(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         counts.append(len(ports))
         return routed(ports, obstacles)
 
-    monkeypatch.setattr(rerouted, "routed", counting)
+    monkeypatch.setattr(incremental_routing, "routed", counting)
     return counts
 
 

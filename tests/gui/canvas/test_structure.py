@@ -11,7 +11,7 @@ from core.document.document import Document
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder
 from gui.frame import action_table
-from tests.gui.canvas.test_context import choose, menu_at
+from tests.gui.canvas.interact.test_context_menu import choose, menu_at
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ import pytest
 from core.document.document import Document
 from core.graph.model import Edge, Graph, Operation, TensorRef
 from gui import commands
-from gui.canvas import hit, speech
+from gui.canvas.interact import screen_reader
+from gui.canvas.scene import hit_test
 from gui.panels.outline_rows import outline_rows
 from gui.panels.problem_rows import current_problems
 
@@ -52,7 +53,7 @@ def test_nothing_is_called_a_problem(half: Any) -> None:
         number(half, "z"): "input 'y' of z",
         number(half, "w"): "input 'y' of z",
     }
-    assert "waits for input 'y' of z" in speech.describe(half.view.stage, number(half, "w"))
+    assert "waits for input 'y' of z" in screen_reader.describe(half.view.stage, number(half, "w"))
     (row,) = current_problems(half.space)
     assert (row.node, row.severity) == ("z", "info")
     rows = outline_rows(half.space.document, half.space.inference, half.space.program)
@@ -79,7 +80,7 @@ def test_the_open_input_alone_is_marked(half: Any) -> None:
     assert facts.open_inputs(number(half, "z")) == (1,)
     assert facts.open_inputs(number(half, "w")) == ()
     arrays = half.view.arrays
-    at = hit.port_point(arrays, hit.Port(number(half, "z"), 1, is_output=False))
+    at = hit_test.port_point(arrays, hit_test.Port(number(half, "z"), 1, is_output=False))
     image = half.view.grab().toImage()
     pixel = half.view.mapFromScene(*at)
     seen = [image.pixelColor(pixel.x() + dx, pixel.y()).getRgb()[:3] for dx in range(-8, 9)]

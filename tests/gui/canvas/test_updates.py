@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QImage
 
-from gui.canvas import tips
-from gui.canvas.drawers import _place
-from gui.canvas.hit import Hit
+from gui.canvas.interact import tooltips
+from gui.canvas.paint.variable_drawers import _place
+from gui.canvas.scene.hit_test import Hit
 
 LINES = [[("was", "[1 2]"), ("Δ", "[+1 +2]")], [("Δ", "[+1 +2]")]]
 NODE = QRectF(0, 0, 172, 68)
@@ -89,7 +89,7 @@ def test_an_updated_variable_has_a_drawer_until_one_steps_back(canvas) -> None:
 def test_the_pointer_is_told_what_changed(canvas) -> None:
     canvas.open("tutorial")
     update_of(canvas, "c")
-    text = tips.text(canvas.view.stage, Hit(box=canvas.number("c")))
+    text = tooltips.text(canvas.view.stage, Hit(box=canvas.number("c")))
     assert "was [0.06000 -0.04000], Δ [-0.00015 +0.00024]" in text
 
 

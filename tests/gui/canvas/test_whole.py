@@ -15,9 +15,9 @@ from core.document.document import Document, View
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Graph, Operation, TensorRef
 from gui import commands
-from gui.canvas import export
-from gui.canvas.export import LEAST, MARGIN
-from gui.canvas.painter import GraphPainter
+from gui.canvas.paint import picture_export
+from gui.canvas.paint.graph_painter import GraphPainter
+from gui.canvas.paint.picture_export import LEAST, MARGIN
 from gui.look import theme
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -87,12 +87,12 @@ def test_nothing_is_cut_off(
     """With much more room all around, the same is drawn."""
     show(canvas)
     stage, look = canvas.view.stage, theme.LIGHT
-    usual = drawn(export.image(stage.arrays, stage.facts, look, scale), look)
+    usual = drawn(picture_export.image(stage.arrays, stage.facts, look, scale), look)
     more = round(200 / scale) * 1.0
     least = max(MARGIN, LEAST / scale)
-    monkeypatch.setattr(export, "MARGIN", least + more)
-    monkeypatch.setattr(export, "LEAST", 0.0)
-    roomy = drawn(export.image(stage.arrays, stage.facts, look, scale), look)
+    monkeypatch.setattr(picture_export, "MARGIN", least + more)
+    monkeypatch.setattr(picture_export, "LEAST", 0.0)
+    roomy = drawn(picture_export.image(stage.arrays, stage.facts, look, scale), look)
     edge = round(more * scale)
     outside = roomy.copy()
     outside[edge : edge + usual.shape[0], edge : edge + usual.shape[1]] = False
@@ -147,7 +147,7 @@ def test_a_picture_as_vectors_has_curves(canvas) -> None:
     elsewhere = {name: (x - 5_000, y + 3_000) for name, (x, y) in view.positions.items()}
     commands.move_nodes(canvas.space, elsewhere)
     stage = canvas.view.stage
-    text = export.to_bytes(".svg", stage.arrays, stage.facts, theme.LIGHT).decode()
+    text = picture_export.to_bytes(".svg", stage.arrays, stage.facts, theme.LIGHT).decode()
     root = ET.fromstring(text)
     paths = [path.attrib["d"].split() for path in root.iter(f"{SVG}path")]
     routes = stage.arrays.routes
@@ -171,11 +171,11 @@ def test_a_small_picture_of_a_large_graph_has_all_its_links(
     canvas, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On the canvas a far view leaves links out when there are very many."""
-    monkeypatch.setattr("gui.canvas.painter.MOST_FAR_LINKS", 6)
+    monkeypatch.setattr("gui.canvas.paint.graph_painter.MOST_FAR_LINKS", 6)
     places = {f"n{i}": (0.0 if i % 2 else 2_000.0, 100.0 * i) for i in range(60)}
     canvas.space.open_document(document(places))
     stage = canvas.view.stage
-    exported = export.image(stage.arrays, stage.facts, theme.LIGHT, 0.1)
+    exported = picture_export.image(stage.arrays, stage.facts, theme.LIGHT, 0.1)
     painter = GraphPainter(theme.LIGHT)
     painter.arrays = stage.arrays
     thinned = QImage(exported.size(), QImage.Format.Format_RGB32)

@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt
 
 from core.graph.model import Edge, TensorRef
 from gui import commands
-from gui.canvas.facts import Facts
-from gui.canvas.visible import VisibleGraph
+from gui.canvas.scene.overlay_state import Facts
+from gui.canvas.scene.visible_graph import VisibleGraph
 from gui.dialogs.request import RequestDialog
 from gui.frame.first_view import folded
 from gui.panels.gradient_values import NAME, NORM, VALUE

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics, QImage
 
-from gui.canvas import heat
+from gui.canvas.paint import heat_colours
 from gui.look import theme
 from gui.look.theme import DARK, LIGHT, SMALL, mono
 from gui.panels import painting
@@ -71,6 +71,6 @@ def test_what_has_no_room_is_said(qapp: object) -> None:
 @pytest.mark.parametrize("chosen", [LIGHT, DARK], ids=["light", "dark"])
 def test_numbers_stand_out_from_every_heat(chosen: theme.Theme) -> None:
     for share in np.linspace(-1, 1, 401):
-        ground = heat.color(chosen, float(share), 1.0)
+        ground = heat_colours.color(chosen, float(share), 1.0)
         assert painting.contrast(painting.ink_on(ground), ground) >= 4.5
     assert painting.contrast(painting.ink_on(chosen.problem), chosen.problem) >= 4.5

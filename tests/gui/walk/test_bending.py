@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 
 from core.autodiff.reverse.gradient_request import OverrideKind
 from core.graph.model import Edge, TensorRef
-from gui.canvas import polyline
+from gui.canvas.scene import polyline
 
 pytestmark = pytest.mark.xvfb
 TWICE = "def twice(op, grad):\n    return grad + grad, grad + grad\n"

@@ -1,0 +1,138 @@
+"""What the search menu offers on the canvas: ops to add, wired at once, and ends for a wire."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from core.document.wire_completion import first_fit
+from core.graph.loop import carried_by, surrounding, within
+from core.graph.model import Edge, Operation, TensorRef
+from core.layers.block_table import all_blocks
+from core.ops.declare.op_subjects import catalogue, family_title, subject_title
+from core.ops.declare.op_successors import SUCCESSORS, names_of
+from core.ops.declare.table import OpDef, all_ops, lookup
+from gui import commands
+from gui.canvas.interact.search_menu import Entry
+from gui.canvas.scene.input_names import input_name
+from gui.canvas.scene.scene_arrays import Point
+from gui.canvas.scene.wire_compatibility import Wiring
+from gui.model.workspace import Workspace
+
+_VALUED = ("Const", "Placeholder", "VariableV2")
+
+
+def operations(workspace: Workspace, at: Point) -> list[Entry]:
+    """Every op type, to be added at a point of the scene."""
+    types = [
+        _entry(definition, lambda d=definition: commands.add_node(workspace, d.type, at))
+        for definition in _catalogue()
+    ]
+    return types + _blocks(workspace, at)
+
+
+def readers(workspace: Workspace, at: Point, source: TensorRef) -> list[Entry]:
+    """Op types that can read `source`, to be added and wired to it."""
+    kind = workspace.inference.types.get(source)
+    types = [
+        _entry(d, lambda d=d: commands.add_node(workspace, d.type, at, source=source))
+        for d in _catalogue()
+        if first_fit(d, kind) is not None
+    ]
+    return types + _blocks(workspace, at, source)
+
+
+def makers(workspace: Workspace, at: Point, edge: Edge) -> list[Entry]:
+    """Op types with an output, to be added and wired into `edge`; first what has a value of its
+    own."""
+
+    def entry(definition: OpDef) -> Entry:
+        return _entry(definition, lambda: commands.add_source(workspace, definition.type, at, edge))
+
+    first = [replace(entry(lookup(type)), groups=()) for type in _VALUED]
+    return first + [entry(d) for d in _catalogue() if d.outputs and d.type not in _VALUED]
+
+
+def between(workspace: Workspace, at: Point, edge: Edge) -> list[Entry]:
+    """Op types that can read what the wire at `edge` carries, to be put into it."""
+    source = workspace.shown.source(edge)
+    kind = workspace.inference.types.get(source) if source is not None else None
+    return [
+        _entry(d, lambda d=d: commands.insert_node(workspace, d.type, at, edge))
+        for d in _catalogue()
+        if d.outputs and first_fit(d, kind) is not None
+    ]
+
+
+def ends(workspace: Workspace, source: TensorRef) -> list[Entry]:
+    """Inputs of the graph's operations that may take `source`: wiring by keyboard."""
+    graph = workspace.document.graph
+    wiring = Wiring(graph, workspace.inference)
+    return [
+        Entry(
+            f"{edge.op} · {name}",
+            "" if carried_by(graph, edge) is None else "replaces its wire",
+            f"Connect {source.short} to input '{name}' of {edge.op}.",
+            lambda edge=edge: commands.connect(workspace, source, edge),
+        )
+        for edge, name in _inputs(workspace)
+        if wiring.refusal(source, edge) is None
+    ]
+
+
+def forerunners(workspace: Workspace, op: Operation) -> list[Entry]:
+    """Operations that `op` could run after, without taking anything from them."""
+    graph = surrounding(workspace.document.graph, op.name)
+    after = graph.descendants(op.name)
+    return [
+        Entry(
+            other.name,
+            other.type,
+            f"Run {op.name} only after {other.name} has run.",
+            lambda name=other.name: commands.add_control(workspace, op.name, name),
+        )
+        for other in graph
+        if other.name not in op.control_inputs and other.name not in after
+    ]
+
+
+def _inputs(workspace: Workspace) -> Iterator[tuple[Edge, str]]:
+    for op in within(workspace.document.graph):
+        for index in range(len(op.inputs)):
+            yield Edge(op.name, index), input_name(workspace.shown, Edge(op.name, index))
+
+
+def _catalogue() -> Iterator[OpDef]:
+    import core.ops.catalogue  # noqa: F401 - declares every op
+
+    for families in catalogue(all_ops()).values():
+        for definitions in families.values():
+            yield from definitions
+
+
+def _blocks(workspace: Workspace, at: Point, source: TensorRef | None = None) -> list[Entry]:
+    """Composite blocks; they read `source`, else what is selected."""
+    return [
+        Entry(
+            b.name,
+            "block",
+            b.doc,
+            lambda b=b: commands.begin_block(workspace, b.name, at, source),
+            ("blocks", family_title(b.family)),
+        )
+        for b in all_blocks()
+    ]
+
+
+def _entry(definition: OpDef, choose: Callable[[], object]) -> Entry:
+    newer = SUCCESSORS.get(definition.type, "")
+    lines = definition.doc, definition.formula, newer and f"TensorFlow uses {newer} in its place."
+    return Entry(
+        definition.type,
+        family_title(definition.family),
+        "\n".join(filter(None, lines)),
+        choose,
+        (subject_title(definition.subject), family_title(definition.family)),
+        names_of(definition),
+        bool(newer),
+    )

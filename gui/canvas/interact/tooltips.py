@@ -1,0 +1,112 @@
+"""What the pointer is told of a port, a node or a wire: name, type, value, and why it is dead."""
+
+from __future__ import annotations
+
+from core.graph.model import TensorRef
+from gui.canvas.scene.hit_test import Hit, Port
+from gui.canvas.scene.input_names import input_name
+from gui.canvas.scene.scene_model import Stage
+from gui.look.number_text import brief
+from gui.model import variable_change
+from gui.model.value_cache import TensorValue
+
+ROOM = 60  # characters of a value
+
+
+def text(stage: Stage, hit: Hit) -> str:
+    """Lines of plain text; empty for nothing."""
+    if hit.port is not None:
+        return _port(stage, hit.port)
+    if hit.box is not None:
+        return _box(stage, hit.box)
+    return "" if hit.link is None else _link(stage, hit.link)
+
+
+def _port(stage: Stage, port: Port) -> str:
+    if port.is_output:
+        ref = stage.tensor(port)
+        return "\n".join([f"output {ref}", *_tensor(stage, ref)])
+    edge = stage.wire(port)
+    op = stage.workspace.shown[edge.op]
+    name = f"input '{input_name(stage.workspace.shown, edge)}' of {edge.op}"
+    source = op.inputs[edge.index] if edge.index < len(op.inputs) else None
+    if source is None:
+        return f"{name}\nnot connected: drag a wire here"
+    return "\n".join([f"{name}, from {source.short}", *_tensor(stage, source)])
+
+
+def _box(stage: Stage, number: int) -> str:
+    box = stage.arrays.visible.boxes[number]
+    if box.is_scope:
+        lines = [f"{box.id.rstrip('/')}: {box.type}", *_share(stage, number)]
+        return "\n".join([*lines, "double-click to open"])
+    lines = [f"{box.id}  {box.type}", *_share(stage, number)]
+    if number in stage.facts.problems:
+        lines.append(f"problem: {stage.facts.problems[number]}")
+    if number in stage.facts.unfinished:
+        lines.append(f"waits for {stage.facts.unfinished[number]}")
+    if number in stage.facts.badges:
+        lines.append(f"gradient overridden by {stage.facts.badges[number]}")
+    if box.outputs:
+        lines += _tensor(stage, TensorRef(box.id))
+    return "\n".join(lines)
+
+
+def _share(stage: Stage, number: int) -> list[str]:
+    """What part of a run's cost is a box's, where the canvas is coloured by it."""
+    shares = stage.facts.shares
+    text = shares.text(number) if shares is not None else ""
+    return [f"{text} of the {shares.by}"] if shares is not None and text else []
+
+
+def _link(stage: Stage, number: int) -> str:
+    link = stage.arrays.visible.links[number]
+    boxes, graph = stage.arrays.visible.boxes, stage.workspace.shown
+    if link.is_control:
+        return f"{boxes[link.target].id} runs after {boxes[link.source].id}"
+    if len(link.wires) > 1:
+        return f"{len(link.wires)} wires from {boxes[link.source].id} to {boxes[link.target].id}"
+    source = graph.source(link.wires[0])
+    if source is None:
+        return ""
+    name = input_name(stage.workspace.shown, link.wires[0])
+    lines = [f"{source.short} → {link.wires[0].op} · {name}", *_tensor(stage, source)]
+    return "\n".join([*lines, *_backward(stage, number)])
+
+
+def _backward(stage: Stage, number: int) -> list[str]:
+    """What came back over a wire, or why nothing does."""
+    if number in stage.facts.stopped_links:
+        return ["gradient stopped here (S lets it through)"]
+    if number in stage.facts.dead_links:
+        why = stage.facts.why_dead(number)
+        return [f"no gradient: {why}" if why else "no gradient comes back over this wire"]
+    wire = stage.arrays.visible.links[number].wires[0]
+    carried = stage.facts.carried.get(wire)
+    found = None if carried is None else stage.workspace.value(carried)
+    return [f"∂ {_value(found)}"] if carried is not None else []
+
+
+def _tensor(stage: Stage, ref: TensorRef) -> list[str]:
+    """Type, value and gradient of a tensor, a line each, as far as they are known."""
+    workspace = stage.workspace
+    kind = workspace.inference.types.get(ref)
+    lines = [] if kind is None else [str(kind)]
+    found = workspace.value(str(ref))
+    lines.append(f"v {_value(found)}")
+    if found is not None and (changed := variable_change.of(found)) is not None:
+        before, delta = (
+            variable_change.inline(t, found, ROOM) for t in (changed.before, changed.delta)
+        )
+        lines.append(f"was {before}, Δ {delta}" if before and delta else changed.size)
+    if workspace.program is not None and str(ref) in workspace.program.gradients:
+        lines.append(f"∂ {_value(workspace.gradient(str(ref)))}")
+    return lines
+
+
+def _value(found: TensorValue | None) -> str:
+    if found is None or found.state == "waiting":
+        return "not computed yet"
+    if found.state == "dead":
+        return f"dead: {found.why}"
+    return "none" if found.state == "none" else brief(found, ROOM)

@@ -1,0 +1,220 @@
+"""The gesture that draws a wire: from an output to an input, or back; onto nothing it searches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
+from PySide6.QtGui import QPainter, QPen
+from PySide6.QtWidgets import (
+    QGraphicsItem,
+    QGraphicsPathItem,
+    QStyleOptionGraphicsItem,
+    QToolTip,
+    QWidget,
+)
+
+from core.errors import GradstepError
+from core.graph.dtypes import DType
+from core.graph.model import Edge, TensorRef
+from gui import commands
+from gui.canvas.interact import node_search
+from gui.canvas.paint import link_painter
+from gui.canvas.scene import hit_test, link_routing
+from gui.canvas.scene.hit_test import Port
+from gui.canvas.scene.input_names import input_name
+from gui.canvas.scene.level_of_detail import Detail
+from gui.canvas.scene.wire_compatibility import Wiring
+from gui.look.plain_text import show_tip
+from gui.look.theme import Theme, faded
+
+if TYPE_CHECKING:
+    from gui.canvas.view import GraphView
+
+SNAP = 22.0  # pixels from a port at which the wire jumps to it
+DOT = 5.0
+CAST = Qt.KeyboardModifier.ShiftModifier  # held, a Cast is put where a wire would not fit
+
+
+class DrawWire:
+    """Drags the free end of a wire. The ports in view show whether it could end there.
+
+    taken: the wire that was pulled off an input, to be opened unless it goes back there.
+    """
+
+    def __init__(self, view: GraphView, start: Port, taken: Edge | None = None) -> None:
+        self._view = view
+        self._start = start
+        self._taken = taken
+        workspace = view.workspace
+        into = None if start.is_output else view.stage.wire(start)
+        self._wiring = Wiring(workspace.document.graph, workspace.inference, into)
+        self._refusals: dict[Port, GradstepError | None] = {}  # of the ports that were looked at
+        self._path = QGraphicsPathItem()
+        self._marks = Marks(workspace.theme, self._ports_in_view())
+        for item in (self._path, self._marks):
+            view.scene().addItem(item)
+        self._target: Port | None = None
+        self._casting = False
+
+    def move(self, pixel: QPoint, modifiers: Qt.KeyboardModifier) -> None:
+        view = self._view
+        point = view.mapToScene(pixel)
+        self._target = self._nearest(point)
+        self._casting = bool(modifiers & CAST)
+        error = None if self._target is None else self._refusal(self._target)
+        refused = error is not None and not self._mended()
+        end = point if self._target is None or refused else self._point(self._target)
+        self._draw(end, refused)
+        where = view.viewport().mapToGlobal(pixel)
+        show_tip(where, self._told(error), view.viewport())
+
+    def release(self, pixel: QPoint, modifiers: Qt.KeyboardModifier) -> None:
+        self.move(pixel, modifiers)
+        target = self._target
+        self.cancel()
+        if target is not None:
+            self._join(target)
+        elif self._view.hit(self._view.mapToScene(pixel)).box is None:
+            self._drop_on_nothing(pixel)
+        elif self._taken is not None:
+            commands.disconnect(self._view.workspace, self._taken)
+
+    @property
+    def judged(self) -> int:
+        """How many ports it has asked about."""
+        return len(self._refusals)
+
+    def cancel(self) -> None:
+        scene = self._view.scene()
+        for item in (self._path, self._marks):
+            scene.removeItem(item)
+        QToolTip.hideText()
+
+    # -- what it ends in -----------------------------------------------------------------------
+
+    def _join(self, target: Port) -> None:
+        workspace, error = self._view.workspace, self._refusal(target)
+        source, edge = self._pair(target)
+        if error is not None and self._mended():
+            commands.connect_through_cast(workspace, source, edge, self._taken)
+        elif error is not None:
+            workspace.complain(error, "warning")
+        elif self._taken is None:
+            commands.connect(workspace, source, edge)
+        elif edge != self._taken:
+            commands.rewire(workspace, self._taken, edge)
+
+    def _drop_on_nothing(self, pixel: QPoint) -> None:
+        view = self._view
+        if self._taken is not None:
+            commands.disconnect(view.workspace, self._taken)
+            return
+        at = view.mapToScene(pixel).toTuple()
+        if self._start.is_output:
+            entries = node_search.readers(view.workspace, at, view.stage.tensor(self._start))
+        else:
+            entries = node_search.makers(view.workspace, at, view.stage.wire(self._start))
+        view.open_menu(entries, view.viewport().mapToGlobal(pixel))
+
+    def _pair(self, target: Port) -> tuple[TensorRef, Edge]:
+        out, into = (self._start, target) if self._start.is_output else (target, self._start)
+        return self._view.stage.tensor(out), self._view.stage.wire(into)
+
+    # -- which ports fit -------------------------------------------------------------------------
+
+    def _ports_in_view(self) -> list[tuple[QPointF, bool]]:
+        """Where the ports that are drawn lie, and whether the wire could end there. From afar there
+        are none to be seen, and too many."""
+        view = self._view
+        if Detail.at(view.camera.scale) is not Detail.FULL:
+            return []
+        ports = self._ports(*view.camera.visible.getCoords())
+        return [(self._point(port), self._refusal(port) is None) for port in ports]
+
+    def _ports(self, left: float, top: float, right: float, bottom: float) -> list[Port]:
+        """The ports that it could end at, of the boxes that touch a rectangle."""
+        arrays = self._view.arrays
+        boxes = np.flatnonzero(arrays.boxes_in(left, top, right, bottom)).tolist()
+        ports = [port for box in boxes for port in hit_test.ports(arrays, box)]
+        return [port for port in ports if port.is_output is not self._start.is_output]
+
+    def _refusal(self, port: Port) -> GradstepError | None:
+        if port not in self._refusals:
+            self._refusals[port] = self._wiring.refusal(*self._pair(port))
+        return self._refusals[port]
+
+    def _mended(self) -> bool:
+        """Whether a Cast goes in between, and makes the wire fit."""
+        return self._casting and self._cast() is not None
+
+    def _cast(self) -> DType | None:
+        return None if self._target is None else self._wiring.cast(*self._pair(self._target))
+
+    def _nearest(self, point: QPointF) -> Port | None:
+        reach = SNAP / self._view.camera.scale
+        x, y = point.toTuple()
+        best = None
+        for port in self._ports(x - reach, y - reach, x + reach, y + reach):
+            gap = (self._point(port) - point).manhattanLength()
+            if gap < reach:
+                best, reach = port, gap
+        return best
+
+    def _told(self, error: GradstepError | None) -> str:
+        """What stands beside the pointer."""
+        if self._target is None:
+            return ""
+        source, edge = self._pair(self._target)
+        if error is None:
+            name = input_name(self._view.workspace.shown, edge)
+            return f"{source.short} → {edge.op} · {name}"
+        cast = self._cast()
+        if cast is None:
+            return "\n".join(filter(None, (error.message, error.hint)))
+        if self._casting:
+            return f"{source.short} → Cast to {cast} → {edge.op}"
+        return f"{error.message}\nShift: with a Cast to {cast} in between"
+
+    # -- how it looks ----------------------------------------------------------------------------
+
+    def _point(self, port: Port) -> QPointF:
+        return QPointF(*hit_test.port_point(self._view.arrays, port))
+
+    def _draw(self, end: QPointF, refused: bool) -> None:
+        theme = self._view.workspace.theme
+        start = self._point(self._start)
+        first, last = (start, end) if self._start.is_output else (end, start)
+        ends = np.array([first.toTuple()]), np.array([last.toTuple()])
+        self._path.setPath(link_painter.path(link_routing.curves(*ends)))
+        color = theme.problem if refused else theme.selection
+        self._path.setPen(QPen(faded(color, 0.9), 2))
+
+
+class Marks(QGraphicsItem):
+    """A dot at each port: bright where the wire may go, faint where it may not."""
+
+    def __init__(self, theme: Theme, ports: list[tuple[QPointF, bool]]) -> None:
+        super().__init__()
+        self._theme = theme
+        self._ports = ports
+        self._area = QRectF()
+        if ports:
+            xs, ys = [at.x() for at, _ in ports], [at.y() for at, _ in ports]
+            area = QRectF(QPointF(min(xs), min(ys)), QPointF(max(xs), max(ys)))
+            self._area = area.adjusted(-2 * DOT, -2 * DOT, 2 * DOT, 2 * DOT)
+
+    def boundingRect(self) -> QRectF:
+        return self._area
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
+    ) -> None:
+        theme = self._theme
+        painter.setPen(QPen(theme.background, 1.5))
+        for at, fits in self._ports:
+            painter.setOpacity(1.0 if fits else 0.35)
+            painter.setBrush(theme.update if fits else theme.faint)
+            size = DOT if fits else DOT * 0.7
+            painter.drawEllipse(at, size, size)

@@ -1,0 +1,167 @@
+"""The look of one node near by: card, title row with its stripe, row letters, ports."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
+
+from gui.canvas.paint.text_cache import Elide, Labels
+from gui.canvas.scene.level_of_detail import Detail, text_size
+from gui.canvas.scene.scene_arrays import PADDING, ROW, TITLE, SceneArrays
+from gui.canvas.scene.scene_boxes import KINDS
+from gui.look.theme import Theme, faded
+
+RADIUS = 6.0
+STRIPE = 3.0
+INSET = 12.0  # from the left side to the text
+LEAST_TYPE = 48.0  # of an op type's name there is so much to be seen, or nothing
+LINE = 13.5  # least height of a row whose text has the usual size
+PORT = 3.5
+# Offset downwards, growth and opacity of the shadow's layers.
+SHADOW = ((2.0, 2.0, 0.05), (1.5, 1.0, 0.08), (1.0, 0.5, 0.10))
+
+
+class Row(NamedTuple):
+    """Where a row of a node lies: from the node's upper side, its height, the size of its text."""
+
+    top: float
+    height: float
+    size: float
+
+    @property
+    def left(self) -> float:
+        """From the node's left side to the value, behind the letter."""
+        return INSET + 10.0 * self.size + 4.0
+
+
+def row_of(number: int, count: int, size: float) -> Row:
+    """Row `number` of so many (0: the value, 1: the gradient). size: of the node's texts, which
+    rows follow as far as there is room for them."""
+    body = PADDING + ROW * count
+    height = min(ROW * size, body / count)
+    top = TITLE + (body - height * count) / 2 + height * number
+    return Row(top, height, min(size, height / LINE))
+
+
+@cache
+def title_shape(width: float, height: float) -> QPainterPath:
+    """The title row: round above, square below (round all over when it is the whole card)."""
+    shape = QPainterPath()
+    shape.addRoundedRect(QRectF(0, 0, width, height), RADIUS, RADIUS)
+    if height > TITLE:
+        shape &= _rect_path(QRectF(0, 0, width, TITLE))
+    return shape
+
+
+@cache
+def stripe_shape(height: float) -> QPainterPath:
+    """The left edge of the title row, following its round corner."""
+    return title_shape(40.0, height) & _rect_path(QRectF(0, 0, STRIPE, TITLE))
+
+
+def _rect_path(rect: QRectF) -> QPainterPath:
+    path = QPainterPath()
+    path.addRect(rect)
+    return path
+
+
+class Cards:
+    """Draws nodes one by one; only for those that are seen near by."""
+
+    def __init__(self, theme: Theme, labels: Labels, arrays: SceneArrays) -> None:
+        self._theme = theme
+        self._labels = labels
+        self._arrays = arrays
+
+    def draw(self, painter: QPainter, number: int, scale: float) -> None:
+        """Node `number`, without what a run knows of it. scale: pixels per scene unit."""
+        x, y, width, height = self._arrays.rects[number].tolist()
+        detail, size = Detail.at(scale), text_size(scale)
+        painter.save()
+        painter.translate(x, y)
+        self._card(painter, number, width, height, detail)
+        self._title(painter, number, width, size)
+        self._letters(painter, number, size)
+        painter.restore()
+        if detail is Detail.FULL:
+            self._ports(painter, number)
+
+    def _card(
+        self, painter: QPainter, number: int, width: float, height: float, detail: Detail
+    ) -> None:
+        box = self._arrays.visible.boxes[number]
+        body = QRectF(0, 0, width, height)
+        painter.setPen(Qt.PenStyle.NoPen)
+        if detail is Detail.FULL:
+            _shadow(painter, body)
+        painter.setBrush(self._theme.raised if self._theme.is_dark else self._theme.panel)
+        painter.drawRoundedRect(body, RADIUS, RADIUS)
+        painter.setBrush(self._theme.title)
+        painter.drawPath(title_shape(width, height))
+        painter.setBrush(getattr(self._theme, KINDS[box.kind]))
+        painter.drawPath(stripe_shape(height))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(self._theme.line, 1))
+        painter.drawRoundedRect(body.adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
+        if box.is_scope:
+            painter.drawRoundedRect(body.adjusted(3.5, 3.5, 3.5, 3.5), RADIUS, RADIUS)
+
+    def _title(self, painter: QPainter, number: int, width: float, size: float) -> None:
+        box = self._arrays.visible.boxes[number]
+        labels, room = self._labels, width - INSET - 10
+        scope = self._arrays.scopes[number]  # its frame says it
+        name = self._name(box.id.rstrip("/").removeprefix(f"{scope}/"), room / size)
+        taken = min((labels.width(name, labels.title) + 1) * size, room)
+        left = room - taken - 8
+        top = labels.middle(0, TITLE, labels.title, size)
+        labels.draw(
+            painter, QPointF(INSET, top), name, labels.title, self._theme.text, taken,
+            Elide.ElideLeft, size,
+        )  # fmt: skip
+        type_width = (labels.width(box.type, labels.caption) + 1) * size
+        if left < min(type_width, LEAST_TYPE * size):
+            return
+        at = QPointF(width - 10 - min(type_width, left), top + 1.5 * size)
+        labels.draw(painter, at, box.type, labels.caption, self._theme.muted, left, size=size)
+
+    def _name(self, name: str, room: float) -> str:
+        """The name, or as much of its end as there is room for: without its scopes at least."""
+        *scopes, last = name.split("/")
+        shorter = [name, f"…/{last}"] if scopes else []
+        return next((n for n in shorter if self._labels.width(n, self._labels.title) < room), last)
+
+    def _letters(self, painter: QPainter, number: int, size: float) -> None:
+        box = self._arrays.visible.boxes[number]
+        labels = self._labels
+        letters = [t for t, there in (("v", box.has_value), ("∂", box.has_gradient)) if there]
+        for row, letter in enumerate(letters):
+            place = row_of(row, len(letters), size)
+            at = QPointF(INSET, labels.middle(place.top, place.height, labels.number, place.size))
+            labels.draw(
+                painter, at, letter, labels.number, self._theme.faint, 14 * size, size=place.size
+            )
+
+    def _ports(self, painter: QPainter, number: int) -> None:
+        """Outputs are discs; an input is a ring until a wire's arrow takes its place."""
+        box = self._arrays.visible.boxes[number]
+        surface = self._theme.raised
+        painter.setPen(QPen(self._theme.edge, 1.25))
+        for index in range(box.outputs):
+            _disc(painter, self._arrays.output_port(number, index), self._theme.edge)
+        for index in box.open_inputs:
+            _disc(painter, self._arrays.input_port(number, index), surface)
+
+
+def _disc(painter: QPainter, at: tuple[float, float], fill: QColor) -> None:
+    painter.setBrush(fill)
+    painter.drawEllipse(QPointF(*at), PORT, PORT)
+
+
+def _shadow(painter: QPainter, body: QRectF) -> None:
+    for down, grow, alpha in SHADOW:
+        painter.setBrush(faded(QColor("black"), alpha))
+        layer = body.adjusted(-grow, -grow, grow, grow).translated(0, down)
+        painter.drawRoundedRect(layer, RADIUS + grow, RADIUS + grow)

@@ -1,0 +1,283 @@
+"""The second, cheap pass: what a run, a problem or the selection changes on the graph."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPen
+
+from gui.canvas.paint import batch_drawing, gradient_flows, heat_colours
+from gui.canvas.paint.heat_by_cost import SharePainter
+from gui.canvas.paint.link_painter import tolerance
+from gui.canvas.paint.node_cards import INSET, RADIUS, row_of
+from gui.canvas.paint.text_cache import Labels
+from gui.canvas.paint.variable_drawers import DrawerPainter
+from gui.canvas.scene.level_of_detail import Detail, text_size
+from gui.canvas.scene.node_values import Reading
+from gui.canvas.scene.overlay_state import Facts
+from gui.canvas.scene.scene_arrays import SceneArrays
+from gui.look.theme import Theme, faded
+
+GLOW = 10.0  # scene units that the current node shines beyond its card
+DOT = 4.5  # radius of a breakpoint
+OPEN = 6.0  # radius of the ring around an input that is open
+
+
+class RuntimePainter:
+    """Draws over what GraphPainter drew; the same rectangle, scale and boxes."""
+
+    def __init__(self, theme: Theme, labels: Labels) -> None:
+        self._labels = labels
+        self._shares = SharePainter(theme, labels)
+        self._drawers = DrawerPainter(theme, labels)
+        self.theme = theme
+
+    @property
+    def theme(self) -> Theme:
+        return self._theme
+
+    @theme.setter
+    def theme(self, theme: Theme) -> None:
+        self._theme = self._shares.theme = self._drawers.theme = theme
+
+    def paint(
+        self, painter: QPainter, arrays: SceneArrays, facts: Facts, boxes: np.ndarray,
+        links: np.ndarray, scale: float,
+    ) -> None:  # fmt: skip
+        """boxes (bool[n]) and links (bool[m]): what to draw of them."""
+        detail = Detail.at(scale)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, detail > Detail.DOTS)
+        if detail < Detail.NAMES:
+            self._far(painter, arrays, facts, boxes, links, scale)
+            return
+        self._links(painter, arrays, facts, links)
+        for number in np.flatnonzero(boxes).tolist():
+            rect = QRectF(*arrays.rects[number].tolist())
+            if facts.shares is not None:
+                self._shares.tint(painter, rect, facts.shares, number)
+            self._marks(painter, rect, number, facts, scale)
+            if detail is Detail.FULL:
+                self._open_ports(painter, number, arrays, facts)
+            self._rows(painter, rect, number, arrays, facts, text_size(scale))
+
+    def paint_above(
+        self, painter: QPainter, arrays: SceneArrays, facts: Facts, boxes: np.ndarray, scale: float
+    ) -> None:
+        """What stands beside the boxes (bool[n]), over all of them: numbers of the cost that they
+        are coloured by, and what an update changed."""
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if facts.shares is not None:
+            self._shares.say(painter, arrays.rects, facts.shares, boxes, scale)
+        if Detail.at(scale) < Detail.NAMES:
+            return
+        for number in np.flatnonzero(boxes).tolist():
+            if (found := facts.update(number)) is not None:
+                rect = QRectF(*arrays.rects[number].tolist())
+                others, fresh = arrays.rects, facts.fresh == (number, False)
+                self._drawers.draw(painter, rect, others, found, fresh, text_size(scale))
+
+    # -- far -----------------------------------------------------------------------------------
+
+    def _far(
+        self, painter: QPainter, arrays: SceneArrays, facts: Facts, boxes: np.ndarray,
+        links: np.ndarray, scale: float,
+    ) -> None:  # fmt: skip
+        """Filled boxes and coloured lines."""
+        if facts.shares is not None:
+            self._shares.far(painter, _at_least(arrays.rects, 2 / scale), facts.shares, boxes)
+        carrying = [i for i in np.flatnonzero(links).tolist() if facts.carried and facts.flow(i)]
+        painter.setPen(QPen(self.theme.backward, 0))
+        pieces = arrays.routes.pieces(np.array(carrying, dtype=np.int64))
+        batch_drawing.lines(painter, arrays.routes.flat(*pieces, tolerance(painter)).segments())
+        painter.setPen(Qt.PenStyle.NoPen)
+        current = [] if facts.current is None else [facts.current]
+        for chosen, color in (
+            (facts.selected, self.theme.selection),
+            (current, self.theme.current),
+            (facts.problems, self.theme.problem),
+        ):
+            painter.setBrush(color)
+            rects = arrays.rects[[i for i in chosen if boxes[i]]]
+            batch_drawing.rects(painter, _at_least(rects, 4 / scale))
+
+    # -- links -----------------------------------------------------------------------------------
+
+    def _links(
+        self, painter: QPainter, arrays: SceneArrays, facts: Facts, links: np.ndarray
+    ) -> None:
+        numbers = np.flatnonzero(links).tolist()
+        flowing = {i: flow for i in numbers if facts.carried and (flow := facts.flow(i))}
+        marked = facts.dead_links | facts.untaken_links | facts.stopped_links
+        shown = [i for i in numbers if i in marked or i in flowing or i == facts.selected_link]
+        lines = arrays.routes.lines(np.array(shown, dtype=np.int64), tolerance(painter))
+        for number, points in zip(shown, lines, strict=True):
+            if number in facts.dead_links or number in facts.untaken_links:
+                gradient_flows.draw_dead(painter, points, self.theme)
+            if number == facts.selected_link:
+                gradient_flows.draw_selected(painter, points, self.theme)
+            if number in flowing:
+                gradient_flows.draw_flow(painter, points, flowing[number], self.theme)
+            if number in facts.stopped_links:
+                gradient_flows.draw_bar(painter, points, self.theme)
+
+    # -- boxes -----------------------------------------------------------------------------------
+
+    def _marks(
+        self, painter: QPainter, rect: QRectF, number: int, facts: Facts, scale: float
+    ) -> None:
+        theme = self.theme
+        if number in facts.untaken:
+            _fade_out(painter, rect, theme)
+        if number in facts.problems:
+            painter.setBrush(faded(theme.problem, 0.10))
+            _outline(painter, rect, theme.problem, 1.5)
+        if number == facts.current:
+            color = theme.problem if number in facts.problems else theme.current
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            _glow(painter, rect, color)
+            _outline(painter, rect, color, max(2.0, 1.5 / scale))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        if number in facts.selected:
+            away = 4.0 if number == facts.current else 0.0  # outside the outline of the step
+            ring = rect.adjusted(-away, -away, away, away)
+            _outline(painter, ring, theme.selection, max(2.0, 1.5 / scale))
+        if number in facts.problems:
+            self._problem_sign(painter, rect)
+        if number in facts.badges:
+            self._badge(painter, rect, facts.badges[number], text_size(scale))
+        if number in facts.breakpoints:
+            filled = facts.breakpoints[number]
+            painter.setPen(QPen(theme.background if filled else theme.problem, 1.5))
+            painter.setBrush(theme.problem if filled else theme.background)
+            painter.drawEllipse(rect.topLeft() + QPointF(1, 1), DOT, DOT)
+
+    def _open_ports(
+        self, painter: QPainter, number: int, arrays: SceneArrays, facts: Facts
+    ) -> None:
+        """A ring around each input that something is still to be wired into."""
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(self.theme.selection, 1.5))
+        for index in facts.open_inputs(number):
+            painter.drawEllipse(QPointF(*arrays.input_port(number, index)), OPEN, OPEN)
+
+    def _badge(self, painter: QPainter, rect: QRectF, text: str, size: float) -> None:
+        """The name of an override, on the upper edge near the right corner."""
+        labels, height = self._labels, 16 * size
+        width = min((labels.width(text, labels.caption) + 14) * size, rect.width() - 24)
+        pill = QRectF(rect.right() - 12 - width, rect.top() + 7 / size - height, width, height)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self.theme.override)
+        painter.drawRoundedRect(pill, height / 2, height / 2)
+        at = QPointF(pill.x() + 7 * size, labels.middle(pill.y(), height, labels.caption, size))
+        room = width - 12 * size
+        labels.draw(painter, at, text, labels.caption, self.theme.on_accent, room, size=size)
+
+    def _problem_sign(self, painter: QPainter, rect: QRectF) -> None:
+        labels, at = self._labels, rect.topRight() + QPointF(-1, 1)
+        painter.setPen(QPen(self.theme.background, 1.5))
+        painter.setBrush(self.theme.problem)
+        painter.drawEllipse(at, 7, 7)
+        corner = at - QPointF(labels.width("!", labels.caption), labels.height(labels.caption)) / 2
+        labels.draw(painter, corner, "!", labels.caption, self.theme.on_accent, 12)
+
+    def _rows(
+        self, painter: QPainter, rect: QRectF, number: int, arrays: SceneArrays, facts: Facts,
+        size: float,
+    ) -> None:  # fmt: skip
+        box = arrays.visible.boxes[number]
+        wanted = [g for g, there in ((False, box.has_value), (True, box.has_gradient)) if there]
+        letter = self._labels.letter
+        for i, of_gradient in enumerate(wanted):
+            row = row_of(i, len(wanted), size)
+            width = rect.width() - row.left - INSET + 4
+            area = QRectF(rect.x() + row.left, rect.y() + row.top, width, row.height)
+            characters = int(area.width() / letter / row.size)
+            if facts.fresh == (number, of_gradient):
+                self._fresh(painter, rect, area, of_gradient)
+            self._reading(painter, area, row.size, facts.reading(number, of_gradient, characters))
+
+    def _fresh(self, painter: QPainter, rect: QRectF, area: QRectF, of_gradient: bool) -> None:
+        """Ground and edge of the row that the last step filled."""
+        color = self.theme.backward if of_gradient else self.theme.forward
+        ground = QRectF(rect.x() + 4, area.y(), rect.width() - 8, area.height())
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(faded(color, 0.16))
+        painter.drawRoundedRect(ground, 3, 3)
+        painter.setBrush(color)
+        painter.drawRect(QRectF(ground.x(), ground.y() + 2, 2, ground.height() - 4))
+
+    def _reading(self, painter: QPainter, area: QRectF, size: float, reading: Reading) -> None:
+        if reading.tiles is not None:
+            self._tiles(painter, area.adjusted(0, 2, 0, -2), reading)
+            return
+        color: QColor = getattr(self.theme, reading.tone)
+        labels = self._labels
+        if reading.marked is not None:
+            self._mark(painter, area, size, *reading.marked)
+        at = QPointF(area.x(), labels.middle(area.y(), area.height(), labels.number, size))
+        labels.draw(painter, at, reading.text, labels.number, color, area.width(), size=size)
+
+    def _mark(self, painter: QPainter, area: QRectF, size: float, start: int, length: int) -> None:
+        """Ground and line under some characters of a reading: the element that an error names."""
+        letter = self._labels.letter * size
+        cell = QRectF(area.x() + letter * start - 2, area.y() + 1, letter * length + 4,
+                      area.height() - 2)  # fmt: skip
+        painter.fillRect(cell, faded(self.theme.problem, 0.30))
+        painter.fillRect(cell.adjusted(0, cell.height() - 1.5, 0, 0), self.theme.problem)
+
+    def _tiles(self, painter: QPainter, area: QRectF, reading: Reading) -> None:
+        """An array as coloured cells."""
+        rows = tile_colors(reading, self.theme)
+        width = min(16.0, area.width() / len(rows[0]))
+        height = area.height() / len(rows)
+        painter.setPen(Qt.PenStyle.NoPen)
+        for i, row in enumerate(rows):
+            for j, color in enumerate(row):
+                painter.setBrush(color)
+                x, y = area.x() + j * width, area.y() + i * height
+                painter.drawRect(QRectF(x, y, max(width - 1, 1), max(height - 1, 1)))
+
+
+@lru_cache(maxsize=4096)  # what is in view is painted again and again
+def tile_colors(reading: Reading, theme: Theme) -> list[list[QColor]]:
+    """Of the cells of a reading's array: matrices of up to four rows in their shape, others
+    flat."""
+    array = reading.tiles
+    assert array is not None  # asked before
+    rows = array.shape[0] if array.ndim == 2 and array.shape[0] <= 4 else 1
+    top = heat_colours.largest(array)
+    return [
+        [heat_colours.color(theme, x, top) for x in row] for row in array.reshape(rows, -1).tolist()
+    ]
+
+
+def _at_least(rects: np.ndarray, least: float) -> np.ndarray:
+    """Rectangles (float64[n, 4]) made so wide and high that they are seen."""
+    grown = rects.copy()
+    grown[:, 2:] = np.maximum(grown[:, 2:], least)
+    return grown
+
+
+def _outline(painter: QPainter, rect: QRectF, color: QColor, width: float) -> None:
+    painter.setPen(QPen(color, width))
+    painter.drawRoundedRect(rect, RADIUS, RADIUS)
+
+
+def _fade_out(painter: QPainter, rect: QRectF, theme: Theme) -> None:
+    """The card nearly in the background's colour, with a dashed edge."""
+    painter.setBrush(faded(theme.background, 0.6))
+    pen = QPen(theme.faint, 1)
+    pen.setDashPattern([4, 4])
+    painter.setPen(pen)
+    painter.drawRoundedRect(rect, RADIUS, RADIUS)
+
+
+def _glow(painter: QPainter, rect: QRectF, color: QColor) -> None:
+    """Rings that fade outwards."""
+    for ring in range(int(GLOW)):
+        strength = 1 - ring / GLOW
+        painter.setPen(QPen(faded(color, 0.30 * strength**2), 1.5))
+        grown = rect.adjusted(-ring - 1, -ring - 1, ring + 1, ring + 1)
+        painter.drawRoundedRect(grown, RADIUS + ring, RADIUS + ring)

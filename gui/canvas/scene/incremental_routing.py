@@ -1,0 +1,76 @@
+"""The links after an edit: those that it did not touch run as they did."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gui.canvas.scene.link_detours import routed
+from gui.canvas.scene.link_routing import Routes
+from gui.canvas.scene.obstacles import Obstacles
+from gui.canvas.scene.visible_graph import VisibleGraph
+
+if TYPE_CHECKING:
+    from gui.canvas.scene.scene_arrays import SceneArrays
+
+MANY = 64  # boxes that changed; if there are more, all links are routed anew
+
+
+def rerouted(
+    visible: VisibleGraph,
+    rects: np.ndarray,
+    ports: np.ndarray,
+    before: SceneArrays | None,
+) -> Routes:
+    """What detour.routed gives of links by their `ports` among boxes (rects: float64[n, 4]).
+    before: a scene that had most of both, or None."""
+    if before is None or not len(before.routes):
+        return routed(ports, Obstacles(rects))
+    boxes = _boxes_before(visible, before.visible)
+    same = (boxes >= 0) & (before.rects[boxes] == rects).all(axis=1)
+    gone = np.ones(len(before), dtype=bool)
+    gone[boxes[same]] = False
+    if max(gone.sum(), (~same).sum()) > MANY:
+        return routed(ports, Obstacles(rects))
+    links = _links_before(visible, boxes, before.visible)
+    routes = before.routes.taken(links)
+    stale = (links < 0) | (routes.ports != ports).any(axis=(1, 2))
+    for rect in np.concatenate([rects[~same], before.rects[gone]]):
+        stale |= routes.concern(rect)
+    anew = np.flatnonzero(stale)
+    if len(anew):
+        routes.put(anew, routed(ports[anew], Obstacles(rects)))
+    return routes
+
+
+def _boxes_before(visible: VisibleGraph, before: VisibleGraph) -> np.ndarray:
+    """The number that each box had, -1 for none. int64[n]."""
+    if visible.boxes is before.boxes:
+        return np.arange(len(visible.boxes))
+    known = before.number
+    found = (known.get(box.id, -1) for box in visible.boxes)
+    return np.fromiter(found, np.int64, len(visible.boxes))
+
+
+def _links_before(visible: VisibleGraph, boxes: np.ndarray, before: VisibleGraph) -> np.ndarray:
+    """The number that each link had, -1 for none; boxes: as `_boxes_before` gives. int64[m]."""
+    if visible.links is before.links:
+        return np.arange(len(visible.links))
+    sizes = (
+        len(before.boxes),
+        int(max(visible.end_ports.max(initial=0), before.end_ports.max())) + 1,
+    )
+    old = _keys(before.ends, before, *sizes)
+    ends = boxes[visible.ends]
+    keys = np.where((ends < 0).any(axis=1), -1, _keys(ends, visible, *sizes))
+    order = np.argsort(old)
+    found = order[np.minimum(np.searchsorted(old, keys, sorter=order), len(old) - 1)]
+    return np.where(old[found] == keys, found, -1)
+
+
+def _keys(ends: np.ndarray, visible: VisibleGraph, boxes: int, ports: int) -> np.ndarray:
+    """A number for each link that no other one of the same scene has; ends: int64[m, 2], as boxes
+    were numbered before."""
+    (source, target), (out, into) = ends.T, visible.end_ports.T
+    return ((source * boxes + target) * ports + out) * 2 * ports + 2 * into + visible.control

@@ -1,0 +1,141 @@
+"""What the two rows of a node say: its value and its gradient, as of the current stop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from core.graph.model import Constant, Operation, TensorRef
+from core.ops.typing.missing_inputs import Waiting
+from gui.canvas.scene import blamed_element
+from gui.look.number_text import brief, elements, is_wrong, whole
+from gui.model import variable_change
+from gui.model.value_cache import TensorValue
+from gui.model.workspace import Workspace
+
+ROOM = 20  # characters of a row
+TILES = 64  # elements; larger tensors are summed up in words
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """Text in a theme colour (`tone`), or heat tiles of the array where it has too many numbers.
+
+    marked: first character and length of the element that an error is about."""
+
+    text: str
+    tone: str
+    tiles: np.ndarray | None = None
+    marked: tuple[int, int] | None = None
+
+
+WAITING = Reading("waiting", "faint")
+NONE = Reading("none", "faint")
+DEAD = Reading("dead", "faint")  # in a branch that was not taken
+
+
+def value(workspace: Workspace, op: Operation, room: int = ROOM) -> Reading:
+    """The first output's value; before it is computed what is known of it without running."""
+    stop = workspace.stop
+    error = None if stop is None else stop.error
+    if stop is not None and error is not None and error.node == op.name:
+        return Reading(error.message, "current" if stop.reason == "blocked" else "problem")
+    found = workspace.value(str(op.output()))
+    if found is not None and found.state == "known":
+        return _marked(workspace, op, found, room)
+    if found is not None and found.state == "dead":
+        return DEAD
+    waits = workspace.waits.get(op.name)
+    if waits is not None:
+        return Reading(_waiting(op, waits, room), "faint")
+    given = _given(workspace, op)
+    if given is not None:
+        return of(_known(given.array), "muted", room)
+    kind = workspace.inference.types.get(op.output())
+    return Reading("" if kind is None else str(kind), "faint")
+
+
+def _waiting(op: Operation, what: Waiting, room: int) -> str:
+    if what.node == op.name:
+        return f"open: {what.input}" if what.input else "not fed"
+    long, name = ("waiting for input", what.input) if what.input else ("waiting for", what.node)
+    text = f"{long} {name}"
+    return text if len(text) <= room else f"waits for {name}"
+
+
+def gradient(workspace: Workspace, op: Operation, room: int = ROOM) -> Reading:
+    """The gradient that reaches the first output that has one, or what of it arrived so far."""
+    if workspace.program is None:
+        return Reading("", "faint")
+    found = _first_gradient(workspace, op)
+    if found is None or found.state == "waiting":
+        return _partial(workspace, op, room) or WAITING
+    return {"none": NONE, "dead": DEAD}.get(found.state) or of(found, "backward", room)
+
+
+@lru_cache(maxsize=4096)  # what is in view is painted again and again
+def of(found: TensorValue, tone: str, room: int = ROOM) -> Reading:
+    """A known tensor in a row. That numbers are missing is said in words."""
+    text = _updated(found, room) or whole(found, room)
+    if is_wrong(found):
+        return Reading(text or brief(found, room), "problem")
+    array = found.array
+    tiled = array is not None and 1 < array.size <= TILES and array.dtype.kind in "fiu"
+    return Reading(text or brief(found, room), tone, array if tiled and not text else None)
+
+
+def _updated(found: TensorValue, room: int) -> str:
+    """An updated variable with the digits in which it changed, where there is room for them."""
+    changed = variable_change.of(found)
+    return "" if changed is None else variable_change.row(changed.after, found, room)
+
+
+def _marked(workspace: Workspace, op: Operation, found: TensorValue, room: int) -> Reading:
+    """A value, with the element marked that made its reader fail."""
+    reading = of(found, "forward", room)
+    index = blamed_element.element(workspace, op)
+    array = found.array
+    if index is None or array is None or reading.tiles is not None or array.ndim != 1:
+        return reading
+    if found.update is not None:  # with other decimals
+        return reading
+    width = len(elements(array)[0])
+    return replace(reading, marked=(2 + index * (width + 1), width))
+
+
+def _given(workspace: Workspace, op: Operation) -> Constant | None:
+    """A value that the document itself holds."""
+    if op.type == "Const":
+        constant = op.attrs.get("value")
+        return constant if isinstance(constant, Constant) else None
+    document = workspace.document
+    return document.initial.get(op.name) or document.feeds.get(str(op.output()))
+
+
+def _known(array: np.ndarray) -> TensorValue:
+    head = array.reshape(-1)[:TILES]
+    return TensorValue("", "known", str(array.dtype), array.shape, head)
+
+
+def _first_gradient(workspace: Workspace, op: Operation) -> TensorValue | None:
+    """Of the outputs with a gradient the first; with none, output 0's "none"."""
+    assert workspace.program is not None
+    index = 0
+    while TensorRef(op.name, index) in workspace.inference.types:
+        if str(op.output(index)) in workspace.program.gradients:
+            return workspace.gradient(str(op.output(index)))
+        index += 1
+    return workspace.gradient(str(op.output()))
+
+
+def _partial(workspace: Workspace, op: Operation, room: int) -> Reading | None:
+    """The first summand that is here, of a gradient whose sum is not."""
+    carried = workspace.carried
+    for wire in workspace.shown.consumers[op.name]:
+        found = workspace.value(carried[wire]) if wire in carried else None
+        if found is not None and found.state == "known":
+            part = of(found, "backward", room - 3)
+            return Reading(f"{part.text} +…", part.tone)
+    return None

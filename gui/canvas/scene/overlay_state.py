@@ -1,0 +1,271 @@
+"""What the document, its problems and the run say about the boxes and links that are visible."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from core.graph.model import Edge, Operation, TensorRef
+from core.ops.build.variable import VARIABLES
+from core.ops.typing.flatten_loops import shown_as
+from core.ops.typing.tensor_types import outputs_of
+from core.protocol.messages import BrokenNumbers
+from gui.canvas.paint.heat_by_cost import Shares, shares_of
+from gui.canvas.scene.node_values import ROOM, Reading, gradient, value
+from gui.canvas.scene.visible_graph import VisibleGraph
+from gui.model import variable_change
+from gui.model.last_step import last_step
+from gui.model.value_cache import TensorValue
+from gui.model.variable_change import Change
+from gui.model.workspace import Workspace
+from gui.panels.problem_rows import faults
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A gradient that went back over a link. norm: L2; wrong: a NaN or an infinity is in it."""
+
+    norm: float
+    wrong: bool
+
+
+def _broken(first: BrokenNumbers) -> str:
+    """What the node that made the first of them is told to have done."""
+    kind = {"nan": "NaN", "inf": "infinity"}[first.kind]
+    made = "makes" if first.step else "holds"
+    way = {"backward": ", in its gradient", "update": ", in its update"}.get(first.phase, "")
+    return f"{made} the first {kind} of this run{way}"
+
+
+class Facts:
+    """Read once per stop, edit or selection; a new one is made for the next."""
+
+    def __init__(self, workspace: Workspace, visible: VisibleGraph) -> None:
+        self._workspace = workspace
+        self._visible = visible
+        self._graph = workspace.shown
+        self._readings: dict[tuple[int, bool, int], Reading] = {}
+
+    # -- boxes ---------------------------------------------------------------------------------
+
+    @cached_property
+    def current(self) -> int | None:
+        """The box of the step that is executed next; of one that is folded away in a scope, that
+        of the forward operation it belongs to."""
+        stop = self._workspace.stop
+        if stop is None or stop.reason == "end":
+            return None
+        number, boxes = self._visible.box_of, self._visible.boxes
+        own = number.get(stop.op)
+        if own is None or (boxes[own].is_scope and stop.node in number):
+            return number.get(stop.node)
+        return own
+
+    @cached_property
+    def problems(self) -> dict[int, str]:
+        """Box -> what is wrong there."""
+        workspace = self._workspace
+        said = faults(workspace.inference.problems, workspace.program)
+        stop = workspace.stop
+        waits = stop is not None and stop.reason == "blocked"  # which may pass
+        for error in (workspace.failure, None if stop is None or waits else stop.error):
+            if error is not None and error.node:
+                said.append((error.node, error.message))
+        first = workspace.soundness.first
+        if first is not None and first.reached:
+            said.append((first.node, _broken(first)))
+        return {self._visible.box_of[n]: text for n, text in said if n in self._visible.box_of}
+
+    @cached_property
+    def unfinished(self) -> dict[int, str]:
+        """Box -> what it waits for. It is drawn no further yet, and no mistake."""
+        number = self._visible.box_of
+        return {number[n]: str(what) for n, what in self._workspace.waits.items() if n in number}
+
+    def open_inputs(self, box: int) -> tuple[int, ...]:
+        """The ports of an operation's box that have to be wired before it runs."""
+        if box not in self.unfinished or self._visible.boxes[box].is_scope:
+            return ()
+        return tuple(i for i, ref in enumerate(self.operation(box).inputs) if ref is None)
+
+    @cached_property
+    def fresh(self) -> tuple[int, bool] | None:
+        """Where the last step made something new: the box, and whether that is its gradient."""
+        last = last_step(self._workspace)
+        number = None if last is None else self._visible.box_of.get(last.node)
+        if last is None or number is None or self._visible.boxes[number].is_scope:
+            return None
+        if last.phase == "update":  # which takes several steps, the write being the last of them
+            found = self.update(number)
+            written = None if found is None else found[0].update
+            if written is None or not last.first <= written.step < last.stop:
+                return None
+        return number, last.phase == "backward"
+
+    def update(self, box: int) -> tuple[TensorValue, Change] | None:
+        """The value of a box's variable and what the last update changed in it, if one did."""
+        op = self.operation(box)
+        if self._visible.boxes[box].is_scope or op.type not in VARIABLES:
+            return None
+        found = self._workspace.value(str(op.output()))
+        changed = variable_change.of(found)
+        return None if found is None or changed is None else (found, changed)
+
+    @property
+    def badges(self) -> Mapping[int, str]:
+        """Box -> name of the gradient that replaces its own."""
+        return self._visible.badges
+
+    @cached_property
+    def breakpoints(self) -> dict[int, bool]:
+        """Box -> whether one of its breakpoints is enabled."""
+        found: dict[int, bool] = {}
+        for point in self._workspace.document.breakpoints:
+            number = self._broken_box(point)
+            if number is not None:
+                found[number] = found.get(number, False) or point.enabled
+        return found
+
+    def _broken_box(self, point: Breakpoint) -> int | None:
+        """Where a breakpoint is shown: at its operation, or at its scope while that is one box."""
+        if point.kind is BreakpointKind.SCOPE:
+            return self._visible.number.get(f"{point.target}/")
+        at_operation = point.kind in (BreakpointKind.OP, BreakpointKind.GRADIENT)
+        return self._visible.box_of.get(point.target) if at_operation else None
+
+    @cached_property
+    def shares(self) -> Shares | None:
+        """Of what a run costs, where the canvas is to be coloured by that."""
+        profiler = self._workspace.profiler
+        if not profiler.colouring or profiler.measured is None:
+            return None
+        return shares_of(profiler.measured, self._visible, profiler.colouring)
+
+    @cached_property
+    def untaken(self) -> frozenset[int]:
+        """Boxes with nothing but operations of a branch that was not taken: their values are
+        dead."""
+        visible = self._visible
+        touched = {visible.box_of[ref.op] for ref in self._dead}
+        return frozenset(
+            number for number in touched if all(map(self._is_dead, visible.boxes[number].members))
+        )
+
+    @cached_property
+    def _dead(self) -> frozenset[TensorRef]:
+        program = self._workspace.program
+        refs = map(TensorRef.parse, [] if program is None else program.branches)
+        shown = [ref for ref in refs if ref.op in self._visible.box_of]
+        values = [self._workspace.value(str(ref)) for ref in shown]
+        pairs = zip(shown, values, strict=True)
+        return frozenset(ref for ref, found in pairs if found is not None and found.state == "dead")
+
+    def _is_dead(self, name: str) -> bool:
+        """Whether no output of an operation is alive."""
+        types = self._workspace.inference.types
+        return all(x in self._dead for x in outputs_of(self._graph, types, name))
+
+    @cached_property
+    def selected(self) -> frozenset[int]:
+        number = self._visible.box_of
+        return frozenset(number[n] for n in self._workspace.selection if n in number)
+
+    def reading(self, box: int, of_gradient: bool, room: int = ROOM) -> Reading:
+        """What the value row, or the gradient row, of a box says in so many characters."""
+        key = (box, of_gradient, room)
+        if key not in self._readings:
+            read = gradient if of_gradient else value
+            self._readings[key] = read(self._workspace, self.operation(box), room)
+        return self._readings[key]
+
+    def operation(self, box: int) -> Operation:
+        """The operation that a box shows; of a scope's box its first."""
+        return self._graph[self._visible.boxes[box].members[0]]
+
+    # -- links ---------------------------------------------------------------------------------
+
+    @cached_property
+    def selected_link(self) -> int | None:
+        edge = self._workspace.selected_edge
+        return None if edge is None else self._visible.link_of.get(edge)
+
+    @property
+    def says_of_links(self) -> bool:
+        """Whether there is anything to be drawn along links."""
+        lines = self.carried, self.dead_links, self.stopped_links, self.untaken_links
+        return self.selected_link is not None or any(lines)
+
+    @cached_property
+    def stopped_links(self) -> frozenset[int]:
+        """Links with a wire that the user stopped, by itself or with its whole tensor."""
+        request, graph = self._workspace.document.request, self._graph
+        wires = [wire for edge in request.stopped_edges for wire in shown_as(graph, edge)]
+        for ref in request.stops:
+            readers = graph.consumers[ref.op] if ref.op in graph else ()
+            wires += (edge for edge in readers if graph.source(edge) == ref)
+        links = self._visible.link_of
+        return frozenset(links[wire] for wire in wires if wire in links)
+
+    @property
+    def carried(self) -> Mapping[Edge, str]:
+        """Wire -> the tensor that goes back over it."""
+        return self._workspace.carried
+
+    @cached_property
+    def dead_links(self) -> frozenset[int]:
+        """Links on the way from `wrt` to `of` over which no gradient comes back."""
+        if self._workspace.program is None or self._workspace.gradients_wait:
+            return frozenset()
+        waiting = {Edge(e.op, e.index) for e in self._workspace.program.waiting_edges}
+        dead = self._visible.on_path - self.carried.keys() - waiting
+        if not dead:
+            return frozenset()
+        links = enumerate(self._visible.links)
+        return frozenset(i for i, k in links if k.wires and all(e in dead for e in k.wires))
+
+    @cached_property
+    def untaken_links(self) -> frozenset[int]:
+        """Links that carry what is dead, or wait for it."""
+        found = set()
+        for number, link in enumerate(self._visible.links if self._dead else ()):
+            sources = [self._graph.source(edge) for edge in link.wires]
+            dead = sources and all(source in self._dead for source in sources)
+            if dead or (link.is_control and link.source in self.untaken):
+                found.add(number)
+        return frozenset(found)
+
+    def why_dead(self, link: int) -> str:
+        """The reason that the engine gives, for this wire or for one that it depends on."""
+        program = self._workspace.program
+        blocked = [] if program is None else program.blocked
+        wires = self._visible.links[link].wires
+        own = next((b.why for b in blocked if Edge(b.op, b.index) in wires), "")
+        if own:
+            return own
+        after = self._graph_after(wires)
+        ends = [b for b in blocked if b.op in after]
+        return "; ".join(f"it ends at {b.op}: {b.why}" for b in ends[:2])
+
+    def flow(self, link: int) -> Flow | None:
+        """What went back over a link up to now; None if nothing did."""
+        names = [self.carried[e] for e in self._visible.links[link].wires if e in self.carried]
+        parts = [self._workspace.value(name) for name in names]
+        stats = [p.stats for p in parts if p is not None and p.state == "known"]
+        if not stats:
+            return None
+        squares = sum((s.norm or 0.0) ** 2 for s in stats if s is not None)
+        wrong = any(s is not None and bool(s.nans or s.infs) for s in stats)
+        return Flow(squares**0.5, wrong)
+
+    def _graph_after(self, wires: tuple[Edge, ...]) -> set[str]:
+        """Operations that depend on what the wires carry."""
+        seen: set[str] = set()
+        stack = [edge.op for edge in wires]
+        while stack:
+            name = stack.pop()
+            if name not in seen:
+                seen.add(name)
+                stack.extend(edge.op for edge in self._graph.consumers[name])
+        return seen

@@ -1,0 +1,211 @@
+"""The scene as arrays: where every visible box, port and link is, for one placement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from gui.canvas.paint.scope_frames import Frame, frames
+from gui.canvas.scene.incremental_routing import rerouted
+from gui.canvas.scene.link_detours import routed
+from gui.canvas.scene.link_routing import Routes
+from gui.canvas.scene.obstacles import Obstacles
+from gui.canvas.scene.visible_graph import VisibleGraph
+
+WIDTH = 172.0
+TITLE = 28.0
+ROW = 16.0
+PADDING = 8.0
+PORT = 12.0  # least distance between ports
+OUT, INTO = 0, 1  # sides of a box: columns of VisibleGraph.port_counts
+
+Point = tuple[float, float]
+
+
+def heights(visible: VisibleGraph) -> np.ndarray:
+    """float64[n]: of each box, scene units; multiples of 4."""
+    rows, ports = visible.rows, visible.port_counts.max(axis=1, initial=0)
+    body = np.where(rows > 0, PADDING + ROW * rows, 0.0)
+    shares = (ports > 1) | (body == 0)
+    return TITLE + np.maximum(body, np.where(shares, PORT * ports, 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class SceneArrays:
+    """visible:  boxes and links by number.
+    rects:    float64[n, 4], x, y, width, height of each box.
+    routes:   where each link runs.
+    base:     the scene of which this is a moment of a drag; frames stay where they are meanwhile.
+    raised:   numbers of boxes that lie over all others, from below; those lie by their numbers.
+    """
+
+    visible: VisibleGraph
+    rects: np.ndarray
+    routes: Routes
+    base: SceneArrays | None = None
+    raised: tuple[int, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        visible: VisibleGraph,
+        centres: Mapping[str, Point],
+        raised: tuple[int, ...] = (),
+        before: SceneArrays | None = None,
+    ) -> SceneArrays:
+        """The visible graph with the centre of every box given by its id.
+
+        before: a scene from which an edit led here; the links that it did not touch are taken over.
+        """
+        tall = heights(visible)
+        sizes = np.stack([np.full_like(tall, WIDTH), tall], axis=1)
+        middle = np.array([centres[box.id] for box in visible.boxes]).reshape(-1, 2)
+        rects = np.concatenate([middle - sizes / 2, sizes], axis=1)
+        ports = _link_ports(visible, rects, np.arange(len(visible.links)))
+        return cls(visible, rects, rerouted(visible, rects, ports, before), raised=raised)
+
+    def __len__(self) -> int:
+        return len(self.rects)
+
+    @cached_property
+    def frames(self) -> tuple[Frame, ...]:
+        """Around boxes that belong together, the outer ones first."""
+        if self.base is not None:
+            return self.base.frames
+        return frames(self.visible.surroundings, self.rects)
+
+    @cached_property
+    def scopes(self) -> list[str]:
+        """Of each box the inmost scope whose frame is around it, "" for none."""
+        if self.base is not None:
+            return self.base.scopes
+        found = [""] * len(self)
+        for frame in self.frames:
+            for number in np.flatnonzero(frame.boxes).tolist() if frame.scope else ():
+                found[number] = frame.scope
+        return found
+
+    @cached_property
+    def extent(self) -> tuple[float, float, float, float]:
+        """Left, top, right, bottom of all boxes, frames and links; a unit square when there is
+        nothing."""
+        if not len(self):
+            return (0.0, 0.0, 1.0, 1.0)
+        x, y, width, height = np.concatenate(
+            [self.rects, *([frame.rect] for frame in self.frames)]
+        ).T  # one by one: NumPy is slow at rows of two
+        left, top, right, bottom = self.routes.bounds.T
+        return (
+            float(left.min(initial=x.min())),
+            float(top.min(initial=y.min())),
+            float(right.max(initial=(x + width).max())),
+            float(bottom.max(initial=(y + height).max())),
+        )
+
+    def from_below(self, boxes: np.ndarray) -> np.ndarray:
+        """int64[k]: the numbers of boxes (bool[n]), the lowest first."""
+        numbers = np.flatnonzero(boxes)
+        return numbers[np.argsort(self._height[numbers], kind="stable")] if self.raised else numbers
+
+    @cached_property
+    def _height(self) -> np.ndarray:
+        """int64[n]: 0, or the place among those that are raised."""
+        height = np.zeros(len(self), dtype=np.int64)
+        height[list(self.raised)] = np.arange(1, len(self.raised) + 1)
+        return height
+
+    def is_covered(self, box: int) -> bool:
+        """Whether another box lies over this one."""
+        x, y, width, height = self.rects[box].tolist()
+        near = self.from_below(self.boxes_in(x, y, x + width, y + height))
+        return bool(near[-1] != box)
+
+    def boxes_in(self, left: float, top: float, right: float, bottom: float) -> np.ndarray:
+        """bool[n]: boxes that touch a rectangle."""
+        r = self.rects
+        return np.asarray(
+            (r[:, 0] <= right)
+            & (r[:, 1] <= bottom)
+            & (r[:, 0] + r[:, 2] >= left)
+            & (r[:, 1] + r[:, 3] >= top)
+        )
+
+    def links_in(self, left: float, top: float, right: float, bottom: float) -> np.ndarray:
+        """bool[m]: links whose bounds touch a rectangle."""
+        b = self.routes.bounds
+        return np.asarray(
+            (b[:, 0] <= right) & (b[:, 1] <= bottom) & (b[:, 2] >= left) & (b[:, 3] >= top)
+        )
+
+    def links_of(self, boxes: np.ndarray) -> np.ndarray:
+        """bool[m]: links with an end in `boxes` (bool[n])."""
+        sources, targets = self.visible.ends.T
+        return np.asarray(boxes[sources] | boxes[targets])
+
+    def input_port(self, box: int, index: int) -> Point:
+        return self._port(box, index, INTO)
+
+    def output_port(self, box: int, index: int) -> Point:
+        return self._port(box, index, OUT)
+
+    def centre(self, box: int) -> Point:
+        x, y, w, h = self.rects[box].tolist()
+        return (x + w / 2, y + h / 2)
+
+    def _port(self, box: int, index: int, side: int) -> Point:
+        place = _ports(self.visible, self.rects, np.array([box]), np.array([index]), side)
+        return (float(place[0, 0]), float(place[0, 1]))
+
+
+class Movement:
+    """Some boxes (bool[n]) of a scene on their way: with every frame their links run anew, those
+    from one of them to another come along, and nothing else is touched. The scenes that come out of
+    it share their memory: each is good until the next."""
+
+    def __init__(self, start: SceneArrays, boxes: np.ndarray) -> None:
+        self._start = start
+        self._boxes = np.flatnonzero(boxes)
+        ends = boxes[start.visible.ends]
+        self._within, self._links = (
+            np.flatnonzero(ends.all(axis=1)),
+            np.flatnonzero(ends.sum(1) == 1),
+        )
+        self._rects = start.rects.copy()
+        self._routes = start.routes.copy()
+        self._standing = Obstacles(start.rects[~boxes])
+
+    def by(self, dx: float, dy: float) -> SceneArrays:
+        """The scene with the boxes that far from where they started."""
+        start = self._start
+        visible, boxes = start.visible, self._boxes
+        self._rects[boxes, :2] = start.rects[boxes, :2] + (dx, dy)
+        obstacles = Obstacles(self._rects[boxes], self._standing)
+        self._routes.put(self._within, start.routes.taken(self._within).shifted(dx, dy))
+        ports = _link_ports(visible, self._rects, self._links)
+        self._routes.put(self._links, routed(ports, obstacles))
+        return SceneArrays(visible, self._rects, self._routes, start, start.raised)
+
+
+def _link_ports(visible: VisibleGraph, rects: np.ndarray, links: np.ndarray) -> np.ndarray:
+    """From where to where some links (their numbers) lead. float64[k, 2, 2]."""
+    ends, ports, control = visible.ends[links], visible.end_ports[links], visible.control[links]
+    starts = _ports(visible, rects, ends[:, 0], ports[:, 0], OUT)
+    stops = _ports(visible, rects, ends[:, 1], ports[:, 1], INTO)
+    starts[control, 1] = rects[ends[control, 0], 1] + TITLE / 2  # control wires join the titles
+    stops[control, 1] = rects[ends[control, 1], 1] + TITLE / 2
+    return np.stack([starts, stops], axis=1)
+
+
+def _ports(
+    visible: VisibleGraph, rects: np.ndarray, boxes: np.ndarray, ports: np.ndarray, side: int
+) -> np.ndarray:
+    """Where ports are: they share the height of the body; without one they sit in the title row.
+    boxes, ports: int64[k], numbers; returns float64[k, 2]."""
+    x, y, width, height = rects[boxes].T
+    body = height - TITLE
+    share = (ports + 0.5) / np.maximum(visible.port_counts[boxes, side], 1)
+    down = np.where(body > 0, TITLE + body * share, TITLE / 2)
+    return np.stack([x + width if side == OUT else x, y + down], axis=1)

@@ -1,0 +1,235 @@
+"""What is on the canvas now: the visible graph, its places as arrays, and the facts about them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from PySide6.QtCore import QObject, Signal
+
+from core.document.document import Document
+from core.document.requests import whole_request
+from core.errors import GradstepError
+from core.graph.model import Edge, Graph, TensorRef
+from core.layout import layout_process
+from gui import commands
+from gui.canvas.paint.graph_painter import EMPTY
+from gui.canvas.scene import box_placement, scope_folding
+from gui.canvas.scene.hit_test import Port
+from gui.canvas.scene.incremental_scene import revised
+from gui.canvas.scene.overlay_state import Facts
+from gui.canvas.scene.scene_arrays import Point, SceneArrays
+from gui.canvas.scene.visible_graph import VisibleGraph, drawn_of
+from gui.model.background_work import Background
+from gui.model.workspace import Workspace
+
+MANY = 64  # boxes; of more it is not asked whether they are covered
+
+
+class Stage(QObject):
+    """Follows the workspace. `arrays` and `facts` are replaced, never changed.
+
+    laying_out: a large graph has no places yet; a process is finding them.
+    """
+
+    changed = Signal()  # arrays, and maybe facts
+    facts_changed = Signal()
+    placed = Signal()  # all is somewhere else: what was looked at is no guide
+    replaced = Signal(object)  # an edit changed the arrays, from these
+
+    def __init__(self, workspace: Workspace, parent: QObject) -> None:
+        super().__init__(parent)
+        self.workspace = workspace
+        self.arrays = EMPTY
+        self.facts = Facts(workspace, EMPTY.visible)
+        self.laying_out = False
+        self._document = Document()
+        self._drawn = EMPTY.visible  # of the document, also while nothing has a place yet
+        self._placed: dict[str, Point] = {}  # the places that `arrays` were made of
+        self._laid: dict[str, Point] = {}  # places that layout gave and no edit took over yet
+        self._raised: dict[str, None] = {}  # boxes that lie over the others, by id, from below
+        self._background = Background(self)
+        workspace.document_changed.connect(self.rebuild)
+        workspace.selection_changed.connect(self._raise_selected)
+        for signal in (
+            workspace.program_changed,
+            workspace.stopped,
+            workspace.values_changed,
+            workspace.selection_changed,
+            workspace.soundness.changed,
+        ):
+            signal.connect(self._new_facts)
+        workspace.profiler.changed.connect(self._note_profile)
+        self.rebuild()
+
+    def rebuild(self, changes: object = None) -> None:
+        """Read the document again."""
+        old, new, before = self._document, self.workspace.document, self.arrays
+        self._document = new
+        related = _related(old.graph, new.graph)
+        refolded = old.view.collapsed != new.view.collapsed
+        if not related:
+            self._raised = {}
+        if not related or (refolded and not new.view.positions):
+            self._laid = {}  # nobody arranged it: laid out anew
+        visible = self._visible(old, new)
+        found = {**self._laid, **new.view.positions}
+        places = box_placement.known(visible, found)
+        self.laying_out = not places and not box_placement.is_small(visible)
+        if self.laying_out:
+            self._lay_out_beside(visible)
+            arrays = EMPTY
+        else:
+            places = box_placement.complete(visible, places, found)
+            given = new.view.positions  # those are the document's, to be undone with it
+            self._laid.update((id, at) for id, at in places.items() if id not in given)
+            if visible is self.arrays.visible and places == self._placed:
+                self._new_facts()
+                return
+            drawn = self.arrays.base or self.arrays
+            arrays = SceneArrays.of(visible, places, self._on_top(visible), drawn)
+        self.facts = Facts(self.workspace, arrays.visible)
+        self.show(arrays)
+        self._placed = places
+        if related:
+            self.replaced.emit(before)
+
+    def show(self, arrays: SceneArrays) -> None:
+        """Put other arrays in force: a drag does so before it becomes an edit."""
+        self.arrays, self._placed = arrays, {}
+        self.changed.emit()
+
+    def raise_boxes(self, boxes: Sequence[int]) -> None:
+        """Let boxes lie over all others, in this order."""
+        if len(boxes) <= MANY and not any(map(self.arrays.is_covered, boxes)):
+            return
+        shown = self.arrays.visible.boxes
+        for id in (shown[box].id for box in boxes):
+            self._raised.pop(id, None)
+            self._raised[id] = None
+        self.arrays = replace(self.arrays, raised=self._on_top(self.arrays.visible))
+        self.changed.emit()
+
+    def move(self, boxes: list[int], dx: float, dy: float) -> None:
+        """Make a move of some boxes an edit."""
+        commands.move_nodes(self.workspace, self.moved(boxes, dx, dy))
+
+    def moved(self, boxes: Sequence[int], dx: float, dy: float) -> dict[str, Point]:
+        """Where everything is once some boxes moved. All places become the document's with them,
+        so that nothing else moves when it is opened again."""
+        positions = self.places()
+        for box in (self.arrays.visible.boxes[i] for i in boxes):
+            for name in {box.id, *box.members} & positions.keys():
+                x, y = positions[name]
+                positions[name] = (x + dx, y + dy)
+        return positions
+
+    def places(self) -> dict[str, Point]:
+        """The centre of everything, as the document stores it."""
+        positions = {**self._laid, **self.workspace.document.view.positions}
+        for box in self.arrays.visible.boxes:
+            positions.setdefault(box.id, (0.0, 0.0))
+        return self._storable(positions)
+
+    def arrange(self) -> None:
+        """Lay the whole graph out anew, as an edit."""
+        visible = self.arrays.visible
+        boxes, arrows = box_placement.diagram(visible)
+        self._background.run(
+            lambda: layout_process.arrange(boxes, arrows),
+            lambda places: self._take_arranged(visible, places),
+            self.workspace.complain,
+        )
+
+    def open_scopes(self) -> None:
+        """Show every operation in its own box, as an edit."""
+        scope_folding.open_all(self.workspace)
+        self.placed.emit()
+
+    def collapse_scopes(self) -> None:
+        """Show every scope as one box, as an edit."""
+        scope_folding.collapse_all(self.workspace)
+        self.placed.emit()
+
+    def tensor(self, port: Port) -> TensorRef:
+        """The tensor at an output port."""
+        return TensorRef(self.arrays.visible.boxes[port.box].id, port.index)
+
+    def wire(self, port: Port) -> Edge:
+        """The wire that ends, or would end, at an input port."""
+        return Edge(self.arrays.visible.boxes[port.box].id, port.index)
+
+    def members(self, mask: np.ndarray) -> list[str]:
+        """Operations in the boxes chosen by bool[n]."""
+        boxes = self.arrays.visible.boxes
+        return [name for i in np.flatnonzero(mask).tolist() for name in boxes[i].members]
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _on_top(self, visible: VisibleGraph) -> tuple[int, ...]:
+        return tuple(visible.number[id] for id in self._raised if id in visible.number)
+
+    def _visible(self, old: Document, new: Document) -> VisibleGraph:
+        request = whole_request(new)
+        kept = (
+            old.graph is new.graph
+            and drawn_of(whole_request(old)) == drawn_of(request)
+            and old.view.collapsed == new.view.collapsed
+            and self._drawn.source is not None
+        )
+        if kept:
+            return self._drawn
+        known = self.workspace.inference
+        again = None
+        if not new.view.collapsed:
+            again = revised(self._drawn, self.workspace.shown, known, request)
+        self._drawn = again or VisibleGraph.of(
+            self.workspace.shown, known, request, new.view.collapsed
+        )
+        return self._drawn
+
+    def _raise_selected(self) -> None:
+        """What was chosen by itself is to be seen whole."""
+        if len(self.workspace.selection) == 1:
+            number = self.arrays.visible.box_of.get(self.workspace.selection[0])
+            self.raise_boxes([] if number is None else [number])
+
+    def _new_facts(self) -> None:
+        self.facts = Facts(self.workspace, self.arrays.visible)
+        self.facts_changed.emit()
+
+    def _note_profile(self) -> None:
+        """Take it in where it changes colours, which its progress does not."""
+        if self.facts.shares is not Facts(self.workspace, self.arrays.visible).shares:
+            self._new_facts()
+
+    def _lay_out_beside(self, visible: VisibleGraph) -> None:
+        boxes, arrows = box_placement.diagram(visible)
+        graph = self._document.graph
+
+        def placed(places: dict[str, Point]) -> None:
+            if graph is self._document.graph:
+                self._laid = places
+                self.rebuild()
+                self.placed.emit()
+
+        self._background.run(lambda: layout_process.arrange(boxes, arrows), placed, self._give_up)
+
+    def _give_up(self, error: GradstepError) -> None:
+        self.laying_out = False
+        self.workspace.complain(error)
+
+    def _take_arranged(self, visible: VisibleGraph, places: dict[str, Point]) -> None:
+        if visible is self.arrays.visible:
+            commands.move_nodes(self.workspace, self._storable(places))
+
+    def _storable(self, positions: dict[str, Point]) -> dict[str, Point]:
+        """Places of what the document has: operations, and scopes with their slash."""
+        graph = self.workspace.shown
+        return {n: p for n, p in positions.items() if n.endswith("/") or n in graph}
+
+
+def _related(old: Graph, new: Graph) -> bool:
+    """Whether one graph came from the other by an edit."""
+    return any(new.operations.get(name) is op for name, op in old.operations.items())

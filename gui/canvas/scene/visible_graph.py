@@ -1,0 +1,231 @@
+"""What of a graph is visible: one box per operation or collapsed scope, and the links between."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+
+from core.autodiff.reverse.gradient_request import GradientRequest, OverrideTable, native_name
+from core.graph.model import Edge, Graph, Operation, TensorRef
+from core.graph.scopes import parents
+from core.ops.typing.inference import Inference
+from gui.canvas.paint.scope_frames import surroundings
+from gui.canvas.scene.scene_boxes import Box, Boxes, scope_box
+
+
+class Link(NamedTuple):
+    """A drawn line from output port `out` of box number `source` to input port `into` of box
+    number `target`; `wires` are the edges it stands for (none for a control input)."""
+
+    source: int
+    out: int
+    target: int
+    into: int
+    wires: tuple[Edge, ...]
+
+    @property
+    def is_control(self) -> bool:
+        return not self.wires
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """What a visible graph was made of; passed: the operations with a gradient at all; whole:
+    every wire comes from an operation that is there."""
+
+    graph: Graph
+    inference: Inference
+    request: GradientRequest
+    collapsed: Collection[str]
+    passed: frozenset[str]
+    whole: bool
+
+
+@dataclass(frozen=True, eq=False)
+class VisibleGraph:
+    """box_of: operation -> number of the box that shows it; on_path: see gradient_path;
+    badges: box -> name of the gradient that replaces the native one of an operation in it.
+    Links are in the order of their targets; after them those of scopes, then control inputs."""
+
+    boxes: tuple[Box, ...] = ()
+    links: tuple[Link, ...] = ()
+    box_of: Mapping[str, int] = field(default_factory=dict)
+    on_path: frozenset[Edge] = frozenset()
+    badges: Mapping[int, str] = field(default_factory=dict)
+    source: Source | None = None
+
+    @cached_property
+    def number(self) -> dict[str, int]:
+        """Box id -> its number."""
+        return {box.id: i for i, box in enumerate(self.boxes)}
+
+    @cached_property
+    def kinds(self) -> np.ndarray:
+        """int8[n]: index into KINDS of each box."""
+        return np.array([box.kind for box in self.boxes], dtype=np.int8)
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """int64[n]: how many rows each box has, for a value and a gradient."""
+        return np.array([box.has_value + box.has_gradient for box in self.boxes], dtype=np.int64)
+
+    @cached_property
+    def port_counts(self) -> np.ndarray:
+        """int64[n, 2]: number of outputs and of inputs of each box."""
+        return _table(2, ((box.outputs, box.inputs) for box in self.boxes))
+
+    @cached_property
+    def ends(self) -> np.ndarray:
+        """int64[m, 2]: source and target box of each link."""
+        return self._joints[:, ::2]
+
+    @cached_property
+    def end_ports(self) -> np.ndarray:
+        """int64[m, 2]: output port of the source and input port of the target."""
+        return self._joints[:, 1::2]
+
+    @cached_property
+    def link_of(self) -> dict[Edge, int]:
+        """Wire -> the number of the link that stands for it."""
+        return {wire: i for i, link in enumerate(self.links) for wire in link.wires}
+
+    @cached_property
+    def _joints(self) -> np.ndarray:
+        """int64[m, 4]: source, out, target and into of each link."""
+        return _table(4, (link[:4] for link in self.links))
+
+    @cached_property
+    def control(self) -> np.ndarray:
+        """bool[m]: links of control inputs."""
+        return np.array([not link.wires for link in self.links], dtype=bool)
+
+    @cached_property
+    def surroundings(self) -> list[tuple[str, ...]]:
+        """The scopes and iterations around each box, the outermost first."""
+        graph = self.source.graph if self.source is not None else Graph()
+        return surroundings(graph, [(box.id, box.members[0]) for box in self.boxes])
+
+    @classmethod
+    def of(
+        cls,
+        graph: Graph,
+        inference: Inference,
+        request: GradientRequest,
+        collapsed: Collection[str] = (),
+    ) -> VisibleGraph:
+        """The graph with each scope of `collapsed` as one box."""
+        members = _members(graph, collapsed)
+        number = {name: i for i, names in enumerate(members.values()) for name in names}
+        path = gradient_path(graph, inference, request)
+        passed = passed_by(graph, path)
+        make = Boxes(graph, inference, request, passed)
+        boxes = tuple(
+            scope_box(id, names) if id.endswith("/") else make.box(graph[id])
+            for id, names in members.items()
+        )
+        links = _bundled(graph, number, boxes) if collapsed else single_links(graph, number)
+        whole = all(ref is None or ref.op in number for op in graph for ref in op.inputs)
+        source = Source(graph, inference, request, collapsed, passed, whole)
+        every = (*links, *control_links(graph, number))
+        return cls(boxes, every, number, path, badges(graph, number, request), source)
+
+
+def drawn_of(request: GradientRequest) -> tuple[object, ...]:
+    """What a visible graph shows of a request: not its stops, which are facts about links."""
+    return request.of, request.wrt, request.overrides
+
+
+def passed_by(graph: Graph, path: Iterable[Edge]) -> frozenset[str]:
+    """The operations at both ends of wires."""
+    return frozenset(name for e in path for name in (e.op, _source(graph, e).op))
+
+
+def _members(graph: Graph, collapsed: Collection[str]) -> Mapping[str, Sequence[str]]:
+    """Box id -> the operations in it."""
+    if not collapsed:
+        return {name: (name,) for name in graph.operations}
+    members: dict[str, list[str]] = {}
+    for name in graph.operations:
+        members.setdefault(_box_id(name, collapsed), []).append(name)
+    return members
+
+
+def badges(graph: Graph, number: Mapping[str, int], request: GradientRequest) -> dict[int, str]:
+    """Box -> name of the gradient that replaces the native one."""
+    changed = [op for op in graph if request.overrides or (op.attrs and op.gradient_op_type)]
+    overrides = OverrideTable(request.overrides)
+    named = ((op, overrides.gradient_name(op)) for op in changed)
+    return {number[op.name]: name for op, name in named if name != native_name(op)}
+
+
+def _table(width: int, rows: Iterable[tuple[int, ...]]) -> np.ndarray:
+    return np.fromiter(chain.from_iterable(rows), dtype=np.int64).reshape(-1, width)
+
+
+def gradient_path(graph: Graph, inference: Inference, request: GradientRequest) -> frozenset[Edge]:
+    """The wires on some way from `request.wrt` to `request.of` that can carry a gradient at all;
+    stops and missing gradients are not looked at."""
+    wrt = {ref.op for ref in request.wrt if ref.op in graph}
+    found: set[Edge] = set()
+    reached = set(wrt)
+    stack = list(wrt)
+    while stack:
+        for edge in graph.consumers[stack.pop()]:
+            kind = inference.types.get(_source(graph, edge))
+            if kind is None or kind.dtype.is_differentiable:
+                found.add(edge)
+                if edge.op not in reached:
+                    reached.add(edge.op)
+                    stack.append(edge.op)
+    needed = graph.ancestors(ref.op for ref in request.of if ref.op in graph)
+    return frozenset(edge for edge in found if edge.op in needed)
+
+
+def _source(graph: Graph, edge: Edge) -> TensorRef:
+    ref = graph.source(edge)
+    assert ref is not None  # consumers and paths name wired inputs only
+    return ref
+
+
+def _box_id(name: str, collapsed: Collection[str]) -> str:
+    return next((f"{scope}/" for scope in parents(name) if scope in collapsed), name)
+
+
+def single_links(operations: Iterable[Operation], number: Mapping[str, int]) -> list[Link]:
+    """The wires into operations, each by itself."""
+    links: list[Link] = []
+    for op in operations:
+        target = number[op.name]
+        for index, ref in enumerate(op.inputs):
+            source = None if ref is None else number.get(ref.op)
+            if ref is not None and source is not None and ref.op != op.name:
+                links.append(Link(source, ref.index, target, index, (Edge(op.name, index),)))
+    return links
+
+
+def _bundled(graph: Graph, number: Mapping[str, int], boxes: Sequence[Box]) -> list[Link]:
+    """The wires between boxes; of a scope those to the same box as one link."""
+    links: list[Link] = []
+    bundles: dict[tuple[int, int], list[Edge]] = {}
+    for link in single_links(graph, number):
+        source, _, target, _, wires = link
+        if boxes[source].is_scope or boxes[target].is_scope:
+            if source != target:
+                bundles.setdefault((source, target), []).extend(wires)
+        else:
+            links.append(link)
+    return links + [Link(a, 0, b, 0, tuple(wires)) for (a, b), wires in bundles.items()]
+
+
+def control_links(graph: Graph, number: Mapping[str, int]) -> list[Link]:
+    """One between each two boxes of which one waits for the other."""
+    waiting = [op for op in graph if op.control_inputs]
+    pairs = [
+        (number[n], number[op.name]) for op in waiting for n in op.control_inputs if n in number
+    ]
+    return [Link(a, 0, b, 0, ()) for a, b in dict.fromkeys(pairs) if a != b]

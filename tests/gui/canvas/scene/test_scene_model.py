@@ -1,0 +1,84 @@
+"""What an edit makes anew on the canvas, and what it leaves as it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from core.document.document import Document, View
+from core.graph.dtypes import DType, Shape
+from core.graph.model import Edge, Graph, Operation, TensorRef
+from core.io.open_document import read
+from core.ops.typing.flatten_loops import closed, opened, shown_as
+from gui import commands
+from gui.canvas.scene.visible_graph import VisibleGraph
+from gui.look.theme import ASSETS
+
+
+def chain(count: int) -> Document:
+    """Nobody arranged it."""
+    ops = [Operation("n0", "Placeholder", attrs={"dtype": DType.FLOAT32, "shape": Shape.of(2)})]
+    ops += [Operation(f"n{i}", "Tanh", (TensorRef(f"n{i - 1}"),)) for i in range(1, count)]
+    return Document(graph=Graph.of(ops))
+
+
+def test_a_stop_moves_nothing(canvas: Any) -> None:
+    canvas.open("tutorial")
+    arrays, facts = canvas.view.arrays, canvas.view.stage.facts
+    for _ in range(2):
+        commands.toggle_stop(canvas.space, Edge("a", 1))
+        canvas.space.debugger.flush()
+        assert canvas.view.arrays is arrays, "boxes and links are the same ones"
+        assert canvas.view.stage.facts is not facts
+        stopped = canvas.view.stage.facts.stopped_links
+        assert [arrays.visible.links[i].wires for i in stopped] in ([(Edge("a", 1),)], [])
+    assert not stopped
+
+
+def test_a_graph_is_read_once_while_it_is_laid_out(
+    canvas: Any, qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int] = []
+    of = VisibleGraph.of.__func__  # type: ignore[attr-defined]
+
+    def counting(cls: type, *args: Any) -> VisibleGraph:
+        made.append(1)
+        found: VisibleGraph = of(cls, *args)
+        return found
+
+    monkeypatch.setattr(VisibleGraph, "of", classmethod(counting))
+    canvas.space.open_document(chain(200))
+    assert canvas.view.stage.laying_out
+    qtbot.waitUntil(lambda: len(canvas.view.arrays) == 200, timeout=20_000)
+    assert len(made) == 1
+
+
+@pytest.mark.parametrize("name", ["while_loop", "rnn", "tutorial", "assign_in_loop"])
+def test_stops_are_found_on_their_links(canvas: Any, name: str) -> None:
+    """Each wire and each tensor, also where loops read them, as a look at every link finds it."""
+    document = read(ASSETS / "examples" / f"{name}.gradstep").with_(view=View())  # scopes open
+    canvas.space.open_document(document)
+    graph, visible = canvas.space.shown, canvas.view.arrays.visible
+    wires = [wire for link in visible.links for wire in link.wires]
+    read_inside = [wire for wire in wires if closed(document.graph, wire) != wire]
+    assert bool(read_inside) == (name in ("while_loop", "rnn"))
+    for wire in [*read_inside[:4], *wires[:: max(1, len(wires) // 8)]]:
+        edge = closed(document.graph, wire)
+        assert wire in shown_as(opened(document.graph), edge)
+        for request in (
+            {"stopped_edges": frozenset({edge})},
+            {"stops": frozenset({graph.source(wire)})},
+        ):
+            changed = document.with_(request=document.request.__class__(**request))
+            canvas.space.edit("Stop", changed)
+            wanted = {
+                number
+                for number, link in enumerate(visible.links)
+                for each in link.wires
+                if closed(document.graph, each) in changed.request.stopped_edges
+                or graph.source(each) in changed.request.stops
+            }
+            assert wanted
+            assert canvas.view.stage.facts.stopped_links == wanted
+            canvas.space.undo_stack.undo()
