@@ -26,8 +26,8 @@ from gui.look.plain_text import Label
 from gui.look.theme import GRID, mono, sans
 from gui.model.background_work import Background
 from gui.model.workspace import Workspace
-from gui.panels.labels import Wrapped
-from gui.panels.scrolling import scrolled
+from gui.panels.widgets.scroll_area import scrolled
+from gui.panels.widgets.small_labels import Wrapped
 
 NAMES = 144  # pixels; the longest that a name takes before it is wrapped
 COPIED = 1500  # milliseconds that a button says so

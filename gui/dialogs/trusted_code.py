@@ -15,8 +15,8 @@ from core.program.trust.trust_store import Decision
 from gui import commands
 from gui.dialogs.dialog import Dialog, words
 from gui.model.workspace import Workspace
-from gui.panels.cells import Cell, CellModel
-from gui.panels.tables import FlatTable
+from gui.panels.widgets.flat_table import FlatTable
+from gui.panels.widgets.table_cells import Cell, CellModel
 
 NONE = "There is none. The Python of the examples, as they came, always runs."
 SOME = (

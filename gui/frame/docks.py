@@ -48,20 +48,30 @@ class Place:
 
 
 PANELS = (
-    Place("outline", "Outline", LEFT, "gui.panels.outline", "OutlinePanel"),
-    Place("palette", "Palette", LEFT, "gui.panels.palette", "PalettePanel"),
-    Place("note", "Note", RIGHT, "gui.panels.note", "NotePanel", apart=True),
-    Place("inspector", "Inspector", RIGHT, "gui.panels.inspector", "InspectorPanel"),
-    Place("gradients", "Gradients", RIGHT, "gui.panels.gradients", "GradientsPanel"),
-    Place("problems", "Problems", RIGHT, "gui.panels.problems", "ProblemsPanel"),
-    Place("timeline", "Timeline", BOTTOM, "gui.panels.timeline", "TimelinePanel"),
-    Place("tensor", "Tensor", BOTTOM, "gui.panels.tensor", "TensorPanel"),
-    Place("device_diff", "Device diff", BOTTOM, "gui.panels.device_diff", "DeviceDiffPanel"),
-    Place("breakpoints", "Breakpoints", BOTTOM, "gui.panels.breakpoints", "BreakpointsPanel"),
-    Place("threads", "Threads", BOTTOM, "gui.panels.threads", "ThreadsPanel"),
-    Place("profile", "Profile", BOTTOM, "gui.panels.profile", "ProfilePanel"),
-    Place("sessions", "Sessions", BOTTOM, "gui.panels.sessions", "SessionsPanel"),
-    Place("output", "Output", BOTTOM, "gui.panels.output", "OutputPanel"),
+    Place("outline", "Outline", LEFT, "gui.panels.outline.outline_panel", "OutlinePanel"),
+    Place("palette", "Palette", LEFT, "gui.panels.palette_panel", "PalettePanel"),
+    Place("note", "Note", RIGHT, "gui.panels.note_panel", "NotePanel", apart=True),
+    Place(
+        "inspector", "Inspector", RIGHT, "gui.panels.inspector.inspector_panel", "InspectorPanel"
+    ),
+    Place(
+        "gradients", "Gradients", RIGHT, "gui.panels.gradients.gradients_panel", "GradientsPanel"
+    ),
+    Place("problems", "Problems", RIGHT, "gui.panels.problems.problems_panel", "ProblemsPanel"),
+    Place("timeline", "Timeline", BOTTOM, "gui.panels.timeline.timeline_panel", "TimelinePanel"),
+    Place("tensor", "Tensor", BOTTOM, "gui.panels.tensor.tensor_panel", "TensorPanel"),
+    Place(
+        "device_diff",
+        "Device diff",
+        BOTTOM,
+        "gui.panels.device_diff.device_diff_panel",
+        "DeviceDiffPanel",
+    ),
+    Place("breakpoints", "Breakpoints", BOTTOM, "gui.panels.breakpoints_panel", "BreakpointsPanel"),
+    Place("threads", "Threads", BOTTOM, "gui.panels.threads_panel", "ThreadsPanel"),
+    Place("profile", "Profile", BOTTOM, "gui.panels.profile.profile_panel", "ProfilePanel"),
+    Place("sessions", "Sessions", BOTTOM, "gui.panels.sessions_panel", "SessionsPanel"),
+    Place("output", "Output", BOTTOM, "gui.panels.output_panel", "OutputPanel"),
 )
 
 

@@ -26,8 +26,8 @@ from gui.frame.status_bar import StatusBar
 from gui.frame.window_placement import WANTED, place_first
 from gui.look import icons, theme
 from gui.model.settings import settings
-from gui.panels.opening import OpeningPage
-from gui.panels.welcome import WelcomePage
+from gui.panels.welcome.opening_page import OpeningPage
+from gui.panels.welcome.welcome_page import WelcomePage
 
 if TYPE_CHECKING:
     from core.io.disk.file_stamp import OnDisk
@@ -273,7 +273,7 @@ class MainWindow(QMainWindow):
         self.menu.show_name(f"{workspace.name}{' •' if modified else ''}")
 
     def _count_problems(self) -> None:
-        from gui.panels.problem_rows import current_problems
+        from gui.panels.problems.problem_rows import current_problems
 
         count = sum(row.severity != "info" for row in current_problems(self.workspace))
         self.docks.by_id["problems"].say(f"Problems {count}" if count else "Problems")

@@ -22,7 +22,7 @@ from gui.app import application, new_window
 from gui.automation.driver import Driver
 from gui.canvas.thumbnails import painted
 from gui.look import theme
-from gui.panels.example_card import PICTURE, PICTURES, picture_file
+from gui.panels.welcome.example_card import PICTURE, PICTURES, picture_file
 from tests.examples.build import EXAMPLES, FOLDER
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images" / "examples"

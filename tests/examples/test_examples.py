@@ -16,7 +16,7 @@ from core.io.native.gradstep_file import load
 from core.program.trust import example_index
 from core.program.user_code import functions_of
 from gpu.devices import Devices
-from gui.panels.example_card import PICTURE, PICTURES
+from gui.panels.welcome.example_card import PICTURE, PICTURES
 from main import Gradstep
 from tests.examples.build import EXAMPLES, FOLDER
 from tests.examples.page import PAGE, page

@@ -13,7 +13,7 @@ from PySide6.QtGui import QImage
 from core.graph.model import Constant
 from core.io.native import gradstep_file
 from gui.look import theme
-from gui.panels import example_card
+from gui.panels.welcome import example_card
 from tests.examples import show
 
 

@@ -12,7 +12,7 @@ from core.document.document import CodeItem, CodeKind
 from core.io.open_document import read
 from core.protocol.messages import Output
 from gui.automation.driver import Driver
-from gui.panels.output import OutputPanel
+from gui.panels.output_panel import OutputPanel
 from tests.bench.reacting import Ticks
 
 LONGEST = 0.1  # seconds in which the event loop may stand still

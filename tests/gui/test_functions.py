@@ -15,8 +15,8 @@ from gui import commands
 from gui.automation.driver import Driver
 from gui.dialogs.code import CodeDialog
 from gui.dialogs.finder import Finder
-from gui.panels.gradient_menu import fill_gradient_menu
-from gui.panels.labels import Link
+from gui.panels.inspector.gradient_menu import fill_gradient_menu
+from gui.panels.widgets.small_labels import Link
 from tests.support import article
 from tests.support import gradient_facts as facts
 

@@ -39,8 +39,8 @@ from gui.canvas.scene.hit_test import Hit, Port
 from gui.dialogs.code_view import CodeView
 from gui.look.plain_text import Label, MessageBox, plain, unmarked
 from gui.look.theme import DARK
-from gui.panels.labels import Text
-from gui.panels.marked_text import MarkedText
+from gui.panels.widgets.marked_text import MarkedText
+from gui.panels.widgets.small_labels import Text
 from tests.support.openings import Openings
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")

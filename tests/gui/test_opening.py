@@ -20,7 +20,7 @@ from gui.frame import banners
 from gui.frame.banners import Banners
 from gui.frame.main_window import BLINK
 from gui.model.workspace import Workspace
-from gui.panels.row_tree import walk
+from gui.panels.widgets.row_tree import walk
 
 
 class Slow:

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from gui.automation.driver import Driver
-from gui.panels.cells import CellRole
+from gui.panels.widgets.table_cells import CellRole
 
 LEFT = Qt.MouseButton.LeftButton
 NONE = Qt.KeyboardModifier.NoModifier

@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtGui import QDropEvent
 
 from gui import commands
-from gui.panels.palette import MIME_TYPE
+from gui.panels.palette_panel import MIME_TYPE
 
 if TYPE_CHECKING:
     from gui.canvas.view import GraphView

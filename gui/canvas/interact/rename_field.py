@@ -11,7 +11,7 @@ from gui import commands
 from gui.canvas.scene.scene_arrays import TITLE
 from gui.look.plain_text import Label
 from gui.model.selection import selected_unit
-from gui.panels.name_field import NameField
+from gui.panels.widgets.name_field import NameField
 
 if TYPE_CHECKING:
     from gui.canvas.view import GraphView

@@ -16,7 +16,7 @@ from gui.canvas.scene.level_of_detail import TEXT, Detail
 from gui.canvas.scene.visible_graph import VisibleGraph
 from gui.look.theme import Theme, faded
 from gui.model.profiler import Measured
-from gui.panels.painting import ink_on
+from gui.panels.widgets.panel_marks import ink_on
 
 LEVELS = 8  # of tint in a far view: one call each
 STRENGTH = 0.20  # opacity of the hottest tint; what is written under it must stay readable

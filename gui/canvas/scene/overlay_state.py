@@ -20,7 +20,7 @@ from gui.model.last_step import last_step
 from gui.model.value_cache import TensorValue
 from gui.model.variable_change import Change
 from gui.model.workspace import Workspace
-from gui.panels.problem_rows import faults
+from gui.panels.problems.problem_rows import faults
 
 
 @dataclass(frozen=True, slots=True)

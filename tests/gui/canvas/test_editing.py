@@ -19,7 +19,7 @@ from gui.canvas.interact.search_menu import SearchMenu
 from gui.canvas.interact.wire_gesture import DrawWire
 from gui.canvas.scene import hit_test
 from gui.canvas.scene.scene_arrays import WIDTH
-from gui.panels.inspector import InspectorPanel
+from gui.panels.inspector.inspector_panel import InspectorPanel
 
 LEFT = Qt.MouseButton.LeftButton
 NONE = Qt.KeyboardModifier.NoModifier

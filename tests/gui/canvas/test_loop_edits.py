@@ -15,8 +15,8 @@ from gui import commands
 from gui.canvas.scene.wire_compatibility import Wiring
 from gui.frame.finder_entries import node_finder
 from gui.model.workspace import Workspace
-from gui.panels.inspector import InspectorPanel
-from gui.panels.outline_rows import outline_rows
+from gui.panels.inspector.inspector_panel import InspectorPanel
+from gui.panels.outline.outline_rows import outline_rows
 from tests.core.document.test_loop_edits import power
 
 INNER = "while/times"

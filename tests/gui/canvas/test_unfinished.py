@@ -12,8 +12,8 @@ from core.graph.model import Edge, Graph, Operation, TensorRef
 from gui import commands
 from gui.canvas.interact import screen_reader
 from gui.canvas.scene import hit_test
-from gui.panels.outline_rows import outline_rows
-from gui.panels.problem_rows import current_problems
+from gui.panels.outline.outline_rows import outline_rows
+from gui.panels.problems.problem_rows import current_problems
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from gui.frame import action_table, startup
 from gui.frame.main_window import MainWindow
 from gui.look import theme
 from gui.model.workspace import Workspace
-from gui.panels.example_card import Card
-from gui.panels.welcome import BUTTONS
+from gui.panels.welcome.example_card import Card
+from gui.panels.welcome.welcome_page import BUTTONS
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_a_bare_window_can_be_closed(bare: MainWindow) -> None:
 def test_examples_that_cannot_be_listed_are_said(
     qtbot: Any, qapp: QApplication, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("gui.panels.welcome.EXAMPLES", tmp_path)
+    monkeypatch.setattr("gui.panels.welcome.welcome_page.EXAMPLES", tmp_path)
     window = MainWindow()
     qtbot.addWidget(window)
     window.show()

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QLineEdit
 from core.document.document import Document
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Graph, Operation, TensorRef
-from gui.panels.inspector import InspectorPanel
+from gui.panels.inspector.inspector_panel import InspectorPanel
 
 KINDS = {"output_types": (DType.FLOAT32, DType.INT32), "output_shapes": (Shape.of(2), Shape.of())}
 GRAPH = Graph.of(

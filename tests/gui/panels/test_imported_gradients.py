@@ -13,11 +13,11 @@ from gui.canvas.scene.overlay_state import Facts
 from gui.canvas.scene.visible_graph import VisibleGraph
 from gui.dialogs.request import RequestDialog
 from gui.frame.first_view import folded
-from gui.panels.gradient_values import NAME, NORM, VALUE
-from gui.panels.gradients import GradientsPanel
-from gui.panels.labels import Link, Wrapped
-from gui.panels.run_bars import RunBars
-from gui.panels.timeline import TimelinePanel
+from gui.panels.gradients.gradient_values import NAME, NORM, VALUE
+from gui.panels.gradients.gradients_panel import GradientsPanel
+from gui.panels.timeline.run_bars import RunBars
+from gui.panels.timeline.timeline_panel import TimelinePanel
+from gui.panels.widgets.small_labels import Link, Wrapped
 from tests.support import gradient_facts as facts
 
 

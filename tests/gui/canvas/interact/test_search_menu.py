@@ -11,7 +11,7 @@ from core.ops.declare.op_successors import SUCCESSORS
 from core.ops.declare.table import all_ops, find
 from gui.canvas.interact import node_search
 from gui.canvas.interact.search_menu import MARGIN, WIDTH, SearchMenu
-from gui.panels.palette import palette_rows
+from gui.panels.palette_panel import palette_rows
 
 
 @pytest.fixture

@@ -1,0 +1,185 @@
+"""The breakpoints panel: where a run stops, on what condition, switched on or off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QHBoxLayout
+
+from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from gui import commands
+from gui.look.plain_text import add_row
+from gui.look.theme import GRID
+from gui.model.workspace import Workspace
+from gui.panels.widgets.flat_table import FlatTable
+from gui.panels.widgets.panel_base import Panel, add_and_delete
+from gui.panels.widgets.small_labels import Wrapped
+from gui.panels.widgets.table_cells import Cell, CellModel, Index
+
+_TARGET, _KIND, _CONDITION, _HITS = range(4)
+_WHAT = {
+    BreakpointKind.OP: "operation",
+    BreakpointKind.GRADIENT: "gradient of",
+    BreakpointKind.SCOPE: "scope",
+    BreakpointKind.TYPE: "op type",
+    BreakpointKind.PHASE: "phase",
+}
+_SOMEWHERE = (BreakpointKind.OP, BreakpointKind.GRADIENT, BreakpointKind.SCOPE)
+
+
+class BreakpointModel(CellModel):
+    """Rows are the document's breakpoints; `change` gets the whole new list."""
+
+    headers = ("target", "kind", "condition", "from hit")
+
+    def __init__(self, change: Callable[[tuple[Breakpoint, ...]], None]) -> None:
+        super().__init__()
+        self._change = change
+        self.breakpoints: tuple[Breakpoint, ...] = ()
+
+    def show(self, breakpoints: Iterable[Breakpoint]) -> None:
+        self.beginResetModel()
+        self.breakpoints = tuple(breakpoints)
+        self.endResetModel()
+
+    def count(self) -> int:
+        return len(self.breakpoints)
+
+    def cell(self, row: int, column: int) -> Cell:
+        item = self.breakpoints[row]
+        tone = "text" if item.enabled else "faint"
+        if column == _TARGET:
+            return Cell(item.target, tone, checked=item.enabled)
+        if column == _KIND:
+            return Cell(_WHAT[item.kind], "muted" if item.enabled else "faint")
+        if column == _CONDITION:
+            return Cell(item.condition or "always", tone if item.condition else "faint", code=True)
+        return Cell(str(item.hits), tone, code=True)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if role == Qt.ItemDataRole.EditRole and index.isValid():
+            item = self.breakpoints[index.row()]
+            return item.hits if index.column() == _HITS else item.condition
+        return super().data(index, role)
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        flags = super().flags(index)
+        if index.column() == _TARGET:
+            return flags | Qt.ItemFlag.ItemIsUserCheckable
+        return flags | Qt.ItemFlag.ItemIsEditable if index.column() >= _CONDITION else flags
+
+    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        item = self.breakpoints[index.row()]
+        if role == Qt.ItemDataRole.CheckStateRole:
+            item = replace(item, enabled=bool(value))
+        elif index.column() == _HITS:
+            item = replace(item, hits=max(int(value), 1))
+        else:
+            item = replace(item, condition=str(value).strip())
+        return self._put(index.row(), item)
+
+    def _put(self, row: int, item: Breakpoint) -> bool:
+        if item == self.breakpoints[row]:
+            return False
+        self._change((*self.breakpoints[:row], item, *self.breakpoints[row + 1 :]))
+        return True
+
+    def add(self, item: Breakpoint) -> None:
+        """One more, unless it is there already."""
+        if item not in self.breakpoints:
+            self._change((*self.breakpoints, item))
+
+    def remove(self, row: int) -> None:
+        self._change((*self.breakpoints[:row], *self.breakpoints[row + 1 :]))
+
+
+class BreakpointsPanel(Panel):
+    """A click on the box switches one off; Delete removes it; conditions are edited in place."""
+
+    title = "Breakpoints"
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace, "breakpoints")
+        self.model = BreakpointModel(lambda items: commands.set_breakpoints(workspace, items))
+        self.table = FlatTable(
+            lambda: workspace.theme,
+            self.model,
+            "breakpoints.table",
+            (240, 112, 240, 72),
+            _CONDITION,
+        )
+        self.table.setAccessibleName(self.title)
+        self.column.addLayout(self._buttons())
+        self.column.addWidget(self.table, 1)
+        self.nothing = Wrapped(lambda: self.theme, "breakpoints.nothing", "muted")
+        self.nothing.setText(self.tr("There is none. F9 sets one on the selected node."))
+        self.nothing.setContentsMargins(12, GRID, 12, GRID)
+        self.column.addWidget(self.nothing, 1)
+        self.table.chosen.connect(self._show_target)
+        delete = QShortcut(QKeySequence(Qt.Key.Key_Delete), self.table)
+        delete.setContext(Qt.ShortcutContext.WidgetShortcut)
+        delete.activated.connect(self.remove_current)
+        workspace.document_changed.connect(self.refresh)
+        workspace.selection_changed.connect(self._offer)
+        self.refresh()
+
+    def _buttons(self) -> QHBoxLayout:
+        row, self.add, self.delete = add_and_delete(
+            self, self.tr("Add a breakpoint"), self.tr("Delete the breakpoint")
+        )
+        self.delete.clicked.connect(self.remove_current)
+        return row
+
+    def refresh(self, *_: object) -> None:
+        """Show the document's breakpoints, and what may be added."""
+        row = self.table.currentIndex().row()
+        if self.model.breakpoints != self.workspace.document.breakpoints:
+            self.model.show(self.workspace.document.breakpoints)
+            self.table.selectRow(min(row, self.model.count() - 1))
+        self._offer()
+        self.table.setVisible(self.model.count() > 0)
+        self.nothing.setVisible(not self.model.count())
+        if self.model.count() or len(self.workspace.shown):
+            self.show_content()
+        else:
+            self.show_empty(self.tr("Breakpoints appear here. F9 sets one on the selected node."))
+
+    def remove_current(self) -> None:
+        """Delete the breakpoint in the current row."""
+        row = self.table.currentIndex().row()
+        if 0 <= row < self.model.count():
+            self.model.remove(row)
+
+    def _offer(self) -> None:
+        """Fill the menu of "Add" with what fits the selection."""
+        menu = self.add.menu()
+        menu.clear()
+        for item in self._suggestions():
+            text = f"{_WHAT[item.kind]} {item.target}"
+            if item.condition:
+                text += f", when {item.condition}"
+            row = add_row(menu, text)
+            row.triggered.connect(lambda _=False, new=item: self.model.add(new))
+        self.delete.setEnabled(bool(self.model.count()))
+
+    def _suggestions(self) -> list[Breakpoint]:
+        graph = self.workspace.shown
+        chosen = [graph[name] for name in self.workspace.selection if name in graph][:1]
+        found = []
+        for op in chosen:
+            found += [Breakpoint(op.name), Breakpoint(op.name, BreakpointKind.GRADIENT)]
+            found.append(Breakpoint(op.type, BreakpointKind.TYPE))
+            if op.scope:
+                found.append(Breakpoint(op.scope, BreakpointKind.SCOPE))
+        phases = ("forward", "backward", "update")
+        found += [Breakpoint(phase, BreakpointKind.PHASE) for phase in phases]
+        return found + [Breakpoint(p, BreakpointKind.PHASE, "isnan(value)") for p in phases[:2]]
+
+    def _show_target(self, row: int) -> None:
+        item = self.model.breakpoints[row]
+        if item.kind in _SOMEWHERE:
+            commands.reveal(self.workspace, item.target)

@@ -1,0 +1,1 @@
+"""The device panel: the same graph on several devices, node by node."""

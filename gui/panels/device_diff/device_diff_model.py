@@ -1,0 +1,189 @@
+"""The table of a device comparison: a row a node, a column a device, and who made the error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from core.protocol.messages import ComparedNode, Comparison, SideResult
+from gui.panels.widgets.table_cells import Cell, CellModel
+
+_WORST = ("raises", "differs", "unavailable", "close", "equal", "dead")  # most telling first
+_SIGNS = {
+    "raises": "×", "differs": "≠", "unavailable": "–", "close": "≈", "equal": "=", "dead": "·"
+}  # fmt: skip
+_TONES = {
+    "raises": "problem", "differs": "problem", "unavailable": "faint", "close": "text",
+    "dead": "faint",
+}  # fmt: skip
+_ROOM = 8  # elements written out
+
+
+@dataclass
+class DiffRow:
+    """One node, with what each comparison says of it (by the right device's name)."""
+
+    name: str
+    type: str
+    phase: str
+    sides: dict[str, ComparedNode] = field(default_factory=dict)
+
+    @property
+    def verdict(self) -> str:
+        """The most telling verdict of all comparisons."""
+        return min((node.verdict for node in self.sides.values()), key=_WORST.index)
+
+    @property
+    def tone(self) -> str:
+        """Of its verdict; one that fails on all devices alike is nothing to worry about."""
+        alike = self.verdict == "raises" and not any(n.differs for n in self.sides.values())
+        return "faint" if alike else _TONES.get(self.verdict, "muted")
+
+    @property
+    def left(self) -> SideResult:
+        return next(iter(self.sides.values())).left
+
+    def largest(self, what: str) -> float | None:
+        """The largest error `created` or `inherited` on any device."""
+        found = [getattr(node, what) for node in self.sides.values()]
+        return max((x for x in found if x is not None), default=None)
+
+
+def diff_rows(comparisons: Sequence[Comparison]) -> list[DiffRow]:
+    """The nodes of all comparisons, in the order in which they run."""
+    rows: dict[str, DiffRow] = {}
+    for comparison in comparisons:
+        for node in comparison.nodes:
+            row = rows.setdefault(node.name, DiffRow(node.name, node.type, node.phase))
+            row.sides[comparison.right] = node
+    return list(rows.values())
+
+
+class DiffModel(CellModel):
+    """Columns: verdict, node, type, phase, the left device, the others, created, inherited."""
+
+    _FIXED = 5  # columns before the compared devices
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: list[DiffRow] = []
+        self._right: Sequence[str] = ()
+        self._measured: Mapping[str, bool] = {}
+        self._first: frozenset[str | None] = frozenset()
+
+    def show(self, comparisons: Sequence[Comparison]) -> None:
+        self.beginResetModel()
+        self.rows = diff_rows(comparisons)
+        self._right = [c.right for c in comparisons]
+        self._measured = {c.right: c.measured for c in comparisons}
+        self._first = frozenset(c.first_divergence for c in comparisons)
+        left = comparisons[0].left if comparisons else "cpu"
+        titles = [device_title(c) for c in comparisons]
+        fixed = ("", "node", "type", "phase", device_label(left))
+        self.headers = (*fixed, *titles, "created", "inherited")
+        self.endResetModel()
+
+    def count(self) -> int:
+        return len(self.rows)
+
+    def row_of(self, name: str) -> int:
+        """The row of a node, or -1."""
+        return next((i for i, row in enumerate(self.rows) if row.name == name), -1)
+
+    def cell(self, row: int, column: int) -> Cell:
+        item = self.rows[row]
+        last = self._FIXED + len(self._right)
+        if column >= last:
+            return _error(item.largest(("created", "inherited")[column - last]))
+        if column >= self._FIXED:
+            device = self._right[column - self._FIXED]
+            return self._side(item, item.sides.get(device), device)
+        return self._fixed(item, column)
+
+    def _fixed(self, item: DiffRow, column: int) -> Cell:
+        first = item.name in self._first
+        if column == 0:
+            return Cell(_SIGNS[item.verdict], item.tone, strong=True, tip=item.verdict)
+        if column == 1:
+            tip = f"{item.name}: the first node that differs" if first else item.name
+            name = f"{item.name}  ◂ first" if first else item.name
+            return Cell(name, "problem" if first else "text", strong=first, tip=tip)
+        if column == 2:
+            return Cell(item.type, "muted")
+        if column == 3:
+            return Cell(item.phase, item.phase if item.phase != "" else "muted")
+        return _result(item.left, None, "", failure=item.tone)
+
+    def _side(self, item: DiffRow, node: ComparedNode | None, device: str) -> Cell:
+        fill = "" if self._measured[device] else "hatched"
+        if node is None:
+            return Cell("–", "faint", fill=fill)
+        failure = "problem" if node.differs else "faint"
+        return _result(node.right, item.left, fill, node.rule or node.unknown, failure)
+
+
+def device_label(name: str) -> str:
+    """`cpu` as "CPU", `emulate:tf-gpu` as "tf-gpu", others as they are."""
+    return {"cpu": "CPU", "gpu": "GPU"}.get(name, name.removeprefix("emulate:"))
+
+
+def device_title(comparison: Comparison) -> str:
+    """A column's header: emulated results say so, measured ones name their device."""
+    label = device_label(comparison.right)
+    if comparison.measured:
+        return f"{label} · {comparison.source}" if comparison.source else label
+    return f"{label} · emulated"
+
+
+def _result(
+    side: SideResult, reference: SideResult | None, fill: str, rule: str = "", failure: str = ""
+) -> Cell:
+    """rule: what explains a difference, or what is not known. failure: the tone of one."""
+    if side.status == "unavailable":
+        return Cell("–", "faint", fill=fill, tip=side.text or "an input is not available")
+    if side.status == "dead":
+        return Cell("dead", "faint", fill=fill, tip=side.text)
+    if side.status == "raised":
+        return Cell(side.text, failure, fill=fill, tip=side.text)
+    differs = reference is not None and _offending(side, reference)
+    text = _marked(side, differs or ())
+    tip = "\n".join(filter(None, [text, rule, side.text]))
+    return Cell(text, "problem" if differs else "text", code=True, fill=fill, tip=tip)
+
+
+def _offending(side: SideResult, reference: SideResult) -> tuple[int, ...]:
+    """Numbers of the elements that are not the reference's, beyond rounding."""
+    if reference.status != "ok" or len(side.values) != len(reference.values):
+        return ()
+    pairs = zip(side.values, reference.values, strict=True)
+    return tuple(i for i, (a, b) in enumerate(pairs) if not _same(a, b))
+
+
+def _same(a: object, b: object) -> bool:
+    if isinstance(a, str) or isinstance(b, str):
+        return a == b
+    return bool(np.isclose(float(a), float(b), rtol=1e-5, atol=1e-7))  # type: ignore[arg-type]
+
+
+def _marked(side: SideResult, offending: Sequence[int]) -> str:
+    """The values, `‹` and `›` around those that differ."""
+    texts = [_number(v) for v in side.values[:_ROOM]]
+    marked = [f"‹{text}›" if i in offending else text for i, text in enumerate(texts)]
+    if not side.shape:
+        return marked[0] if marked else ""
+    more = " …" if int(np.prod(side.shape)) > len(marked) else ""
+    return f"[{' '.join(marked)}{more}]"
+
+
+def _number(value: float | int | bool | str) -> str:
+    if isinstance(value, str):
+        return {"Infinity": "Inf", "-Infinity": "-Inf"}.get(value, value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _error(value: float | None) -> Cell:
+    if value is None:
+        return Cell("–", "faint", code=True)
+    return Cell("0" if value == 0 else f"{value:.1e}", "text" if value else "faint", code=True)

@@ -1,0 +1,1 @@
+"""The gradients panel: native, overridden, numeric; and those that teach nothing."""

@@ -1,0 +1,118 @@
+"""The gradients panel: native, overridden, numeric, and which one the numbers support."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout
+
+from core.document.requests import every_request
+from core.protocol.messages import NodeCheck
+from gui import commands
+from gui.look.plain_text import plain
+from gui.look.theme import GRID
+from gui.model.workspace import Workspace
+from gui.panels.gradients.bad_gradients import BadGradients
+from gui.panels.gradients.gradient_model import GradientModel
+from gui.panels.gradients.gradient_values import GradientValues, gradient_values
+from gui.panels.widgets.flat_table import FlatTable
+from gui.panels.widgets.panel_base import Panel
+from gui.panels.widgets.small_labels import Link, Wrapped
+
+
+class GradientsPanel(Panel):
+    """Every gradient asked for, and once they are checked every element of them; a click selects
+    what it belongs to."""
+
+    title = "Gradients"
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace, "gradients")
+        self.model = GradientModel()
+        self.table = FlatTable(
+            lambda: workspace.theme, self.model, "gradients.table", (88, 72, 72, 72, 32), 0
+        )
+        self.table.setAccessibleName(self.title)
+        self.held = GradientValues(workspace)
+        self.values = gradient_values(workspace, self.held)
+        self.bad = BadGradients(workspace)
+        self.column.addLayout(self._head())
+        self.column.addLayout(self._verdicts())
+        self.column.addWidget(self.table, 1)
+        self.column.addWidget(self.values, 1)
+        self.column.addWidget(self.bad)
+        self.column.addStretch(0)
+        self.table.chosen.connect(self._select)
+        workspace.table_changed.connect(self.refresh)
+        workspace.program_changed.connect(self.refresh)
+        workspace.document_changed.connect(self.refresh)
+        workspace.stopped.connect(self.held.changed)
+        workspace.values_changed.connect(self.held.changed)
+        self.refresh()
+
+    def _head(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setContentsMargins(12, GRID, 12, GRID)
+        self.check = QPushButton(self.tr("Check gradients"))
+        self.check.setObjectName("gradients.check")
+        self.check.setAccessibleName(self.tr("Check gradients against finite differences"))
+        self.check.clicked.connect(lambda: commands.check_gradients(self.workspace))
+        row.addWidget(self.check)
+        row.addStretch(1)
+        return row
+
+    def _verdicts(self) -> QVBoxLayout:
+        self.verdicts = QVBoxLayout()
+        self.verdicts.setContentsMargins(12, 0, 12, GRID)
+        self.verdicts.setSpacing(GRID // 2)
+        self.sentence = Wrapped(lambda: self.theme, "gradients.sentence")
+        self.verdicts.addWidget(self.sentence)
+        return self.verdicts
+
+    def refresh(self, *_: object) -> None:
+        """Show the table of the last check, or how to make one."""
+        space, table = self.workspace, self.workspace.table
+        if not every_request(space.document):
+            self.show_empty(
+                self.tr(
+                    "Gradients appear here: native, overridden and numeric side by side. "
+                    "Graph > Differentiate says of what and with respect to what."
+                )
+            )
+            return
+        self.model.show(table.rows if table is not None else ())
+        hint = self.tr("Compares every gradient with finite differences in float64.")
+        self.sentence.setText((table.text if table is not None else "") or hint)
+        self.table.setVisible(bool(self.model.rows))
+        self.table.setColumnHidden(2, not self.model.overridden)
+        self._list_nodes([n for n in table.nodes if n.verdict != "ok"] if table is not None else [])
+        self.held.refresh()
+        self.values.setVisible(not self.model.rows and bool(self.held.refs))
+        self.bad.refresh()
+        listed = [bool(self.model.rows), self.values.isVisibleTo(self)]
+        for place, stretch in zip((2, 3, 5), (*listed, not any(listed)), strict=True):
+            self.column.setStretch(place, int(stretch))
+        self.show_content()
+
+    def _list_nodes(self, doubtful: list[NodeCheck]) -> None:
+        """A link to each node whose gradient is wrong, or worth a second look."""
+        while self.verdicts.count() > 1:
+            item = self.verdicts.takeAt(1)
+            if item is not None and (widget := item.widget()) is not None:
+                widget.deleteLater()
+        for node in doubtful:
+            link = Link(lambda: self.theme, self._remark(node), f"gradients.node.{node.node}")
+            link.setToolTip(plain(node.text))
+            link.clicked.connect(
+                lambda _=False, name=node.node: commands.reveal(self.workspace, name)
+            )
+            self.verdicts.addWidget(link)
+
+    def _remark(self, node: NodeCheck) -> str:
+        if not node.agrees:
+            return self.tr("{} at {} is not its gradient").format(node.gradient, node.node)
+        doubt = next(t for t in node.tensors if t.verdict == node.verdict)
+        return self.tr("{} at {}: {}").format(node.gradient, node.node, doubt.text)
+
+    def _select(self, row: int) -> None:
+        name = self.model.rows[row].name.partition(":")[0]
+        if name in self.workspace.shown:
+            commands.reveal(self.workspace, name)

@@ -1,0 +1,175 @@
+"""The inspector's attributes: an editor each, and the fed or initial value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from PySide6.QtWidgets import QWidget
+
+from core.document.feed_placeholders import fed_outputs
+from core.graph.dtypes import DType, TensorType
+from core.graph.loop import Loop
+from core.graph.model import Constant, Operation
+from core.graph.opaque_attributes import Unread
+from core.ops.declare.table import OpDef, find
+from core.ops.typing.inference import is_unknown
+from gui import commands
+from gui.dialogs.value import current_value, declared_type
+from gui.look.theme import mono
+from gui.model.workspace import Workspace
+from gui.panels.inspector.attribute_editors import attr_editor, text_editor
+from gui.panels.inspector.attribute_text import (
+    EDITABLE,
+    array_text,
+    attr_text,
+    items_like,
+    read_array,
+)
+from gui.panels.inspector.fact_rows import FactRows, line_of
+from gui.panels.widgets.small_labels import Link, Text
+
+_VALUED = {"Placeholder": "Fed", "VariableV2": "Initial", "VarHandleOp": "Initial"}
+
+
+class Attributes(FactRows):
+    """Attributes that hardly anybody sets are folded away while they are as declared."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(lambda: workspace.theme)
+        self._workspace = workspace
+        self._unfolded = False
+
+    def show_node(self, op: Operation) -> None:
+        """Build an editor for each attribute; hidden when there are none."""
+        self.clear()
+        definition = find(op.type)
+        names = _names(op, definition)
+        rare = [name for name in names if _is_rare(op, definition, name)]
+        shown = names if self._unfolded else [name for name in names if name not in rare]
+        for name in shown:
+            self.add(name, self._editor(op, definition, name))
+        if op.type in _VALUED:
+            self.add(_VALUED[op.type], self._value(op))
+        for index in self._fed_outputs(op):
+            self.add(f"Fed :{index}" if index else "Fed", self._fed(op, index))
+        if rare and not self._unfolded:
+            self.add("", self._more(op, len(rare)))
+        self.setVisible(bool(names) or op.type in _VALUED or bool(self._fed_outputs(op)))
+
+    def _more(self, op: Operation, count: int) -> QWidget:
+        text = self.tr("{} more attributes ▸").format(count) if count > 1 else self.tr("1 more ▸")
+        link = Link(self._theme, text, "inspector.attr.more", "muted")
+
+        def unfold() -> None:
+            self._unfolded = True
+            self.show_node(op)
+
+        link.clicked.connect(unfold)
+        return line_of(link)
+
+    def _editor(self, op: Operation, definition: OpDef | None, name: str) -> QWidget:
+        like = definition.attrs.get(name) if definition is not None else None
+        value = op.attrs.get(name, None if isinstance(like, type) else like)
+        if name == "token":
+            return self._code_link(str(value))
+        large = isinstance(value, Constant) and value.array.size > EDITABLE
+        if large or isinstance(value, Loop | Unread):
+            return self._fixed("" if value is None else attr_text(value))
+
+        def change(new: Any) -> bool:
+            return self._edited(commands.set_attr, op.name, name, new)
+
+        kind = items_like(name) if isinstance(value, tuple) or like is tuple else None
+        kind = kind or (like if value is None else value)
+        choices = definition.choices.get(name, ()) if definition is not None else ()
+        title, complain = f"inspector.attr.{name}", self._workspace.complain
+        return attr_editor(self._theme, title, value, kind, change, complain, choices)
+
+    def _edited(self, command: Callable[..., object], *arguments: Any) -> bool:
+        """Give a command that edits; False when it was refused (and said so)."""
+        before = self._workspace.document
+        command(self._workspace, *arguments)
+        return self._workspace.document is not before
+
+    def _value(self, op: Operation) -> QWidget:
+        """The fed or initial value: edited in place when small, in a dialog when not."""
+        array = current_value(self._workspace, op)
+        open_dialog = Link(self._theme, self.tr("Edit…"), "inspector.value.dialog")
+        open_dialog.clicked.connect(lambda: self._ask(op.name))
+        if array is not None and array.size > EDITABLE:
+            return line_of(self._fixed(array_text(array)), open_dialog)
+
+        def change(text: str) -> bool:
+            value = read_array(text, declared_type(self._workspace, op))
+            if op.type == "Placeholder":
+                return self._edited(commands.set_feed, f"{op.name}:0", value)
+            return self._edited(commands.set_initial, op.name, value)
+
+        text = "" if array is None else array_text(array)
+        editor = text_editor("inspector.value", text, change, self._workspace.complain)
+        editor.setPlaceholderText(self.tr("nothing yet, such as [1, 2]"))
+        return line_of(editor, open_dialog, stretch=False)
+
+    def _fed_outputs(self, op: Operation) -> Sequence[int]:
+        """Those that are to be fed; nothing in a loop can be."""
+        return fed_outputs(op) if op.name in self._workspace.document.graph else ()
+
+    def _fed(self, op: Operation, index: int) -> QWidget:
+        """What is fed in place of what `op` would give; of any shape, where its type is unknown."""
+        ref, any_floats = op.output(index), TensorType(DType.FLOAT32)
+        given = self._workspace.document.feeds.get(str(ref))
+        if given is not None and given.array.size > EDITABLE:
+            return self._fixed(array_text(given.array))
+
+        def change(text: str) -> bool:
+            declared = None if is_unknown(op) else self._workspace.inference.types.get(ref)
+            kind = declared or any_floats
+            return self._edited(commands.set_feed, str(ref), read_array(text, kind))
+
+        text = "" if given is None else array_text(given.array)
+        editor = text_editor(f"inspector.fed.{ref.index}", text, change, self._workspace.complain)
+        editor.setPlaceholderText(self.tr("nothing yet, such as [1, 2]"))
+        return editor
+
+    def _code_link(self, token: str) -> QWidget:
+        link = Link(self._theme, token, "inspector.token", "override", code=True)
+        link.clicked.connect(lambda: self._workspace.view_requested.emit("code", token))
+        if token in self._workspace.document.code:
+            return line_of(link)
+        link.setToolTip(self.tr("Write this function"))
+        missing = Text(self._theme, "problem")
+        missing.set_text(self.tr("missing"))
+        return line_of(link, missing)
+
+    def _fixed(self, text: str) -> Text:
+        label = Text(self._theme, "text", mono(12))
+        label.set_text(text)
+        return label
+
+    def _ask(self, name: str) -> None:
+        self._workspace.select([name])
+        self._workspace.view_requested.emit("value", name)
+
+
+_RARE = frozenset(
+    "container shared_name debug_name allowed_devices use_locking validate_shape "
+    "bad_indices_policy incompatible_shape_error grad_a grad_b data_format use_nesterov".split()
+)
+_OF_FUNCTIONS = frozenset(("Tout", "shapes"))  # said by the rows "Type" and "Inputs"
+
+
+def _names(op: Operation, definition: OpDef | None) -> list[str]:
+    """Attributes to show: the declared ones, then others that the operation has, but those that
+    follow from its inputs."""
+    declared = list(definition.attrs) if definition is not None else []
+    known = {*declared, *(definition.type_attrs if definition is not None else ())}
+    return declared + [n for n in op.attrs if n not in known and not n.startswith("_")]
+
+
+def _is_rare(op: Operation, definition: OpDef | None, name: str) -> bool:
+    """Whether the row is folded away: nobody touched it, or other rows say the same."""
+    if op.type.startswith("PyFunc"):
+        return name in _OF_FUNCTIONS and name in op.attrs
+    declared = definition.attrs.get(name) if definition is not None else None
+    return name in _RARE and op.attrs.get(name, declared) == declared

@@ -1,0 +1,212 @@
+"""The inspector: everything about one node, one derived operation, or one wire."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QLineEdit, QScrollArea, QVBoxLayout, QWidget
+
+from core.graph.model import Edge, Operation
+from core.ops.declare.table import find
+from core.protocol.messages import StepInfo
+from gui.look.theme import GRID
+from gui.model.workspace import Workspace
+from gui.panels.inspector.attribute_rows import Attributes
+from gui.panels.inspector.gradient_code import GradientCode
+from gui.panels.inspector.inspected_node import looked_at
+from gui.panels.inspector.node_facts import NodeFacts
+from gui.panels.inspector.node_flow import ChangeFlow, GradientFlow, ValueFlow
+from gui.panels.inspector.node_verdict import NodeVerdict
+from gui.panels.inspector.nonfinite_reasons import Reasons
+from gui.panels.inspector.override_check import OverrideCheck
+from gui.panels.inspector.step_facts import StepFacts
+from gui.panels.inspector.wire_facts import WireFacts
+from gui.panels.problems.error_card import ErrorCard
+from gui.panels.widgets.panel_base import Panel
+from gui.panels.widgets.scroll_area import scrolled
+from gui.panels.widgets.small_labels import Wrapped
+
+_VALUES = ("inspector.attr.value", "inspector.value")  # of a constant, and of what is fed or begins
+
+
+class InspectorPanel(Panel):
+    """Follows the selection; without one, the node that the debugger stands at."""
+
+    title = "Inspector"
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace, "inspector")
+        self.facts = NodeFacts(workspace)
+        self.attributes = Attributes(workspace)
+        self.attributes.align_with(self.facts)
+        self.error = ErrorCard(workspace)
+        self.code = GradientCode(workspace)
+        self.check = OverrideCheck(workspace)
+        self.gradient = GradientFlow(workspace)
+        self.verdict = NodeVerdict(workspace)
+        self.value = ValueFlow(workspace)
+        self.change = ChangeFlow(workspace)
+        self.reasons = Reasons(workspace)
+        self.note = Wrapped(lambda: workspace.theme, "inspector.note", "muted")
+        self.note.setContentsMargins(0, 2 * GRID, 0, 0)
+        self.step = StepFacts(workspace)
+        self.wire = WireFacts(workspace)
+        self._shown: tuple[object, ...] = ()
+        self._soon = QTimer(self, singleShot=True, interval=0)
+        self._soon.timeout.connect(self.refresh)
+        self.column.addWidget(self._scrolled())
+        self._connect()
+        self.refresh()
+
+    def _scrolled(self) -> QScrollArea:
+        body = QWidget()
+        column = QVBoxLayout(body)
+        column.setContentsMargins(12, GRID, 12, 2 * GRID)
+        column.setSpacing(GRID // 2)
+        self._sections: tuple[QWidget, ...] = (
+            self.facts, self.step, self.wire, self.attributes, self.error, self.code,
+            self.check, self.reasons, self.gradient, self.verdict, self.value, self.change,
+            self.note,
+        )  # fmt: skip
+        for section in self._sections:
+            column.addWidget(section)
+        column.addStretch(1)
+        return scrolled(body)
+
+    def _connect(self) -> None:
+        space = self.workspace
+        for signal in (
+            space.document_changed,
+            space.program_changed,
+            space.selection_changed,
+            space.stopped,
+            space.values_changed,
+            space.table_changed,
+            space.file_changed,
+            space.whys.changed,
+        ):
+            signal.connect(self._soon.start)
+        space.document_opened.connect(self.refresh)  # never a node of another document
+
+    def restyle(self) -> None:
+        self._shown = ()  # the code preview has its colours inside
+        self.refresh()
+        super().restyle()
+
+    def refresh(self) -> None:
+        """Show what is looked at now: rows that can be edited are rebuilt only when they change."""
+        name = looked_at(self.workspace)
+        graph = self.workspace.shown
+        edge = self.workspace.selected_edge
+        step = self._step(name)
+        if name is not None and name in graph:
+            self._show_node(graph[name])
+        elif step is not None:
+            self._show_step(step)
+        elif edge is not None and edge.op in graph:
+            self._show_wire(edge)
+        else:
+            self._say_empty()
+
+    def value_field(self) -> QLineEdit | None:
+        """Where the value of the node that is selected now is edited; None if it has none, or a
+        long one."""
+        self.refresh()
+        fields = (self.attributes.findChild(QLineEdit, n) for n in _VALUES)
+        return next((field for field in fields if field is not None), None)
+
+    def _step(self, name: str | None) -> StepInfo | None:
+        steps = self.workspace.program.steps if self.workspace.program is not None else []
+        return next((step for step in steps if step.op == name), None)
+
+    def _show_node(self, op: Operation) -> None:
+        space = self.workspace
+        document = space.document
+        key = (
+            op,
+            document.request,
+            document.code,
+            document.feeds,
+            document.initial,
+            space.inference,
+        )
+        if not _same(self._shown, key):
+            self._shown = key
+            focused = _focused_name(self)
+            self._only(self.facts, self.attributes, self.note)
+            self.facts.show_node(op)
+            self.attributes.show_node(op)
+            self.note.setText(_documentation(op))
+            _focus(self, focused)
+        self.code.show_node(op)
+        self.error.show_node(op.name)
+        self.check.show_node(op.name)
+        self.gradient.show_node(op)
+        self.verdict.show_node(op)
+        self.value.show_node(op)
+        self.change.show_change(self.workspace.value(f"{op.name}:0"))
+        self.reasons.show_node(op)
+        self.show_content()
+
+    def _show_step(self, step: StepInfo) -> None:
+        self._shown = ()
+        self._only(self.step, self.value)
+        self.step.show_step(step)
+        value = self.workspace.value(step.outputs[0]) if step.outputs else None
+        self.value.show_tensor(self.tr("Value"), "", value, "")
+        self.change.show_change(value)
+        if step.outputs:
+            self.reasons.show_tensor(step.outputs[0], value)
+        self.error.show_node(step.op)
+        self.show_content()
+
+    def _show_wire(self, edge: Edge) -> None:
+        self._shown = ()
+        self._only(self.wire)
+        self.wire.show_wire(edge)
+        self.show_content()
+
+    def _only(self, *shown: QWidget) -> None:
+        for section in self._sections:
+            section.setVisible(section in shown)
+
+    def _say_empty(self) -> None:
+        self._shown = ()
+        count = len(self.workspace.selection)
+        if count > 1:
+            self.show_empty(
+                self.tr("{} nodes are selected. Select one to see it here.").format(count)
+            )
+            return
+        self.show_empty(
+            self.tr(
+                "Select a node to see its type, attributes, formula, value and gradient here, "
+                "or a wire to see what it carries."
+            )
+        )
+
+
+def _documentation(op: Operation) -> str:
+    """What the op table says of the type: what it does, its kinks, where it is not TensorFlow's."""
+    definition = find(op.type)
+    if definition is None:
+        return ""
+    sentences = (definition.doc, definition.kinks, definition.differs)
+    return "\n".join(f"{s[0].upper()}{s[1:]}".removesuffix(".") + "." for s in sentences if s)
+
+
+def _focused_name(panel: QWidget) -> str:
+    """Object name of the control in `panel` that has the focus, or gets it when its window is used
+    again after a dialog; "" when none has."""
+    focused = panel.window().focusWidget()
+    return focused.objectName() if focused is not None and panel.isAncestorOf(focused) else ""
+
+
+def _focus(panel: QWidget, name: str) -> None:
+    """Give the focus back to the control of this name, which was made anew; to the panel, where
+    there is none any more: Qt gives it to a button somewhere."""
+    if name:
+        (panel.findChild(QWidget, name) or panel).setFocus()
+
+
+def _same(old: tuple[object, ...], new: tuple[object, ...]) -> bool:
+    return len(old) == len(new) and all(a is b for a, b in zip(old, new, strict=True))

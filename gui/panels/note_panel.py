@@ -1,0 +1,86 @@
+"""The note panel: what the document is about, what to look at, and what its runs give."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+
+from gui import commands
+from gui.look.theme import GRID
+from gui.model.workspace import Workspace
+from gui.panels.expectations_panel import ExpectationList
+from gui.panels.widgets.claim_card import Claim
+from gui.panels.widgets.marked_text import MarkedText
+from gui.panels.widgets.panel_base import Panel
+from gui.panels.widgets.scroll_area import scrolled
+from gui.panels.widgets.small_labels import Link
+
+NOTHING = "A note says what a document is about and what to look at in it. Edit > Note… writes one."
+
+
+class NotePanel(Panel):
+    """Title and note; claim and truth; expectations. Names of operations are links."""
+
+    title = "Note"
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace, "note")
+        theme = lambda: workspace.theme  # noqa: E731
+        self.heading = MarkedText(theme, "note.title", self._is_name, heading=True)
+        self.edit = Link(theme, self.tr("Edit…"), "note.edit")
+        self.edit.clicked.connect(lambda: workspace.view_requested.emit("note", ""))
+        self.note = MarkedText(theme, "note.text", self._is_name)
+        self.claim = Claim(theme, self._is_name)
+        self.expectations = ExpectationList(workspace, self._is_name, self._select)
+        self._shown: tuple[object, ...] = ()
+        self.column.addWidget(self._scrolled())
+        for text in (self.heading, self.note, self.claim.claim.text, self.claim.truth.text):
+            text.linkActivated.connect(self._select)
+        workspace.document_changed.connect(self.refresh)
+        self.refresh()
+
+    def refresh(self, *_: object) -> None:
+        """Show the document's words, where they or the names in them are others."""
+        document = self.workspace.document
+        words = (document.title, document.note, document.claim, document.truth)
+        if not document.has_note:
+            self._shown = ()
+            self.show_empty(self.tr(NOTHING))
+            return
+        shown = (words, document.expectations, frozenset(document.graph.operations))
+        if shown != self._shown:
+            self._shown = shown
+            self.heading.say(document.title)
+            self.heading.setVisible(bool(document.title))
+            self.note.say(document.note)
+            self.note.setVisible(bool(document.note))
+            self.claim.say(document.claim, document.truth)
+            self.expectations.list_them(document.expectations)
+        self.show_content()
+
+    def restyle(self) -> None:
+        """The theme changed: the texts have its colours inside."""
+        for part in (self.heading, self.note, self.claim, self.expectations):
+            part.restyle()
+        super().restyle()
+
+    def _scrolled(self) -> QScrollArea:
+        body = QWidget()
+        column = QVBoxLayout(body)
+        column.setContentsMargins(12, GRID, 12, 2 * GRID)
+        column.setSpacing(GRID)
+        head = QHBoxLayout()
+        head.addWidget(self.heading, 1)
+        head.addWidget(self.edit, 0, Qt.AlignmentFlag.AlignTop)
+        column.addLayout(head)
+        for part in (self.claim, self.note, self.expectations):
+            column.addWidget(part)
+        column.addStretch(1)
+        return scrolled(body)
+
+    def _is_name(self, name: str) -> bool:
+        return name in self.workspace.shown
+
+    def _select(self, name: str) -> None:
+        if self._is_name(name):
+            commands.reveal(self.workspace, name)

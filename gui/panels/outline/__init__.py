@@ -1,0 +1,1 @@
+"""The outline: every operation by its role."""

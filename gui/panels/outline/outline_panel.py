@@ -1,0 +1,103 @@
+"""The outline: every operation by its role, in step with the selection."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QLineEdit
+
+from gui import commands
+from gui.look.theme import GRID
+from gui.model.workspace import Workspace
+from gui.panels.outline.outline_rows import outline_rows
+from gui.panels.widgets.panel_base import Panel, search_row
+from gui.panels.widgets.row_tree import Row
+from gui.panels.widgets.row_view import RowTree
+
+SOON = 20  # milliseconds after an edit: the canvas is painted first
+
+
+class OutlinePanel(Panel):
+    """Inputs, variables, network, loss, gradients and updates; Ctrl+F filters."""
+
+    title = "Outline"
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace, "outline")
+        self.filter = QLineEdit()
+        self.filter.setObjectName("outline.filter")
+        self.filter.setAccessibleName(self.tr("Filter the outline"))
+        self.filter.setPlaceholderText(self.tr("Filter by name or type"))
+        self.filter.setClearButtonEnabled(True)
+        self.tree = RowTree(lambda: workspace.theme)
+        self.tree.setObjectName("outline.tree")
+        self.tree.setAccessibleName(self.title)
+        self.column.setContentsMargins(0, GRID, 0, 0)
+        self.column.setSpacing(GRID)
+        self.column.addLayout(search_row(self.filter))
+        self.column.addWidget(self.tree, 1)
+        self._asked: object = None  # what the rows were made of
+        self._shown: tuple[object, ...] = (None,) * 4
+        self._soon = QTimer(self, singleShot=True, interval=SOON)
+        self._soon.timeout.connect(self.rebuild)
+        self._connect()
+        self.rebuild()
+
+    def _connect(self) -> None:
+        self.workspace.document_opened.connect(self.rebuild)  # never another document's rows
+        self.workspace.document_changed.connect(self._soon.start)
+        self.workspace.program_changed.connect(self._soon.start)
+        self.workspace.selection_changed.connect(self._follow_selection)
+        self.filter.textChanged.connect(self._soon.start)
+        self.tree.chosen.connect(self.workspace.select)
+        self.tree.activated_row.connect(self._frame)
+
+    def event(self, event: QEvent) -> bool:
+        """In this panel Ctrl+F is the filter's, whatever it is elsewhere in the window."""
+        if event.type() is QEvent.Type.ShortcutOverride and _is_find(event):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if _is_find(event):
+            self.focus_filter()
+        else:
+            super().keyPressEvent(event)
+
+    def focus_filter(self) -> None:
+        """Put the cursor into the filter, its text selected."""
+        self.filter.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.filter.selectAll()
+
+    def rebuild(self) -> None:
+        """Show the document as it is now."""
+        if not len(self.workspace.document.graph):
+            self.show_empty(
+                self.tr(
+                    "The operations of the network appear here, by role. "
+                    "Open a file, or press Tab over the canvas to add the first one."
+                )
+            )
+            return
+        words, space = self.filter.text(), self.workspace
+        document = space.document
+        asked = document.request.of, document.request.wrt
+        shown = (document.graph, document.optimizers, space.program, words)
+        if asked != self._asked or any(a is not b for a, b in zip(shown, self._shown, strict=True)):
+            self._asked, self._shown = asked, shown  # a move, a stop or a value changes no row
+            rows = outline_rows(space.document, space.inference, space.program, words)
+            self.tree.set_rows(rows, forced_open=bool(words))
+            self.tree.select_names(space.selection)
+        self.show_content()
+
+    def _follow_selection(self) -> None:
+        if list(self.workspace.selection) != self.tree.selected_names():
+            self.tree.select_names(self.workspace.selection, reveal=True)
+
+    def _frame(self, row: Row) -> None:
+        commands.reveal(self.workspace, row.name)
+
+
+def _is_find(event: QEvent) -> bool:
+    return isinstance(event, QKeyEvent) and event.matches(QKeySequence.StandardKey.Find)

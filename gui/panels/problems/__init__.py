@@ -1,0 +1,1 @@
+"""The problems panel, and the card of a step that failed."""

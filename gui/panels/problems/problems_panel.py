@@ -1,0 +1,203 @@
+"""The problems panel: what is wrong, where, and what to do; a click goes there.
+
+Of NaN and infinity it lists the first of the run, and of gradients those that are zero; says why,
+and leads to where that began.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QObject, QRect, QSize, Qt
+from PySide6.QtGui import QFont, QFontMetrics, QMouseEvent, QPainter, QShowEvent
+from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewItem
+
+from core.visible_text import visible
+from gui import commands
+from gui.look.theme import BODY, GRID, sans
+from gui.model.explanations import Whys
+from gui.model.workspace import Workspace
+from gui.panels.problems.problem_rows import ProblemRow, current_problems
+from gui.panels.widgets import panel_marks
+from gui.panels.widgets.panel_base import Panel
+from gui.panels.widgets.table_cells import Index
+
+BAD = ("nan", "inf", "zero")
+_RowRole = Qt.ItemDataRole.UserRole
+_LEFT, _RIGHT = 36, 12
+_WRAP = int(Qt.TextFlag.TextWordWrap)
+
+
+class ProblemModel(QAbstractListModel):
+    """One row a problem."""
+
+    def __init__(self, whys: Whys) -> None:
+        super().__init__()
+        self.rows: list[ProblemRow] = []
+        self._whys = whys
+
+    def reason(self, row: ProblemRow) -> str:
+        """What is known of why a number is as it is."""
+        found = None if row.why is None else self._whys.known(*row.why)
+        return found.text if found is not None and found.state in BAD else ""
+
+    def show(self, rows: list[ProblemRow]) -> None:
+        self.beginResetModel()
+        self.rows = rows
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self.rows)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        row = self.rows[index.row()]
+        if role == _RowRole:
+            return row
+        spoken = Qt.ItemDataRole.AccessibleTextRole
+        text = ". ".join(filter(None, (row.node, row.text, self.reason(row), row.fix)))
+        return text if role in (Qt.ItemDataRole.DisplayRole, spoken) else None
+
+
+class ProblemDelegate(QStyledItemDelegate):
+    """Sign and node on the first line, then the text and, muted, what to do; all of it wrapped."""
+
+    def __init__(self, panel: ProblemsPanel) -> None:
+        super().__init__(panel)
+        self._panel = panel
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        width = self._panel.list.viewport().width()
+        heights = [rect.height() for _, _, _, rect in self._lines(index, width)]
+        return QSize(width, sum(heights) + 2 * GRID)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        theme, row = self._panel.theme, index.data(_RowRole)
+        painter.save()
+        panel_marks.row_state(painter, option.rect, option.state, theme)
+        painter.setPen(theme.line)
+        painter.drawLine(option.rect.bottomLeft(), option.rect.bottomRight())
+        sign = QRect(option.rect.x() + 12, option.rect.y() + GRID, 14, 18)
+        panel_marks.problem_sign(painter, sign, theme, row.severity)
+        top = option.rect.y() + GRID
+        for text, font, tone, rect in self._lines(index, option.rect.width()):
+            painter.setFont(font)
+            painter.setPen(panel_marks.tone(theme, tone))
+            painter.drawText(rect.translated(option.rect.x(), top), _WRAP, visible(text))
+            top += rect.height()
+        painter.restore()
+
+    def link_rect(self, index: Index, row: QRect) -> QRect:
+        """The last line of a row that leads somewhere else than to its node."""
+        if not index.isValid() or index.data(_RowRole).why is None:
+            return QRect()
+        *before, (text, font, _, rect) = self._lines(index, row.width())
+        top = row.y() + GRID + sum(line.height() for _, _, _, line in before)
+        width = QFontMetrics(font).horizontalAdvance(text)
+        return QRect(row.x() + _LEFT, top, width, rect.height())
+
+    def _lines(self, index: Index, width: int) -> list[tuple[str, QFont, str, QRect]]:
+        """Each paragraph with its font, tone and room, whose top is 0."""
+        row: ProblemRow = index.data(_RowRole)
+        room = QRect(_LEFT, 0, max(width - _LEFT - _RIGHT, 40), 10_000)
+        parts = (
+            (row.node, sans(BODY, strong=True), "text"),
+            (row.text, sans(), "text"),
+            (self._panel.model.reason(row), sans(), "muted"),
+            (row.fix, sans(), "muted"),
+            (self._panel.tr("Take me to the first one") if row.why else "", sans(), "selection"),
+        )
+        found = []
+        for text, font, tone in parts:
+            if text:
+                rect = QFontMetrics(font).boundingRect(room, _WRAP, visible(text))
+                found.append((text, font, tone, QRect(_LEFT, 0, room.width(), rect.height() + 1)))
+        return found
+
+
+class ProblemsPanel(Panel):
+    """A click, or Enter, goes to the node."""
+
+    title = "Problems"
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace, "problems")
+        self.model = ProblemModel(workspace.whys)
+        self.list = QListView()
+        self.list.setObjectName("problems.list")
+        self.list.setAccessibleName(self.title)
+        self.list.setFrameShape(QListView.Shape.NoFrame)
+        self.list.setModel(self.model)
+        self._delegate = ProblemDelegate(self)
+        self.list.setItemDelegate(self._delegate)
+        self.list.setResizeMode(QListView.ResizeMode.Adjust)
+        self.list.setMouseTracking(True)
+        self.list.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.list.viewport().installEventFilter(self)
+        self.column.addWidget(self.list)
+        self.list.clicked.connect(self._go)
+        self.list.activated.connect(self._go)
+        for signal in (
+            workspace.document_changed,
+            workspace.program_changed,
+            workspace.stopped,
+            workspace.table_changed,
+            workspace.soundness.changed,
+            workspace.values_changed,
+        ):
+            signal.connect(self.refresh)
+        workspace.whys.changed.connect(self.list.doItemsLayout)  # rows that say why are higher
+        self.refresh()
+
+    def refresh(self, *_: object) -> None:
+        """Collect what is wrong now."""
+        rows = current_problems(self.workspace)
+        if rows != self.model.rows:
+            self.model.show(rows)
+        self._ask()
+        if rows:
+            self.show_content()
+        else:
+            self.show_empty(
+                self.tr("No problems. Shape errors, failed steps and wrong gradients appear here.")
+            )
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._ask()
+
+    def _ask(self) -> None:
+        """Why the numbers are as they are, while somebody reads it."""
+        for row in self.model.rows if self.isVisible() else ():
+            if row.why is not None:
+                self.workspace.whys.want(*row.why)
+
+    def link_rect(self, index: Index) -> QRect:
+        """Where the row's link is in the list's viewport; empty where it has none."""
+        return self._delegate.link_rect(index, self.list.visualRect(index))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """The link in a row: a hand over it, and a click that does not go to the row's node."""
+        if isinstance(event, QMouseEvent):
+            at = event.position().toPoint()
+            index = self.list.indexAt(at)
+            over = self.link_rect(index).contains(at)
+            shape = Qt.CursorShape.PointingHandCursor if over else Qt.CursorShape.ArrowCursor
+            self.list.viewport().setCursor(shape)
+            if over and event.type() is QEvent.Type.MouseButtonRelease:
+                self._go_to_first(self.model.rows[index.row()])
+            return over and event.type() is not QEvent.Type.MouseMove
+        return super().eventFilter(watched, event)
+
+    def _go_to_first(self, row: ProblemRow) -> None:
+        space = self.workspace
+        if row.why is not None and row.why[1]:
+            space.whys.ask(*row.why, lambda found: commands.go_to_first(space, found))
+        else:
+            commands.go_to_first_broken(space)
+
+    def _go(self, index: Index) -> None:
+        node = self.model.rows[index.row()].node
+        if node:
+            commands.reveal(self.workspace, node)

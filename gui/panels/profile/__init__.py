@@ -1,0 +1,1 @@
+"""The profile: where the time and the bytes of a run go."""

@@ -1,0 +1,1 @@
+"""The tensor panel: all elements of one tensor, read in pages."""

@@ -1,0 +1,120 @@
+"""The table of steps: number, phase, operation, what happened, and the value it gave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gui.look import number_text
+from gui.model import variable_change
+from gui.model.value_cache import TensorValue
+from gui.panels.timeline.timeline_rows import Rows, StepRow, StepRows
+from gui.panels.widgets.table_cells import Cell, CellModel
+
+NUMBER, PHASE, OPERATION, TEXT, VALUE = range(5)
+_ROOM = 28  # characters of one value
+
+
+class TimelineModel(CellModel):
+    """Rows as of `step`; values are asked for only where they are looked at."""
+
+    headers = ("#", "phase", "op", "what happened", "value")
+
+    def __init__(self, value: Callable[[str], TensorValue | None]) -> None:
+        super().__init__()
+        self._value = value
+        self.rows: Rows = StepRows(())
+        self.step = 0
+        self.current = 0  # number of the row that runs next
+        self.error = ""  # why it failed, or waits, if it does
+        self.waits = False
+
+    def show(self, rows: Rows) -> None:
+        self.beginResetModel()
+        self.rows = rows
+        self.current = rows.at(self.step)
+        self.endResetModel()
+
+    def move_to(self, step: int, error: str = "", waits: bool = False) -> None:
+        """The debugger has executed `step` steps; `error`: why the next one failed, or waits."""
+        self.step, self.error, self.waits = step, error, waits
+        self.current = self.rows.at(step)
+        self.changed()
+
+    def count(self) -> int:
+        return len(self.rows)
+
+    def cell(self, row: int, column: int) -> Cell:
+        item, here = self.rows[row], row == self.current
+        future, fresh = row > self.current, row == self.rows.at(self.step - 1) != self.current
+        fill = "current_row" if here else ""
+        tone = "faint" if future else "text"
+        if column == NUMBER:
+            return Cell(str(item.start + 1), tone, code=True, strong=here, fill=fill)
+        if column == PHASE:
+            return Cell(item.phase, "faint" if future else _phase_tone(item.phase), fill=fill)
+        if column == OPERATION:
+            return Cell(f"{item.node} ({item.type})", tone, code=True, fill=fill)
+        if column == TEXT:
+            if here and self.error:
+                tone = "backward" if self.waits else "problem"
+            return Cell(self._text(item, here), tone, fill=fill)
+        return Cell(*self._result(item, here, future), code=True, strong=fresh, fill=fill)
+
+    def _text(self, item: StepRow, here: bool) -> str:
+        if not here:
+            changed = self._change(item)
+            return f"{item.text}   {changed}" if changed and item.start < self.step else item.text
+        if self.error:
+            return f"{'waits' if self.waits else 'failed'}: {self.error}"
+        if item.start < self.step:
+            return f"inside, {self.step - item.start} of {item.stop - item.start} done: {item.text}"
+        return f"about to run {item.custom}(op, grad)" if item.custom else f"next: {item.text}"
+
+    def _result(self, item: StepRow, here: bool, future: bool) -> tuple[str, str]:
+        """Text and tone of the value column."""
+        if future or (here and not item.custom):
+            return "–", "faint"
+        if here:
+            return self._arriving(item)
+        values = [self._value(ref) for ref in item.refs]
+        known = [_brief(v) for v in values if v is not None and v.state == "known"]
+        if not known and any(v is not None and v.state == "dead" for v in values):
+            return "dead", "faint"
+        wrong = any(
+            v is not None and v.state == "known" and number_text.is_wrong(v) for v in values
+        )
+        return ", ".join(known) or "–", "problem" if wrong else _phase_tone(item.phase)
+
+    def _change(self, item: StepRow) -> str:
+        """What the update in these steps changed; nothing where a later one has overwritten it."""
+        found = self._value(item.refs[0]) if item.refs else None
+        if found is None or found.update is None or not item.holds(found.update.step):
+            return ""
+        changed = variable_change.of(found)
+        if changed is None:
+            return ""
+        before = variable_change.inline(changed.before, found, _ROOM)
+        delta = variable_change.inline(changed.delta, found, _ROOM)
+        return f"was {before}, Δ {delta}" if before and delta else changed.size
+
+    def _arriving(self, item: StepRow) -> tuple[str, str]:
+        """The gradient that a custom function is about to be called with."""
+        value = self.gradient(f"{item.node}:0")
+        if value is None or value.state != "known":
+            return "–", "faint"
+        return f"grad = {_brief(value)}", "backward"
+
+    gradient: Callable[[str], TensorValue | None] = staticmethod(lambda ref: None)
+
+
+def _brief(value: TensorValue) -> str:
+    """`[0.060 -0.040]`: several of them share a cell, so that nothing is padded."""
+    changed = variable_change.of(value)
+    if changed is not None and (text := variable_change.inline(changed.after, value, _ROOM)):
+        return text
+    text = " ".join(number_text.brief(value, _ROOM).split())
+    return text.replace("[ ", "[").replace(" ]", "]")
+
+
+def _phase_tone(phase: str) -> str:
+    return phase if phase in ("forward", "backward", "update") else "muted"

@@ -1,0 +1,194 @@
+"""The timeline: runs as bars, the steps of a run as a table, and the way to any of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QFontMetrics, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout
+
+from core.graph.scopes import parents
+from core.protocol.messages import ProgramInfo, Stopped
+from gui import commands
+from gui.look.plain_text import Label
+from gui.look.theme import GRID, SMALL, mono, sans
+from gui.model.workspace import Workspace
+from gui.panels.timeline.run_bars import RunBars
+from gui.panels.timeline.timeline_model import OPERATION, TEXT, VALUE, TimelineModel
+from gui.panels.timeline.timeline_rows import GroupRows, Rows, StepRows
+from gui.panels.widgets.check_box import Check
+from gui.panels.widgets.flat_table import FlatTable
+from gui.panels.widgets.panel_base import Panel
+from gui.panels.widgets.small_labels import Link
+
+
+class TimelinePanel(Panel):
+    """Click a bar, or double-click a row, to go there."""
+
+    title = "Timeline"
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace, "timeline")
+        self.bars = RunBars(lambda: workspace.theme)
+        self.model = TimelineModel(workspace.value)
+        self.model.gradient = workspace.gradient
+        self.table = FlatTable(
+            lambda: workspace.theme, self.model, "timeline.table", (56, 96, 248, 320, 216), TEXT
+        )
+        self._widest = 0  # pixels of the longest operation's name
+        self.table.setAccessibleName(self.tr("Steps"))
+        text = self.tr("every operation")
+        self.every = Check(lambda: workspace.theme, text, "timeline.every", sans(SMALL))
+        self.loop = Label(objectName="timeline.loop", visible=False)
+        self.loop.setContentsMargins(12, 0, 12, 0)
+        self.unfold = Link(lambda: workspace.theme, self.tr("Open its box"), "timeline.unfold")
+        self.unfold.hide()
+        self._loop = ""  # whose steps the table shows; "" for the run's own
+        self._reached: list[int] = [0]
+        self._session = workspace.sessions.current
+        top = QHBoxLayout()
+        top.setContentsMargins(0, 0, 12, 0)
+        top.setSpacing(GRID)
+        top.addWidget(self.bars, 1)
+        top.addWidget(self.every, 0, Qt.AlignmentFlag.AlignBottom)
+        self.column.addLayout(top)
+        inside = QHBoxLayout()
+        inside.addWidget(self.loop)
+        inside.addWidget(self.unfold)
+        inside.addStretch(1)
+        self.column.addLayout(inside)
+        self.column.addWidget(self.table, 1)
+        self._connect()
+        self.show_program()
+
+    def _connect(self) -> None:
+        space = self.workspace
+        space.program_changed.connect(self.show_program)
+        space.stopped.connect(self.show_position)
+        space.values_changed.connect(self.model.changed)
+        self.every.toggled.connect(self.show_program)
+        self.table.chosen.connect(self._select)
+        self.table.opened.connect(lambda row: self._go(self.model.rows[row].start))
+        self.unfold.clicked.connect(self._unfold)
+        self.bars.asked.connect(lambda run, step: commands.run_to(space, f"{run}:{step}"))
+        self.bars.moved.connect(lambda d: space.control("step" if d > 0 else "step_back"))
+
+    def show_program(self) -> None:
+        """Another program: other steps, and nothing recorded of them."""
+        program = self.workspace.program
+        if program is None or not program.steps:
+            self.show_empty(
+                self.tr(
+                    "The steps of each run appear here: forward, backward, update. "
+                    "F10 makes the first step, F5 runs to the next breakpoint."
+                )
+            )
+            return
+        self._loop = ""
+        self._show_rows(self._rows(program))
+        self.bars.show_rows(GroupRows(program), self._captions(program))
+        self._reached = [0]
+        self.show_content()
+        self.show_position()
+
+    def _captions(self, program: ProgramInfo) -> dict[str, str]:
+        """What to write below a stretch of each phase; {} is the number of its operations."""
+        own = [o.type for o in self.workspace.document.optimizers if o.enabled]
+        types = dict.fromkeys(own or _rules(program))
+        return {
+            "forward": self.tr("forward {}"),
+            "backward": self.tr("backward {}"),
+            "update": f"update ({', '.join(types)})" if types else self.tr("update"),
+        }
+
+    def show_position(self) -> None:
+        """The debugger stands somewhere else."""
+        stop = self.workspace.stop
+        if stop is None or self.workspace.program is None:
+            return
+        self._note_reached(stop.runs, stop.run, stop.step)
+        self._show_steps(stop)
+        here = stop.inside[-1].step if stop.inside else stop.step
+        error = stop.error.message if stop.error is not None else ""
+        self.model.move_to(here, error, waits=stop.reason == "blocked")
+        self.bars.show_position(stop.run, stop.step, self._reached)
+        self._show_current()
+
+    def _show_steps(self, stop: Stopped) -> None:
+        """Those of a run in the table, or of the iteration that the debugger is in."""
+        program, loop = self.workspace.program, stop.inside[-1].loop if stop.inside else ""
+        self.loop.setVisible(bool(loop))
+        if loop:
+            words = self.tr("Steps of {}. Shift+F11 leaves the loop.")
+            self.loop.setText(words.format(stop.inside[-1].text))
+        folded = self.workspace.document.view.collapsed
+        self.unfold.setVisible(bool(loop) and any(s in folded for s in parents(stop.op)))
+        if program is None or loop == self._loop:
+            return
+        self._loop = loop
+        if loop:
+            self._show_rows(StepRows(next(x.steps for x in program.loops if x.loop == loop)))
+        else:
+            self._show_rows(self._rows(program))
+
+    def _unfold(self) -> None:
+        """Open the box on the canvas that the steps are folded into."""
+        stop = self.workspace.stop
+        if stop is not None:
+            commands.reveal(self.workspace, stop.op)
+            self.show_position()
+
+    def _rows(self, program: ProgramInfo) -> Rows:
+        return StepRows(program.steps) if self.every.isChecked() else GroupRows(program)
+
+    def _show_current(self) -> None:
+        """Bring the current row into view, and what is around it as far as there is room."""
+        for row in (self.model.current + 2, self.model.current - 1, self.model.current):
+            row = max(0, min(row, self.model.count() - 1))
+            self.table.scrollTo(self.model.index(row, 0))
+
+    def _show_rows(self, rows: Rows) -> None:
+        """Put rows into the table, with room for their names, as far as there is any."""
+        self.model.show(rows)
+        self._widest = QFontMetrics(mono(12)).horizontalAdvance("0" * rows.longest_name) + 24
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        room = self.width()  # the table follows later
+        self.table.setColumnWidth(OPERATION, min(max(self._widest, 120), max(room * 3 // 10, 120)))
+        self.table.setColumnWidth(VALUE, min(216, room // 4))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_columns()
+        QTimer.singleShot(0, self, self._show_current)
+
+    def _note_reached(self, runs: int, run: int, step: int) -> None:
+        """All but the last run are recorded whole; of that one, as far as it was seen."""
+        if self.workspace.sessions.current != self._session:
+            self._session, self._reached = self.workspace.sessions.current, [0]
+        runs = max(runs, run + 1)
+        kept = self._reached[runs - 1] if len(self._reached) == runs else 0
+        self._reached = [self.bars.steps] * (runs - 1) + [kept]
+        self._reached[run] = max(self._reached[run], step)
+
+    def _select(self, row: int) -> None:
+        name = self.model.rows[row].node
+        if self.every.isChecked() or name in self.workspace.shown:
+            self.workspace.select([name])
+
+    def _go(self, step: int) -> None:
+        stop = self.workspace.stop
+        if stop is None or not stop.inside:
+            commands.run_to(self.workspace, f"{stop.run if stop is not None else 0}:{step}")
+            return
+        *around, here = stop.inside
+        inside = "".join(f"/{x.iteration}:{x.step}" for x in around)
+        target = f"{stop.run}:{stop.step}{inside}/{here.iteration}:{step}"
+        commands.run_to(self.workspace, target)
+
+
+def _rules(program: ProgramInfo) -> Iterator[str]:
+    """The rules by which an imported graph updates its variables: "Adam" of ResourceApplyAdam."""
+    return (rule for step in program.steps if (rule := step.type.partition("Apply")[2]))

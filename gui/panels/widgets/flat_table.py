@@ -1,0 +1,163 @@
+"""The flat table of all panels: one-pixel lines, elided cells, colours of the theme."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QAbstractItemModel, QEvent, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+)
+
+from core.visible_text import visible
+from gui.look.theme import BODY, Theme, mono, sans
+from gui.panels.widgets import panel_marks
+from gui.panels.widgets.flat_header import MARGIN, FlatHeader
+from gui.panels.widgets.small_labels import ThemeSource
+from gui.panels.widgets.table_cells import Cell, CellRole, Index
+
+ROW_HEIGHT = 24
+_NO_CORNER = "QTableCornerButton::section { background: transparent; border: none; }"
+_BOX = 24  # width of a check box and the gap after it
+
+
+class CellDelegate(QStyledItemDelegate):
+    """Paints a `Cell`; a click or Space on one with a box toggles it."""
+
+    def __init__(self, theme: ThemeSource, margin: int = MARGIN) -> None:
+        super().__init__()
+        self._theme, self._margin = theme, margin
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        cell: Cell = index.data(CellRole)
+        width = QFontMetrics(cell_font(cell)).horizontalAdvance(cell.text) + 2 * self._margin
+        return QSize(width + (_BOX if cell.checked is not None else 0), ROW_HEIGHT)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        theme, cell, rect = self._theme(), index.data(CellRole), QRect(option.rect)
+        painter.save()
+        self._paint_ground(painter, option, cell)
+        painter.setPen(theme.line)
+        painter.drawLine(rect.bottomLeft(), rect.bottomRight())
+        room = rect.adjusted(self._margin, 0, -4, 0)
+        if cell.checked is not None:
+            panel_marks.check_box(painter, room, cell.checked, theme)
+            room.setLeft(room.left() + _BOX)
+        if cell.sign:
+            place = QRect(room.x(), room.y(), 14, room.height())
+            panel_marks.problem_sign(painter, place, theme, cell.sign)
+        else:
+            paint_text(painter, room, cell, self._theme())
+        painter.restore()
+
+    def _paint_ground(self, painter: QPainter, option: QStyleOptionViewItem, cell: Cell) -> None:
+        theme = self._theme()
+        if cell.fill == "hatched":
+            panel_marks.hatch(painter, option.rect, theme)
+        elif cell.fill:
+            painter.fillRect(option.rect, panel_marks.tone(theme, cell.fill))
+        panel_marks.row_state(painter, option.rect, option.state, theme, focus=False)
+
+    def editorEvent(
+        self,
+        event: QEvent,
+        model: QAbstractItemModel,
+        option: QStyleOptionViewItem,
+        index: Index,
+    ) -> bool:
+        cell: Cell | None = index.data(CellRole)
+        if cell is None or cell.checked is None or not _toggles(event):
+            return super().editorEvent(event, model, option, index)
+        return model.setData(index, not cell.checked, Qt.ItemDataRole.CheckStateRole)
+
+
+class FlatTable(QTableView):
+    """A table without a grid. `widths`: one a column; the column `stretch` takes what is left.
+
+    chosen(row): the user clicked a row or went to it by key. opened(row): double click, Enter."""
+
+    chosen = Signal(int)
+    opened = Signal(int)
+
+    def __init__(
+        self,
+        theme: ThemeSource,
+        model: QAbstractItemModel,
+        name: str,
+        widths: Sequence[int],
+        stretch: int = -1,
+        margin: int = MARGIN,
+    ) -> None:
+        super().__init__()
+        self.setObjectName(name)
+        self.setModel(model)
+        self._delegate = CellDelegate(theme, margin)
+        self.setItemDelegate(self._delegate)
+        self._set_headers(theme, margin)
+        self.setStyleSheet(_NO_CORNER)
+        self.setShowGrid(False)
+        self.setFrameShape(QTableView.Shape.NoFrame)
+        self.setWordWrap(False)
+        self.setMouseTracking(True)
+        self.setTabKeyNavigation(False)
+        self.setCornerButtonEnabled(False)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerItem)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.set_widths(widths, stretch)
+        self.clicked.connect(lambda index: self.chosen.emit(index.row()))
+        self.doubleClicked.connect(lambda index: self.opened.emit(index.row()))
+
+    def _set_headers(self, theme: ThemeSource, margin: int) -> None:
+        rows = FlatHeader(theme, Qt.Orientation.Vertical, margin)
+        rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        rows.setDefaultSectionSize(ROW_HEIGHT)
+        rows.hide()
+        self.setVerticalHeader(rows)
+        self.setHorizontalHeader(FlatHeader(theme, Qt.Orientation.Horizontal, margin))
+
+    def set_widths(self, widths: Sequence[int], stretch: int = -1) -> None:
+        columns = self.horizontalHeader()
+        for column, width in enumerate(widths):
+            self.setColumnWidth(column, width)
+        if stretch >= 0:
+            columns.setSectionResizeMode(stretch, QHeaderView.ResizeMode.Stretch)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        entered = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if entered and self.state() is not QAbstractItemView.State.EditingState:
+            if self.currentIndex().isValid():
+                self.opened.emit(self.currentIndex().row())
+            return
+        before = self.currentIndex()
+        super().keyPressEvent(event)
+        if self.currentIndex() != before and self.currentIndex().isValid():
+            self.chosen.emit(self.currentIndex().row())
+
+
+def paint_text(painter: QPainter, room: QRect, cell: Cell, theme: Theme) -> None:
+    """The cell's text, elided to `room`."""
+    font = cell_font(cell)
+    painter.setFont(font)
+    painter.setPen(panel_marks.tone(theme, cell.tone))
+    elide = Qt.TextElideMode.ElideMiddle if cell.name else Qt.TextElideMode.ElideRight
+    text = QFontMetrics(font).elidedText(visible(cell.text), elide, room.width())
+    side = Qt.AlignmentFlag.AlignRight if cell.right else Qt.AlignmentFlag.AlignLeft
+    painter.drawText(room, side | Qt.AlignmentFlag.AlignVCenter, text)
+
+
+def cell_font(cell: Cell) -> QFont:
+    return mono(12, cell.strong) if cell.code else sans(BODY, cell.strong)
+
+
+def _toggles(event: QEvent) -> bool:
+    if isinstance(event, QMouseEvent):
+        left = event.button() is Qt.MouseButton.LeftButton
+        return left and event.type() is QEvent.Type.MouseButtonRelease
+    return isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Space

@@ -1,0 +1,143 @@
+"""Small texts: elided labels, captions, links, and the header of a section."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QEnterEvent, QFont, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QWidget
+
+from core.visible_text import visible
+from gui.look.plain_text import Label, Worded, plain
+from gui.look.theme import BODY, GRID, Theme, mono, sans
+from gui.panels.widgets import panel_marks
+
+ThemeSource = Callable[[], Theme]
+
+BREAK = "\u200b"  # of no width; a line may end there
+_LONG = re.compile(r"[\w./:]{24,}")
+
+
+class Text(QWidget):
+    """One line in a theme colour, elided to its room; the whole of it is the tool tip then."""
+
+    def __init__(self, theme: ThemeSource, tone: str = "text", font: QFont | None = None) -> None:
+        super().__init__()
+        self._theme, self._tone, self._text = theme, tone, ""
+        self.setFont(font or sans())
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def text(self) -> str:
+        return self._text
+
+    def set_text(self, text: str, tone: str = "") -> None:
+        self._text, self._tone = visible(text), tone or self._tone
+        self.setAccessibleName(self._text)
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        metrics = QFontMetrics(self.font())
+        return QSize(metrics.horizontalAdvance(self._text) + 2, metrics.height() + 4)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(min(24, self.sizeHint().width()), self.sizeHint().height())
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        whole = QFontMetrics(self.font()).horizontalAdvance(self._text) <= self.width()
+        self.setToolTip(plain("" if whole else self._text))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setFont(self.font())
+        painter.setPen(panel_marks.tone(self._theme(), self._tone))
+        metrics = QFontMetrics(self.font())
+        text = metrics.elidedText(self._text, Qt.TextElideMode.ElideRight, self.width())
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter, text)
+
+
+class Link(Worded, QAbstractButton):
+    """Words that do something: coloured text, underlined under the pointer and with the focus."""
+
+    def __init__(
+        self, theme: ThemeSource, text: str, name: str, tone: str = "selection", code: bool = False
+    ) -> None:
+        super().__init__()
+        self._theme, self._tone = theme, tone
+        self.setText(text)
+        self.setObjectName(name)
+        self.setAccessibleName(text)
+        self.setFont(mono() if code else sans())
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        metrics = QFontMetrics(self.font())
+        return QSize(metrics.horizontalAdvance(self.text()) + 2, metrics.height() + 4)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(min(40, self.sizeHint().width()), self.sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        font = QFont(self.font())
+        font.setUnderline(self.underMouse() or self.hasFocus())
+        painter.setFont(font)
+        theme = self._theme()
+        painter.setPen(panel_marks.tone(theme, self._tone) if self.isEnabled() else theme.faint)
+        text = QFontMetrics(font).elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter, text)
+
+
+class SectionHeader(QWidget):
+    """The strong title of a section, and a remark to the right of it."""
+
+    def __init__(self, theme: ThemeSource, title: str) -> None:
+        super().__init__()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, GRID, 0, GRID // 2)
+        row.setSpacing(2 * GRID)
+        self.title = Text(theme, "text", sans(BODY, strong=True))
+        self.title.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.title.set_text(title)
+        self.remark = Text(theme, "muted")
+        row.addWidget(self.title)
+        row.addWidget(self.remark, 1)
+
+    def set_texts(self, title: str, remark: str = "", tone: str = "muted") -> None:
+        self.title.set_text(title)
+        self.remark.set_text(remark, tone)
+
+
+class Wrapped(Label):
+    """A paragraph in a theme colour that wraps and may be selected."""
+
+    def __init__(
+        self, theme: ThemeSource, name: str, tone: str = "text", code: bool = False
+    ) -> None:
+        super().__init__()
+        self._theme, self._tone = theme, tone
+        self.setObjectName(name)
+        self.setWordWrap(True)
+        self.setFont(mono(12) if code else sans())
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        self.setMinimumWidth(0)
+        self.restyle()
+
+    def setText(self, text: str) -> None:
+        """Also a long name without a space must not make the panel wider than it is."""
+        super().setText(_LONG.sub(lambda word: BREAK.join(word.group()), text))
+
+    def text(self) -> str:
+        return super().text().replace(BREAK, "")
+
+    def restyle(self) -> None:
+        """Take the colour from the theme anew."""
+        palette = self.palette()
+        palette.setColor(self.foregroundRole(), panel_marks.tone(self._theme(), self._tone))
+        self.setPalette(palette)

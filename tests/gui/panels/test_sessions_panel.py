@@ -1,0 +1,55 @@
+"""The sessions panel: each session's variables side by side, one of them shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from PySide6.QtWidgets import QPushButton
+
+from gui.dialogs.copy_values import CopyValuesDialog
+from gui.panels.sessions_panel import SessionsPanel
+from tests.gui.panels.conftest import Bench
+
+
+def test_make_go_between_copy_and_end(bench: Bench, show: Callable[..., Any]) -> None:
+    bench.open("tutorial")
+    panel = show(SessionsPanel(bench.space), 900, 240)
+    space, model = bench.space, panel.model
+
+    def press(name: str) -> None:
+        panel.findChild(QPushButton, f"sessions.{name}").click()
+
+    def add(number: int) -> None:
+        panel.findChild(QPushButton, "sessions.add").menu().actions()[number].trigger()
+
+    def row(name: str) -> list[str]:
+        return [model.cell(model.variables.index(name), c).text for c in (1, 2)]
+
+    assert not panel.delete.isEnabled()
+    bench.run("continue_")
+    add(0)
+    assert model.headers[1:] == ("main · run 1 · step 35", "session 2 · run 1 · step 0")
+    assert row("c") == ["[0.05985 -0.03976]", "[0.06 -0.04]"]
+    assert (space.stop.run, space.stop.step) == (0, 0)  # type: ignore[union-attr]
+    np.testing.assert_allclose(space.value("c").head, [0.06, -0.04])  # type: ignore[union-attr]
+    dialog = CopyValuesDialog(space, panel)
+    assert (dialog.source.currentText(), dialog.target.currentText()) == ("main", "session 2")
+    dialog.wanted.setText("k")
+    dialog.finish()
+    assert row("k") == ["[0.04986 0.13023]"] * 2
+    assert bench.messages[-1] == "copied from main to session 2: k"
+    muted = model.cell(model.variables.index("k"), 1), model.cell(model.variables.index("c"), 1)
+    assert [cell.tone for cell in muted] == ["muted", "text"]
+    panel.names.setCurrentIndex(0)
+    assert space.sessions.current == "main"
+    assert space.stop.step == 35  # type: ignore[union-attr]
+    add(1)
+    bench.run("continue_")
+    press("delete")
+    assert [s.name for s in space.sessions.found] == ["main", "session 2"]
+    dialog = CopyValuesDialog(space, panel)
+    dialog.wanted.setText("loss")
+    dialog.finish()
+    assert bench.messages[-1].startswith("'loss' is not a variable")

@@ -1,0 +1,182 @@
+"""The timeline: grouping, the cursor, going somewhere by bar, row and key."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QAbstractItemModelTester
+
+from core.protocol.messages import ProgramInfo, StepInfo
+from gui.panels.timeline.timeline_model import NUMBER, OPERATION, TEXT, VALUE, TimelineModel
+from gui.panels.timeline.timeline_panel import TimelinePanel
+from gui.panels.timeline.timeline_rows import GroupRows, StepRow, StepRows
+
+STEPS = st.lists(
+    st.builds(
+        StepInfo,
+        op=st.sampled_from("abc"),
+        type=st.just("Neg"),
+        phase=st.sampled_from(["forward", "backward", "update"]),
+        origin=st.sampled_from("abc"),
+        outputs=st.just(["a:0"]),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+def program_of(steps: list[StepInfo]) -> ProgramInfo:
+    return ProgramInfo(
+        steps=steps, gradients={}, edges=[], blocked=[], custom={}, slots={}, problems=[],
+        device="cpu", measured=True, source="",
+    )  # fmt: skip
+
+
+@given(STEPS, st.data())
+def test_groups_partition_the_plan(steps: list[StepInfo], data: st.DataObject) -> None:
+    rows = GroupRows(program_of(steps))
+    assert [r.start for r in rows] == [0, *(r.stop for r in rows[:-1])]
+    assert rows[-1].stop == len(steps)
+    for row, following in itertools.pairwise(rows):
+        assert (row.phase, row.node) != (following.phase, following.node)
+    step = data.draw(st.integers(0, len(steps)))
+    number = rows.at(step)
+    assert number == len(rows) if step == len(steps) else rows[number].holds(step)
+
+
+@given(STEPS, st.lists(st.integers(0, 12), max_size=4))
+def test_the_model_follows_the_cursor(
+    qapp: object, steps: list[StepInfo], stops: list[int]
+) -> None:
+    model = TimelineModel(lambda ref: None)
+    tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    for rows in (GroupRows(program_of(steps)), StepRows(steps)):
+        model.show(rows)
+        for step in stops:
+            model.move_to(step)
+            filled = [r for r in range(model.count()) if model.cell(r, NUMBER).fill]
+            assert filled == [r for r, row in enumerate(rows) if row.holds(step)]
+            faint = [r for r in range(model.count()) if model.cell(r, OPERATION).tone == "faint"]
+            assert faint == [r for r, row in enumerate(rows) if row.start > step]
+    del tester
+
+
+def test_rows_are_made_when_they_are_looked_at(qapp: object, monkeypatch: Any) -> None:
+    step = StepInfo(op="x", type="Neg", phase="forward", origin="x", outputs=[])
+    made: list[int] = []
+    make = StepRows.make
+    monkeypatch.setattr(StepRows, "make", lambda rows, n: made.append(n) or make(rows, n))
+    model = TimelineModel(lambda ref: None)
+    model.show(StepRows([step] * 1000))
+    model.move_to(500)
+    assert model.cell(500, NUMBER).fill
+    assert made == [500]
+
+
+def test_rows_tell_what_happened_and_what_is_next(bench: Any, show: Callable[..., Any]) -> None:
+    bench.open("tutorial")
+    panel = show(TimelinePanel(bench.space), 1000, 240)
+    bench.run(f"run_to@0:{bench.step_of('a') + 1}")
+    model: TimelineModel = panel.model
+    names = {row.node: i for i, row in enumerate(model.rows) if row.phase == "forward"}
+    assert model.cell(names["e"], VALUE).text == "[0.110 0.090]"
+    assert model.cell(names["a"], TEXT).text == "a = d ⊙ e"
+    assert model.current == names["loss"]
+    assert model.cell(names["loss"], TEXT).text.startswith("next: loss = ")
+    assert model.cell(names["loss"], VALUE).text == "–"
+
+
+def test_names_are_whole_where_there_is_room(bench: Any, show: Callable[..., Any]) -> None:
+    bench.open("name_scopes")
+    panel = show(TimelinePanel(bench.space), 1000, 240)
+    row = next(i for i, r in enumerate(panel.model.rows) if r.node == "test/dense/kernel")
+    cell = panel.table.visualRect(panel.model.index(row, OPERATION))
+    wanted = panel.table.itemDelegate().sizeHint(None, panel.model.index(row, OPERATION))
+    assert cell.width() >= wanted.width()
+
+
+def test_an_override_about_to_run_shows_its_gradient(bench: Any, show: Callable[..., Any]) -> None:
+    bench.open("override_add")
+    bench.space.trust()
+    panel = show(TimelinePanel(bench.space), 1000, 240)
+    while (bench.space.stop.node, bench.space.stop.phase) != ("e", "backward"):
+        bench.run("step")
+    model: TimelineModel = panel.model
+    assert model.cell(model.current, TEXT).text == "about to run CustomAdd(op, grad)"
+    assert model.cell(model.current, VALUE).text == "grad = [0.514 -0.951]"
+
+
+def test_a_click_on_the_bar_goes_there(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
+    bench.open("tutorial")
+    bench.run("run_to@2:3")
+    panel = show(TimelinePanel(bench.space), 1000, 240)
+    row: StepRow = panel.model.rows[4]
+    second = QPoint(round(panel.bars.x_of(row.start)), 8 + 24 + 7)
+    qtbot.mouseClick(panel.bars, Qt.MouseButton.LeftButton, pos=second)
+    assert (bench.space.stop.run, bench.space.stop.step) == (1, row.start)
+
+
+def test_dragging_asks_once_for_each_place(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    bench.open("tutorial")
+    panel = show(TimelinePanel(bench.space), 1000, 240)
+    asked: list[tuple[int, int]] = []
+    panel.bars.asked.connect(lambda run, step: asked.append((run, step)))
+    places = [QPoint(round(panel.bars.x_of(panel.model.rows[i].start)), 12) for i in (1, 1, 2, 3)]
+    qtbot.mousePress(panel.bars, Qt.MouseButton.LeftButton, pos=places[0])
+    for place in places[1:]:
+        qtbot.mouseMove(panel.bars, place)
+    qtbot.mouseRelease(panel.bars, Qt.MouseButton.LeftButton, pos=places[-1])
+    assert asked == [(0, panel.model.rows[i].start) for i in (1, 2, 3)]
+
+
+@given(st.integers(200, 2000), st.integers(0, 30))
+def test_places_on_the_bar_are_found_again(qapp: object, width: int, step: int) -> None:
+    from gui.look.theme import DARK
+    from gui.panels.timeline.run_bars import RunBars
+
+    steps = [StepInfo(op="x", type="Neg", phase="forward", origin="x", outputs=[])] * 30
+    bars = RunBars(lambda: DARK)
+    bars.resize(width, 60)
+    bars.show_rows(StepRows(steps), {})
+    bars.show_position(0, 0, [30])
+    assert bars.place_at(QPoint(round(bars.x_of(step)), 12)) == (0, step)
+
+
+def test_rows_and_keys_go_there_too(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
+    bench.open("tutorial")
+    panel = show(TimelinePanel(bench.space), 1000, 600)
+    place = panel.table.visualRect(panel.model.index(3, TEXT)).center()
+    qtbot.mouseClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert bench.space.selection == (panel.model.rows[3].node,)
+    assert bench.space.stop.step == 0
+    qtbot.mouseDClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert bench.space.stop.step == panel.model.rows[3].start
+    qtbot.keyClick(panel.bars, Qt.Key.Key_Right)
+    assert bench.space.stop.step == panel.model.rows[4].start
+    qtbot.keyClick(panel.bars, Qt.Key.Key_Left)
+    qtbot.keyClick(panel.bars, Qt.Key.Key_Home)
+    assert bench.space.stop.step == 0
+
+
+def test_every_operation_can_be_shown(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
+    bench.open("tutorial")
+    panel = show(TimelinePanel(bench.space), 1000, 240)
+    groups = panel.model.count()
+    qtbot.mouseClick(panel.every, Qt.MouseButton.LeftButton)
+    assert panel.model.count() == len(bench.space.program.steps) > groups
+
+
+def test_the_current_row_stays_in_view(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
+    bench.open("tutorial")
+    panel = show(TimelinePanel(bench.space), 1000, 180)
+    for _ in range(panel.model.count() - 1):
+        bench.run("step")
+        rect = panel.table.visualRect(panel.model.index(panel.model.current, 0))
+        assert panel.table.viewport().rect().contains(rect.center())

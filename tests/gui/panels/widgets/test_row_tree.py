@@ -1,0 +1,85 @@
+"""The tree of rows: Qt's own consistency tests, folds and selection across rebuilds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtTest import QAbstractItemModelTester
+from PySide6.QtWidgets import QTreeView
+
+from gui.look.theme import DARK
+from gui.panels.widgets.row_tree import Row, RowTreeModel, walk
+from gui.panels.widgets.row_view import RowTree
+
+
+def rows(depth: int) -> st.SearchStrategy[list[Row]]:
+    children = rows(depth - 1).map(tuple) if depth else st.just(())
+    row = st.builds(Row, key=st.text("ab", max_size=3), label=st.text("xy"), children=children)
+    return st.lists(row, max_size=3)
+
+
+def shape(model: RowTreeModel, parent: QModelIndex | None = None) -> list[Any]:
+    parent = parent or QModelIndex()
+    found = []
+    for number in range(model.rowCount(parent)):
+        index = model.index(number, 0, parent)
+        assert model.parent(index) == parent
+        found.append((index.data(), shape(model, index)))
+    return found
+
+
+def labels(tree: list[Row]) -> list[Any]:
+    return [(row.label, labels(list(row.children))) for row in tree]
+
+
+@given(tree=rows(3))
+def test_the_model_is_the_tree(qapp: object, tree: list[Row]) -> None:
+    model = RowTreeModel()
+    tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    model.set_rows(tree)
+    assert shape(model) == labels(tree)
+    assert [row for row, _ in model.groups()] == [row for row in walk(tree) if row.children]
+    del tester
+
+
+def scopes(names: str) -> list[Row]:
+    ops = tuple(Row(f"op:{n}", n, name=n) for n in names)
+    return [Row("group", "group", heading=True, children=ops)]
+
+
+def test_folds_and_selection_survive_a_rebuild(show: Callable[..., RowTree], qtbot: Any) -> None:
+    tree = show(RowTree(lambda: DARK))
+    tree.set_rows(scopes("abc"))
+    tree.select_names(["b"])
+    tree.set_rows(scopes("xabc"))
+    assert tree.selected_names() == ["b"]
+
+    group = tree.rows.index(0, 0)
+    place = tree.visualRect(group).center()
+    qtbot.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert not tree.isExpanded(group)
+    tree.set_rows(scopes("abc"))
+    assert not tree.isExpanded(tree.rows.index(0, 0))
+    tree.set_rows(scopes("a"), forced_open=True)
+    assert tree.isExpanded(tree.rows.index(0, 0))
+
+
+def test_choosing_is_announced_and_following_is_not(
+    show: Callable[..., RowTree], qtbot: Any
+) -> None:
+    tree = show(RowTree(lambda: DARK))
+    tree.set_rows(scopes("abc"))
+    heard: list[list[str]] = []
+    tree.chosen.connect(heard.append)
+    tree.select_names(["c"], reveal=True)
+    assert heard == []
+    second = tree.rows.index(1, 0, tree.rows.index(0, 0))
+    place = tree.visualRect(second).center()
+    qtbot.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    qtbot.keyClick(tree, Qt.Key.Key_Down)
+    assert heard == [["b"], ["c"]]
+    assert isinstance(tree, QTreeView)
