@@ -5,16 +5,17 @@ What a command cannot do it says through `workspace.message` and returns None.
 
 from __future__ import annotations
 
-from gui.commands.causes import (
+from gui.commands.ask_structure import select_passes, select_repeats
+from gui.commands.ask_why import ask_why, ask_why_value, why_selected, why_value_selected
+from gui.commands.copy_paste import copy_selection, cut_selection, paste
+from gui.commands.expectation_commands import expect_run, remove_expectation
+from gui.commands.go_to_cause import (
     go_to_first,
     go_to_first_broken,
     is_elsewhere,
     show_path,
 )
-from gui.commands.clipboard import copy_selection, cut_selection, paste
-from gui.commands.expecting import expect_run, remove_expectation
-from gui.commands.explaining import ask_why, ask_why_value, why_selected, why_value_selected
-from gui.commands.gradients import (
+from gui.commands.gradient_commands import (
     check_gradients,
     check_node,
     clear_override,
@@ -29,7 +30,7 @@ from gui.commands.gradients import (
     trust,
     use_native_gradient,
 )
-from gui.commands.nodes import (
+from gui.commands.node_commands import (
     add_block,
     add_control,
     add_node,
@@ -57,8 +58,8 @@ from gui.commands.nodes import (
     set_note,
     to_pyfunc,
 )
-from gui.commands.revealing import reveal, reveal_end, reveal_start, set_collapsed
-from gui.commands.running import (
+from gui.commands.reveal import reveal, reveal_end, reveal_start, set_collapsed
+from gui.commands.run_commands import (
     colour_by,
     compare,
     keep_recorded,
@@ -76,7 +77,7 @@ from gui.commands.running import (
     toggle_breakpoint,
     use_device,
 )
-from gui.commands.sessions import (
+from gui.commands.session_commands import (
     copy_from_window,
     copy_variables,
     delete_session,
@@ -84,7 +85,6 @@ from gui.commands.sessions import (
     new_session,
     switch_session,
 )
-from gui.commands.structure import select_passes, select_repeats
 
 __all__ = [
     "add_block",

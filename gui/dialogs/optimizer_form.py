@@ -11,8 +11,8 @@ from core.document.document import Optimizer
 from core.errors import GradstepError
 from core.graph.model import TensorRef
 from core.train.optimizers import OPTIMIZERS, complete, is_flag
-from gui.dialogs.dialog import words
-from gui.dialogs.request import names_in
+from gui.dialogs.dialog_base import words
+from gui.dialogs.request_dialog import names_in
 from gui.look.plain_text import plain
 from gui.look.theme import mono
 

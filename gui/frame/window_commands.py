@@ -66,7 +66,7 @@ class Views:
 
     def ask_block(self, block: Block, at: tuple[float, float], source: TensorRef | None) -> QDialog:
         """Ask for the settings of a block, and add it."""
-        from gui.dialogs.block import BlockDialog
+        from gui.dialogs.block_dialog import BlockDialog
 
         return _opened(BlockDialog(self._workspace, block, at, source, self._window))
 
@@ -87,7 +87,7 @@ class Views:
         node_finder(self._workspace, self._window).show_over(self._window)
 
     def _value(self, op: Operation) -> QDialog:
-        from gui.dialogs.value import ValueDialog
+        from gui.dialogs.value_dialog import ValueDialog
 
         return _opened(ValueDialog(self._workspace, op, self._window))
 
@@ -100,67 +100,67 @@ class Views:
             field.selectAll()
 
     def _override(self, op: Operation) -> QDialog:
-        from gui.dialogs.override import OverrideDialog
+        from gui.dialogs.override_dialog import OverrideDialog
 
         return _opened(OverrideDialog(self._workspace, op, self._window))
 
     def _gradient(self, op: Operation) -> QDialog:
-        from gui.dialogs.override import write_gradient
+        from gui.dialogs.override_dialog import write_gradient
 
         return write_gradient(self._workspace, op, OverrideKind.OP, op.name, self._window)
 
     def _pyfunc(self, op: Operation) -> QDialog:
-        from gui.dialogs.pyfunc import PyFuncDialog
+        from gui.dialogs.py_func_dialog import PyFuncDialog
 
         return _opened(PyFuncDialog(self._workspace, op, self._window))
 
     def _code(self, name: str) -> None:
-        from gui.dialogs.functions import edit_code
+        from gui.dialogs.functions_dialog import edit_code
 
         edit_code(self._workspace, name, self._window)
 
     def _request(self) -> QDialog:
-        from gui.dialogs.request import RequestDialog
+        from gui.dialogs.request_dialog import RequestDialog
 
         return _opened(RequestDialog(self._workspace, self._window))
 
     def _optimizers(self) -> QDialog:
-        from gui.dialogs.optimizers import OptimizersDialog
+        from gui.dialogs.optimizers_dialog import OptimizersDialog
 
         return _opened(OptimizersDialog(self._workspace, self._window))
 
     def _note(self) -> QDialog:
-        from gui.dialogs.note import NoteDialog
+        from gui.dialogs.note_dialog import NoteDialog
 
         return _opened(NoteDialog(self._workspace, self._window))
 
     def _copy_values(self) -> QDialog:
-        from gui.dialogs.copy_values import CopyValuesDialog
+        from gui.dialogs.copy_values_dialog import CopyValuesDialog
 
         return _opened(CopyValuesDialog(self._workspace, self._window))
 
     def _trust(self) -> QDialog:
-        from gui.dialogs.trust import TrustDialog
+        from gui.dialogs.trust_dialog import TrustDialog
 
         return _opened(TrustDialog(self._workspace, self._window))
 
     def _trusted(self) -> QDialog:
-        from gui.dialogs.trusted_code import TrustedCodeDialog
+        from gui.dialogs.trusted_code_dialog import TrustedCodeDialog
 
         return _opened(TrustedCodeDialog(self._workspace, self._window))
 
     def _shortcuts(self) -> QDialog:
-        from gui.dialogs.shortcuts import ShortcutsDialog
+        from gui.dialogs.shortcuts_dialog import ShortcutsDialog
 
         return _opened(ShortcutsDialog(self._workspace, self._window))
 
     def _doctor(self) -> QDialog:
-        from gui.dialogs.doctor import DoctorDialog
+        from gui.dialogs.doctor_dialog import DoctorDialog
 
         return _opened(DoctorDialog(self._workspace, self._window))
 
     def _about(self) -> QDialog:
-        from gui.dialogs.about import AboutDialog, version
+        from gui.dialogs.about_dialog import AboutDialog, version
 
         return _opened(AboutDialog(self._workspace, version(), self._window))
 

@@ -14,9 +14,9 @@ from core.errors import GradstepError
 from core.io.disk.file_stamp import FileChangedError, OnDisk, look
 from core.io.disk.memory_budget import DEFAULT, OverBudgetError, enough_for
 from core.program.trust.example_index import EXAMPLES
-from gui.dialogs import conflict, unsaved
+from gui.dialogs import conflict_dialog, unsaved_dialog
 from gui.dialogs.file_choice import ask_open, ask_save, remember_folder
-from gui.dialogs.large_file import LargeFileDialog
+from gui.dialogs.large_file_dialog import LargeFileDialog
 from gui.model.autosave import Autosave, Recovered
 from gui.model.background_work import Background
 from gui.model.file_loader import first_seen
@@ -155,10 +155,10 @@ class Files(QObject):
         workspace = self._workspace
         if not workspace.is_changed:
             return True
-        answer = unsaved.ask(self._window, workspace.name)
-        if answer is unsaved.Answer.SAVE:
+        answer = unsaved_dialog.ask(self._window, workspace.name)
+        if answer is unsaved_dialog.Answer.SAVE:
             return self.save()
-        return answer is unsaved.Answer.DISCARD
+        return answer is unsaved_dialog.Answer.DISCARD
 
     def _within_memory(self, name: str, read: Reading, limit: int = DEFAULT) -> None:
         """Read a file, and ask before it takes more memory than files do."""
@@ -179,7 +179,7 @@ class Files(QObject):
     def compare(self) -> None:
         """Show what the file holds otherwise than the window."""
         from core.io.native.diff_sentences import changes
-        from gui.dialogs.differences import DifferencesDialog
+        from gui.dialogs.differences_dialog import DifferencesDialog
 
         workspace = self._workspace
 
@@ -238,10 +238,10 @@ class Files(QObject):
 
     def _settle(self, path: Path, found: OnDisk) -> bool:
         """Somebody else changed the file: what the user wants. Whether the document is saved."""
-        answers = conflict.Answer
+        answers = conflict_dialog.Answer
         answer = answers.COMPARE
         while answer is answers.COMPARE:
-            answer = conflict.ask(self._window, path.name, found.is_there)
+            answer = conflict_dialog.ask(self._window, path.name, found.is_there)
             if answer is answers.COMPARE:
                 self.compare()
         if answer is answers.OVERWRITE:

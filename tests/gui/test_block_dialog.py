@@ -16,8 +16,8 @@ from core.ops.build.variable import is_trainable
 from gui import commands
 from gui.automation.driver import Driver
 from gui.canvas.interact.node_search import operations
-from gui.dialogs.block import BlockDialog
-from gui.dialogs.request import RequestDialog
+from gui.dialogs.block_dialog import BlockDialog
+from gui.dialogs.request_dialog import RequestDialog
 from gui.model.workspace import Workspace
 
 

@@ -29,7 +29,7 @@ from core.io.edit_journal import Journal, Note
 from core.io.native import gradstep_file
 from gui import commands
 from gui.automation.driver import Driver
-from gui.dialogs import unsaved
+from gui.dialogs import unsaved_dialog
 from gui.frame import action_record
 from gui.model.autosave import Autosave, Recovered
 from gui.model.document_files import Files
@@ -73,16 +73,16 @@ class Changing(RuleBasedStateMachine):
         self.space, self.window = Workspace(), QWidget()
         self.files = Files(self.space, self.window)
         self.autosave = Autosave(self.space, self.window)
-        self.answer = unsaved.Answer.DISCARD
+        self.answer = unsaved_dialog.Answer.DISCARD
         self.asked = False
         self.chosen = self.paths[0]
         self.patch = pytest.MonkeyPatch()
-        self.patch.setattr(unsaved, "ask", self._ask)
+        self.patch.setattr(unsaved_dialog, "ask", self._ask)
         self.patch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(self.chosen), ""))
         self.held: bytes | None = work_in(Document())
         self.new()
 
-    def _ask(self, window: QWidget, name: str) -> unsaved.Answer:
+    def _ask(self, window: QWidget, name: str) -> unsaved_dialog.Answer:
         self.asked = True
         return self.answer
 
@@ -127,17 +127,17 @@ class Changing(RuleBasedStateMachine):
         self.held = None
 
     @precondition(lambda self: self.space.is_open)
-    @rule(answer=st.sampled_from(unsaved.Answer))
-    def leave(self, answer: unsaved.Answer) -> None:
+    @rule(answer=st.sampled_from(unsaved_dialog.Answer))
+    def leave(self, answer: unsaved_dialog.Answer) -> None:
         """The question comes if there is something to lose, and only then."""
         self.answer, self.asked, self.chosen = answer, False, self.paths[0]
         changed = self.space.is_changed
         left = self.files.may_leave()
         assert self.asked == changed
-        assert left == (not changed or answer is not unsaved.Answer.CANCEL)
-        if changed and answer is unsaved.Answer.SAVE:
+        assert left == (not changed or answer is not unsaved_dialog.Answer.CANCEL)
+        if changed and answer is unsaved_dialog.Answer.SAVE:
             self.held = work_in(gradstep_file.load(self.space.path))
-        self.answer = unsaved.Answer.DISCARD
+        self.answer = unsaved_dialog.Answer.DISCARD
 
     # -- edits --------------------------------------------------------------------------------
 
@@ -235,7 +235,7 @@ def left(tmp_path: Path) -> Recovered:
 def test_after_a_recovery_other_documents_are_as_saved(
     driver: Driver, left: Recovered, examples: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(unsaved, "ask", lambda *_: unsaved.Answer.DISCARD)
+    monkeypatch.setattr(unsaved_dialog, "ask", lambda *_: unsaved_dialog.Answer.DISCARD)
     driver.window.banners.offer(left, lambda: driver.window.recover(left), left.discard)
     driver.click("banner.recovery.open")
     driver.wait(lambda: driver.workspace.is_open, "the recovered document")

@@ -17,11 +17,11 @@ from core.document.document import CodeKind
 from core.graph.dtypes import DType, Shape, TensorType
 from core.graph.model import TensorRef
 from gui.automation.driver import Driver
-from gui.dialogs.code import CodeDialog, syntax_problem
-from gui.dialogs.override import NEW, OverrideDialog, template
-from gui.dialogs.pyfunc import PyFuncDialog
-from gui.dialogs.request import RequestDialog
-from gui.dialogs.value import ValueDialog, _shown, parse_value
+from gui.dialogs.code_dialog import CodeDialog, syntax_problem
+from gui.dialogs.override_dialog import NEW, OverrideDialog, template
+from gui.dialogs.py_func_dialog import PyFuncDialog
+from gui.dialogs.request_dialog import RequestDialog
+from gui.dialogs.value_dialog import ValueDialog, _shown, parse_value
 
 FLOATS = TensorType(DType.FLOAT32, Shape.of(2))
 

@@ -17,8 +17,8 @@ from core.errors import GradstepError
 from core.host.engine_client import local_engine
 from core.host.machine_report import Finding
 from gui.automation.driver import Driver
-from gui.dialogs import doctor
-from gui.dialogs.doctor import DoctorDialog
+from gui.dialogs import doctor_dialog
+from gui.dialogs.doctor_dialog import DoctorDialog
 from gui.look import theme
 from gui.model.workspace import Workspace
 
@@ -36,7 +36,7 @@ def dialog(
     qtbot: Any, qapp: Any, silent: None, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[DoctorDialog]:
     theme.apply(qapp, theme.DARK)
-    monkeypatch.setattr(doctor, "examine", lambda engine: FOUND)
+    monkeypatch.setattr(doctor_dialog, "examine", lambda engine: FOUND)
     space = Workspace()
     made = DoctorDialog(space)
     qtbot.addWidget(made)
@@ -59,8 +59,8 @@ def press(dialog: DoctorDialog, name: str) -> QPushButton:
 
 def test_what_is_lacking_comes_first_and_the_same_of_two_once(dialog: DoctorDialog) -> None:
     said = texts(dialog)
-    assert said.index(doctor.LACKS) < said.index("SciPy") < said.index(doctor.HAS)
-    assert said.index(doctor.HAS) < said.index("Python")
+    assert said.index(doctor_dialog.LACKS) < said.index("SciPy") < said.index(doctor_dialog.HAS)
+    assert said.index(doctor_dialog.HAS) < said.index("Python")
     assert "gpu, gpu:native" in said
     assert said.count("CuPy is not installed.") == 1
     assert "install Python 3.11 or later" not in said
@@ -92,14 +92,14 @@ def test_it_says_that_it_looks_and_can_look_again(
         assert go.wait(30)
         return FOUND[:1]
 
-    monkeypatch.setattr(doctor, "examine", later)
+    monkeypatch.setattr(doctor_dialog, "examine", later)
     again = press(dialog, "again")
-    assert doctor.LOOKING in texts(dialog)
+    assert doctor_dialog.LOOKING in texts(dialog)
     assert not again.isEnabled()
     go.set()
     qtbot.waitUntil(lambda: dialog.findings == FOUND[:1])
-    qtbot.waitUntil(lambda: doctor.LACKS not in texts(dialog))
-    assert doctor.LOOKING not in texts(dialog)
+    qtbot.waitUntil(lambda: doctor_dialog.LACKS not in texts(dialog))
+    assert doctor_dialog.LOOKING not in texts(dialog)
     assert again.isEnabled()
 
 
@@ -109,7 +109,7 @@ def test_a_machine_that_cannot_be_asked_is_said(
     def fails(engine: Sequence[str]) -> list[Finding]:
         raise GradstepError("no such host", hint="check its name")
 
-    monkeypatch.setattr(doctor, "examine", fails)
+    monkeypatch.setattr(doctor_dialog, "examine", fails)
     again = press(dialog, "again")
     qtbot.waitUntil(lambda: "no such host: check its name" in texts(dialog))
     assert again.isEnabled()

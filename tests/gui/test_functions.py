@@ -13,7 +13,7 @@ from core.document.document import CodeKind
 from core.graph.edits import set_attr
 from gui import commands
 from gui.automation.driver import Driver
-from gui.dialogs.code import CodeDialog
+from gui.dialogs.code_dialog import CodeDialog
 from gui.dialogs.finder import Finder
 from gui.panels.inspector.gradient_menu import fill_gradient_menu
 from gui.panels.widgets.small_labels import Link

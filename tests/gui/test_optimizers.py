@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 from core.document.document import Optimizer
 from core.graph.model import TensorRef
 from gui.automation.driver import Driver
-from gui.dialogs.optimizers import OptimizersDialog
+from gui.dialogs.optimizers_dialog import OptimizersDialog
 
 
 def typed(dialog: OptimizersDialog, name: str, text: str) -> None:

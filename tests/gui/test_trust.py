@@ -16,7 +16,7 @@ from core.io.native import gradstep_file
 from core.program import sandbox
 from core.program.trust.code_permission import Permission
 from gui.automation.driver import Driver
-from gui.dialogs.trust import TrustDialog
+from gui.dialogs.trust_dialog import TrustDialog
 
 needs_sandbox = pytest.mark.skipif(bool(sandbox.why_not()), reason=sandbox.why_not())
 

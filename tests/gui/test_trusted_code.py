@@ -13,7 +13,7 @@ from core.io.native import gradstep_file
 from core.program.trust import code_trust
 from core.program.trust.code_permission import Permission
 from gui import commands
-from gui.dialogs.trusted_code import NONE, TrustedCodeDialog
+from gui.dialogs.trusted_code_dialog import NONE, TrustedCodeDialog
 from gui.model.workspace import Workspace
 
 

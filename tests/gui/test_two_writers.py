@@ -16,9 +16,9 @@ from core.io.disk.file_stamp import look
 from core.io.native import gradstep_file
 from gui import commands
 from gui.automation.driver import Driver
-from gui.dialogs import conflict, unsaved
-from gui.dialogs.conflict import Answer
-from gui.dialogs.differences import DifferencesDialog
+from gui.dialogs import conflict_dialog, unsaved_dialog
+from gui.dialogs.conflict_dialog import Answer
+from gui.dialogs.differences_dialog import DifferencesDialog
 from gui.model.document_files import Files
 from gui.model.file_watch import FileWatch
 from gui.model.workspace import Workspace
@@ -61,7 +61,7 @@ def path(tmp_path: Path) -> Path:
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[Answer]:
     """What the user answers; asking takes the first one away."""
     answers: list[Answer] = []
-    monkeypatch.setattr(conflict, "ask", lambda *_: answers.pop(0))
+    monkeypatch.setattr(conflict_dialog, "ask", lambda *_: answers.pop(0))
     return answers
 
 
@@ -135,7 +135,7 @@ def test_a_change_right_before_the_replacing_is_noticed(
 
     def change(*args: object) -> None:
         monkeypatch.undo()
-        monkeypatch.setattr(conflict, "ask", lambda *_: asked.pop(0))
+        monkeypatch.setattr(conflict_dialog, "ask", lambda *_: asked.pop(0))
         chmod(*args)  # type: ignore[arg-type]
         gradstep_file.save(path, THEIRS)
 
@@ -262,4 +262,4 @@ def test_the_window_says_it_and_shows_what_is_different(
     driver.click("banner.file.reload")
     driver.wait(lambda: not banner.isVisible(), "the banner to go")
     assert driver.workspace.document.title == "theirs"
-    monkeypatch.setattr(unsaved, "ask", lambda *_: unsaved.Answer.DISCARD)
+    monkeypatch.setattr(unsaved_dialog, "ask", lambda *_: unsaved_dialog.Answer.DISCARD)

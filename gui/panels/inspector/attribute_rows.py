@@ -15,7 +15,7 @@ from core.graph.opaque_attributes import Unread
 from core.ops.declare.table import OpDef, find
 from core.ops.typing.inference import is_unknown
 from gui import commands
-from gui.dialogs.value import current_value, declared_type
+from gui.dialogs.value_dialog import current_value, declared_type
 from gui.look.theme import mono
 from gui.model.workspace import Workspace
 from gui.panels.inspector.attribute_editors import attr_editor, text_editor

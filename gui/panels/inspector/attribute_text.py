@@ -80,7 +80,7 @@ def array_text(array: np.ndarray[Any, Any]) -> str:
 
 def read_array(text: str, kind: TensorType) -> np.ndarray[Any, Any]:
     """Nested lists of numbers, `nan` and `inf` included, as an array. Raises GradstepError."""
-    from gui.dialogs.value import parse_value
+    from gui.dialogs.value_dialog import parse_value
 
     array, wrong = parse_value(text, kind)
     if array is None:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QLineEdit
 
 from core.errors import GradstepError
 from gui import commands
-from gui.dialogs.dialog import words
+from gui.dialogs.dialog_base import words
 from gui.look.theme import mono
 from gui.model.workspace import Workspace
 

@@ -69,7 +69,7 @@ def test_a_node_is_found_and_selected(tutorial: Driver) -> None:
 
 
 def test_the_page_of_shortcuts_has_every_key(tutorial: Driver) -> None:
-    from gui.dialogs.shortcuts import ShortcutsDialog
+    from gui.dialogs.shortcuts_dialog import ShortcutsDialog
     from gui.frame.action_record import shown_key
     from gui.frame.action_table import ACTIONS
 

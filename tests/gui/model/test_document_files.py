@@ -13,15 +13,15 @@ from PySide6.QtWidgets import QFileDialog
 from core.io.native import gradstep_file
 from gui import commands
 from gui.automation.driver import Driver
-from gui.dialogs import unsaved
+from gui.dialogs import unsaved_dialog
 from gui.model.settings import settings
 
 
 @pytest.fixture
-def answers(monkeypatch: pytest.MonkeyPatch) -> list[unsaved.Answer]:
+def answers(monkeypatch: pytest.MonkeyPatch) -> list[unsaved_dialog.Answer]:
     """What the user says when asked about unsaved edits; asking takes the first one away."""
-    given: list[unsaved.Answer] = []
-    monkeypatch.setattr(unsaved, "ask", lambda window, name: given.pop(0))
+    given: list[unsaved_dialog.Answer] = []
+    monkeypatch.setattr(unsaved_dialog, "ask", lambda window, name: given.pop(0))
     return given
 
 
@@ -39,7 +39,7 @@ def add_tanh(driver: Driver) -> None:
 
 
 def test_save_close_and_reopen_gives_the_same(
-    tutorial: Driver, chosen: Path, answers: list[unsaved.Answer]
+    tutorial: Driver, chosen: Path, answers: list[unsaved_dialog.Answer]
 ) -> None:
     add_tanh(tutorial)
     commands.toggle_breakpoint(tutorial.workspace, "e")
@@ -73,25 +73,29 @@ def test_an_example_is_not_overwritten(tutorial: Driver) -> None:
 
 @pytest.mark.parametrize(
     ("answer", "closed"),
-    [(unsaved.Answer.CANCEL, False), (unsaved.Answer.DISCARD, True), (unsaved.Answer.SAVE, True)],
+    [
+        (unsaved_dialog.Answer.CANCEL, False),
+        (unsaved_dialog.Answer.DISCARD, True),
+        (unsaved_dialog.Answer.SAVE, True),
+    ],
 )
 def test_leaving_unsaved_edits_asks(
     tutorial: Driver,
     chosen: Path,
-    answers: list[unsaved.Answer],
-    answer: unsaved.Answer,
+    answers: list[unsaved_dialog.Answer],
+    answer: unsaved_dialog.Answer,
     closed: bool,
 ) -> None:
     add_tanh(tutorial)
     answers.append(answer)
     assert tutorial.window.files.close() == closed
     assert tutorial.workspace.is_open != closed
-    assert chosen.exists() == (answer is unsaved.Answer.SAVE)
+    assert chosen.exists() == (answer is unsaved_dialog.Answer.SAVE)
 
 
-def test_closing_the_window_asks(tutorial: Driver, answers: list[unsaved.Answer]) -> None:
+def test_closing_the_window_asks(tutorial: Driver, answers: list[unsaved_dialog.Answer]) -> None:
     add_tanh(tutorial)
-    answers.append(unsaved.Answer.CANCEL)
+    answers.append(unsaved_dialog.Answer.CANCEL)
     assert not tutorial.window.close()
     assert tutorial.window.isVisible()
 

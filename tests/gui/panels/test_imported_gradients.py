@@ -11,7 +11,7 @@ from core.graph.model import Edge, TensorRef
 from gui import commands
 from gui.canvas.scene.overlay_state import Facts
 from gui.canvas.scene.visible_graph import VisibleGraph
-from gui.dialogs.request import RequestDialog
+from gui.dialogs.request_dialog import RequestDialog
 from gui.frame.first_view import folded
 from gui.panels.gradients.gradient_values import NAME, NORM, VALUE
 from gui.panels.gradients.gradients_panel import GradientsPanel

@@ -9,7 +9,7 @@ import pytest
 
 from core.document import document_edits
 from gui import commands
-from gui.dialogs.note import NoteDialog
+from gui.dialogs.note_dialog import NoteDialog
 from gui.look import theme
 from gui.panels.note_panel import NotePanel
 from tests.examples.expect import fails, gradient, value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from core.protocol.messages import Explanation, Stopped
-from gui.commands.revealing import reveal
+from gui.commands.reveal import reveal
 from gui.model.workspace import Workspace
 
 

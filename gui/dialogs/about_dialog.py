@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QDialogButtonBox, QWidget
 
-from gui.dialogs.dialog import Dialog
+from gui.dialogs.dialog_base import Dialog
 from gui.look import icons
 from gui.look.plain_text import Label
 from gui.look.theme import sans

@@ -11,7 +11,7 @@ from core.document.document import Document, Optimizer
 from core.document.requests import loss_of, trained
 from core.errors import GradstepError
 from gui import commands
-from gui.dialogs.dialog import Dialog
+from gui.dialogs.dialog_base import Dialog
 from gui.dialogs.optimizer_form import OptimizerForm
 from gui.look.theme import GRID
 from gui.model.workspace import Workspace

@@ -9,7 +9,7 @@ from core.engine.run.variable_copies import copied
 from core.errors import GradstepError
 from core.protocol.framing import Buffer
 from core.protocol.messages import Failed, ManageSessions, Message, Read, Values
-from gui.commands.saying import says_why
+from gui.commands.refusals import says_why
 from gui.model.value_cache import TensorValue
 from gui.model.workspace import Workspace
 

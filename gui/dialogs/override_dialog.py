@@ -8,8 +8,8 @@ from core.autodiff.reverse.gradient_request import Override, OverrideKind
 from core.document.document import CodeItem, CodeKind
 from core.graph.model import Graph, Operation
 from gui import commands
-from gui.dialogs.code import CodeDialog
-from gui.dialogs.dialog import Dialog
+from gui.dialogs.code_dialog import CodeDialog
+from gui.dialogs.dialog_base import Dialog
 from gui.model.workspace import Workspace
 
 NEW = "New function…"

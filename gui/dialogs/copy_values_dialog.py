@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtWidgets import QComboBox, QFormLayout, QLineEdit, QWidget
 
 from gui import commands
-from gui.dialogs.dialog import Dialog
-from gui.dialogs.request import names_in
+from gui.dialogs.dialog_base import Dialog
+from gui.dialogs.request_dialog import names_in
 from gui.frame import open_windows
 from gui.look.theme import mono
 from gui.model.workspace import Workspace

@@ -15,7 +15,7 @@ from core.protocol.messages import (
     Message,
     Repeats,
 )
-from gui.commands.revealing import reveal
+from gui.commands.reveal import reveal
 from gui.model.workspace import Workspace
 
 _NAMED = 4  # operations, wires or scopes that are named one by one

@@ -8,8 +8,8 @@ from PySide6.QtGui import QGuiApplication
 from core.document import clipboard
 from core.io.disk.memory_budget import Budget
 from core.io.native import gradstep_file
-from gui.commands.nodes import remove_nodes
-from gui.commands.saying import says_why
+from gui.commands.node_commands import remove_nodes
+from gui.commands.refusals import says_why
 from gui.model.workspace import Workspace
 
 MIME = "application/x-gradstep"

@@ -12,7 +12,7 @@ from core.graph.dtypes import DType, Shape, TensorType
 from core.graph.model import Constant, Operation
 from gui import commands
 from gui.dialogs.code_view import CodeView
-from gui.dialogs.dialog import Dialog
+from gui.dialogs.dialog_base import Dialog
 from gui.look.plain_text import Label
 from gui.look.theme import mono
 from gui.model.workspace import Workspace

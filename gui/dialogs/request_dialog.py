@@ -11,7 +11,7 @@ from core.errors import GradstepError
 from core.graph.model import Operation
 from core.ops.build.variable import is_trainable
 from gui import commands
-from gui.dialogs.dialog import Dialog
+from gui.dialogs.dialog_base import Dialog
 from gui.look.plain_text import plain
 from gui.model.workspace import Workspace
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from core.graph.model import TensorRef
 from core.protocol.messages import Explanation
-from gui.commands.causes import show_path
+from gui.commands.go_to_cause import show_path
 from gui.model.explanations import differentiated
 from gui.model.workspace import Workspace
 

@@ -14,7 +14,7 @@ from core.layers.block_table import find_block
 from core.layers.network_reuse import ends
 from core.ops.declare.table import find
 from core.ops.typing.flatten_loops import closed
-from gui.commands.saying import says_why
+from gui.commands.refusals import says_why
 from gui.model.workspace import Workspace
 
 Point = tuple[float, float]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QFormLayout, QLineEdit, QPlainTextEdit, QWidget
 
 from gui import commands
-from gui.dialogs.dialog import Dialog
+from gui.dialogs.dialog_base import Dialog
 from gui.look.theme import GRID
 from gui.model.workspace import Workspace
 

@@ -9,7 +9,7 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QDialogButtonBox, QTreeWidget, QTreeWidgetItem, QWidget
 
 from core.io.native.diff_sentences import Change, Kind
-from gui.dialogs.dialog import Dialog
+from gui.dialogs.dialog_base import Dialog
 from gui.look.theme import mono, sans
 from gui.model.workspace import Workspace
 

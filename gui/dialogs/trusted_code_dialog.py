@@ -13,7 +13,7 @@ from core.program.trust import code_trust
 from core.program.trust.code_permission import Permission
 from core.program.trust.trust_store import Decision
 from gui import commands
-from gui.dialogs.dialog import Dialog, words
+from gui.dialogs.dialog_base import Dialog, words
 from gui.model.workspace import Workspace
 from gui.panels.widgets.flat_table import FlatTable
 from gui.panels.widgets.table_cells import Cell, CellModel

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from core.document.document import CodeItem, CodeKind
 from core.document.requested_functions import Asked, missing_code
 from gui import commands
-from gui.dialogs.code import NO_CHOICE, CodeDialog
+from gui.dialogs.code_dialog import NO_CHOICE, CodeDialog
 from gui.dialogs.finder import Entry, Finder
 from gui.frame.action_record import selected_operation
 from gui.model.workspace import Workspace

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
 
 from core.document.document import CodeItem, CodeKind
 from gui.dialogs.code_view import CodeView
-from gui.dialogs.dialog import Dialog
+from gui.dialogs.dialog_base import Dialog
 from gui.model.workspace import Workspace
 
 EXPLAINED = {

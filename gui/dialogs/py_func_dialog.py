@@ -10,8 +10,8 @@ from core.errors import GradstepError
 from core.graph.loop import surrounding
 from core.graph.model import Operation, TensorRef
 from gui import commands
-from gui.dialogs.dialog import Dialog
-from gui.dialogs.override import upstream_candidates
+from gui.dialogs.dialog_base import Dialog
+from gui.dialogs.override_dialog import upstream_candidates
 from gui.model.workspace import Workspace
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from core.debug.breaks.breakpoints import Breakpoint
 from core.debug.concurrency.thread_state import Thread
 from core.document import document_edits
-from gui.commands.saying import says_why
+from gui.commands.refusals import says_why
 from gui.look import theme
 from gui.model.selection import selected_unit
 from gui.model.settings import settings

@@ -15,7 +15,7 @@ from core.graph.scopes import children
 from core.layers.block_expansion import Expansion, expand
 from core.layers.block_table import Block
 from gui import commands
-from gui.dialogs.dialog import Dialog, words
+from gui.dialogs.dialog_base import Dialog, words
 from gui.dialogs.setting_fields import SettingField, field_of, title_of
 from gui.look.plain_text import plain
 from gui.model.workspace import Workspace

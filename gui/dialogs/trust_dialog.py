@@ -11,7 +11,7 @@ from core.program import sandbox
 from core.program.trust.code_permission import Permission
 from gui import commands
 from gui.dialogs.code_view import CodeView
-from gui.dialogs.dialog import Dialog
+from gui.dialogs.dialog_base import Dialog
 from gui.look.plain_text import Label
 from gui.look.theme import sans
 from gui.model.workspace import Workspace

@@ -10,7 +10,7 @@ from core.document.document import CodeItem, Document, Optimizer
 from core.graph.model import Edge
 from core.program.trust.code_permission import Permission
 from core.program.trust.code_trust import revoke
-from gui.commands.saying import says_why
+from gui.commands.refusals import says_why
 from gui.model.workspace import Workspace
 
 

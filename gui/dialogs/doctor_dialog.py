@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
 
 from core.errors import GradstepError
 from core.host.machine_report import Finding, as_text, examine
-from gui.dialogs.about import version
-from gui.dialogs.dialog import Dialog, words
+from gui.dialogs.about_dialog import version
+from gui.dialogs.dialog_base import Dialog, words
 from gui.look.plain_text import Label
 from gui.look.theme import GRID, mono, sans
 from gui.model.background_work import Background
