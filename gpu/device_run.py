@@ -10,17 +10,17 @@ import numpy as np
 
 from core.autodiff.check.promote_float64 import widen_array, widen_operation
 from core.engine.backend import Backend
-from core.engine.loops.standalone_loop import run_alone, widened
+from core.engine.loops.standalone_loop import promote_iteration, run_alone
 from core.engine.memory.device_transfer import get, kept, put, shown
 from core.engine.plan.compile_plan import Plan, Step
 from core.engine.plan.liveness_conditions import holds
 from core.engine.plan.steps import Guard
 from core.engine.run.guarded_calls import renewed
-from core.engine.run.op_evaluation import Functions, located, run_op
+from core.engine.run.op_evaluation import Functions, locate_error, run_op
 from core.engine.run.variable_store import uninitialised, wants_values
 from core.errors import GradstepError
 from core.graph.model import Operation
-from core.ops.state.opaque_state import State
+from core.ops.state.opaque_state import OpaqueState
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class Track:
             try:
                 self.device[index] = put(self.backend, self.host[index])
             except Exception as error:
-                raise located(error, self._owner(index), self.backend) from error
+                raise locate_error(error, self._owner(index), self.backend) from error
 
     def inputs(self, step: Step) -> tuple[np.ndarray | None, ...]:
         return tuple(self.host.get(index) for index in step.reads)
@@ -95,7 +95,7 @@ class Track:
         pairs = zip(results, outcome.outputs, strict=True) if outcome.ok else ()
         for index, (result, array) in zip(step.writes, pairs, strict=False):
             self.device[index] = result
-            self.host[index] = result if isinstance(result, State) else array
+            self.host[index] = result if isinstance(result, OpaqueState) else array
         return outcome
 
     def try_on(self, step: Step, inputs: Sequence[np.ndarray | None]) -> Outcome:
@@ -109,7 +109,7 @@ class Track:
         try:
             arrays = [None if x is None else put(self.backend, x) for x in inputs]
         except Exception as error:
-            return Outcome(error=located(error, step.op, self.backend, inputs))
+            return Outcome(error=locate_error(error, step.op, self.backend, inputs))
         return self._compute(step, arrays)[1]
 
     def forget(self, step: Step) -> None:
@@ -161,11 +161,11 @@ class Track:
             if step.iteration is None:
                 results = run_op(self.backend, op, inputs, self.functions)
             else:
-                of = widened(self.plan, step, inputs) if self.wide else step.iteration
+                of = promote_iteration(self.plan, step, inputs) if self.wide else step.iteration
                 results = run_alone(self.backend, of, inputs, self.functions)
             return results, Outcome(tuple(get(self.backend, x) for x in results))
         except Exception as error:  # a device's error may surface as late as in `get`
-            return (), Outcome(error=located(error, op, self.backend, inputs))
+            return (), Outcome(error=locate_error(error, op, self.backend, inputs))
 
     def _standing(self, step: Step) -> Outcome:
         """A variable's declaration, or an alias of one: the value at this place in the order."""

@@ -19,9 +19,9 @@ from core.engine.backend import Backend
 from core.engine.memory.device_transfer import kept, shown
 from core.engine.numpy_backend import NumpyBackend
 from core.engine.plan.compile_plan import Plan, Step, compile_plan
-from core.engine.run.feed_values import fed_types, feed_arrays
+from core.engine.run.feed_values import feed_arrays, infer_fed_types
 from core.graph.model import Operation, TensorRef
-from core.ops.state.opaque_state import State
+from core.ops.state.opaque_state import OpaqueState
 from gpu.device_run import Outcome, Track
 
 
@@ -43,7 +43,7 @@ def lockstep(program: Program, left: Backend, right: Backend) -> Iterator[Turn]:
     """Walk run 0 of `program`, in the order of its plan. All tracks start from the variables that
     the left device starts with. Raises GradstepError when that cannot start."""
     feeds = feed_arrays(program.graph, program.feeds)
-    plan = compile_plan(program.graph, program.fetches, program.targets, fed_types(feeds))
+    plan = compile_plan(program.graph, program.fetches, program.targets, infer_fed_types(feeds))
     start = _start(plan, feeds, program, left)
     tracks = (
         Track(left, plan, program.functions),
@@ -82,7 +82,7 @@ def _turn(step: Step, a: Track, b: Track, wide: Track) -> Turn:
 def _is_bound_to(a: Track, b: Track, inputs: Sequence[Any]) -> bool:
     """Whether there is state among a step's inputs whose arrays are on one of the devices."""
     apart = a.backend.xp is not b.backend.xp
-    return apart and any(isinstance(x, State) for x in inputs)
+    return apart and any(isinstance(x, OpaqueState) for x in inputs)
 
 
 def _on_host(step: Step) -> bool:

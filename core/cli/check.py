@@ -25,7 +25,7 @@ from core.engine.backend import Backend
 from core.errors import GradstepError
 from core.graph.problems import Problem
 from core.program.derive import derive
-from core.program.missing_functions import needed_code
+from core.program.missing_functions import find_missing_functions
 from core.program.race_problems import races_of
 from core.protocol.messages import CheckedExpectation, CheckedTensor, GradientTable
 
@@ -49,7 +49,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
                 problems.append(Problem.of(error, "gradient-check"))
     expected, known = _expectations(args, app, loaded)
     found = conclusion(problems, checked, expected, known)
-    missing = needed_code(loaded.document)
+    missing = find_missing_functions(loaded.document)
     data = {"passed": found.passed, "conclusion": found.text, **_data(found.problems, checked)}
     data["expectations"] = [msgspec.to_builtins(e) for e in expected]
     data["missing_code"] = [_missing(asked) for asked in missing]

@@ -25,7 +25,7 @@ from core.host.session_restore import begin
 from core.io.open_document import read_file
 from core.program.derive import derive
 from core.program.race_problems import problems_of
-from core.program.runnable_part import without_unfinished
+from core.program.runnable_part import drop_unfinished
 
 PROMPT = "(gradstep) "
 _INTERRUPTED = GradstepError("the script was interrupted", kind="CancelledError")
@@ -35,7 +35,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer | int:
     """Run the script (with --json and without one, what stands on standard input), or talk to
     the terminal until its end."""
     loaded = load(args)
-    program = without_unfinished(derive(loaded.document, loaded.functions))
+    program = drop_unfinished(derive(loaded.document, loaded.functions))
     threads = begin(program, app.devices().open_backend(args.device))
     console = Console(threads, partial(_other_program, args), loaded.document.breakpoints)
     if args.script is not None or args.json:
@@ -53,7 +53,7 @@ def _other_program(args: argparse.Namespace, file: str) -> Program:
     """Of another file, as it stands, for sessions of several graphs."""
     given = {**vars(args), "file": file, "code": None}  # whatever else holds for the first
     loaded = as_it_stands(argparse.Namespace(**given))
-    return without_unfinished(derive(loaded.document, loaded.functions))
+    return drop_unfinished(derive(loaded.document, loaded.functions))
 
 
 def script_lines(script: str) -> list[str]:

@@ -17,7 +17,7 @@ from core.engine.kernels.kernel_libraries import LIBRARIES
 from core.engine.kernels.kernel_registry import ALTERNATIVES
 from core.errors import GradstepError
 from core.host.device_access import DeviceServices
-from core.host.machine_report import Finding, as_text
+from core.host.machine_report import MachineFact, as_text
 from core.program import sandbox
 from core.program.sandbox import bubblewrap, landlock, seccomp
 
@@ -46,46 +46,46 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     return Answer(data, as_text(every), 0 if all(f.ok for f in needed) else 1)
 
 
-def _python() -> Finding:
+def _python() -> MachineFact:
     ok = sys.version_info >= (3, 11)
-    return Finding("Python", ok, platform.python_version(), "install Python 3.11 or later")
+    return MachineFact("Python", ok, platform.python_version(), "install Python 3.11 or later")
 
 
-def _packages() -> Iterator[Finding]:
+def _packages() -> Iterator[MachineFact]:
     for name in _PACKAGES:
         try:
-            yield Finding(name, True, importlib.metadata.version(name))
+            yield MachineFact(name, True, importlib.metadata.version(name))
         except importlib.metadata.PackageNotFoundError:
-            yield Finding(name, False, "not installed", "run ./dev setup", _SETUP)
+            yield MachineFact(name, False, "not installed", "run ./dev setup", _SETUP)
 
 
-def _qt() -> Iterator[Finding]:
+def _qt() -> Iterator[MachineFact]:
     try:
         done = subprocess.run(
             [sys.executable, "-c", _QT], capture_output=True, text=True, timeout=60, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        yield Finding("Qt", False, f"it did not start ({error})", _QT_FIX, _SETUP)
+        yield MachineFact("Qt", False, f"it did not start ({error})", _QT_FIX, _SETUP)
         return
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or ["it did not start"])[-1]
-        yield Finding("Qt", False, reason, _QT_FIX, _SETUP)
+        yield MachineFact("Qt", False, reason, _QT_FIX, _SETUP)
         return
     fonts = int(done.stdout.split()[-1])
-    yield Finding("Qt", True, "starts off-screen")
+    yield MachineFact("Qt", True, "starts off-screen")
     fix, command = f"install {_FONTS}", f"sudo apt-get install {_FONTS}"
-    yield Finding("fonts", fonts > 0, f"{fonts} families", fix, [command])
+    yield MachineFact("fonts", fonts > 0, f"{fonts} families", fix, [command])
 
 
-def _display() -> Finding:
+def _display() -> MachineFact:
     found = os.environ.get("WAYLAND_DISPLAY") or os.environ.get("DISPLAY")
     shown = bool(found) or sys.platform in ("win32", "darwin")
     text = found or ("the desktop" if shown else "none")
     fix = "./dev run plays the tutorial on a virtual one"
-    return Finding("display", shown, text, fix, ["./dev run"])
+    return MachineFact("display", shown, text, fix, ["./dev run"])
 
 
-def _sandbox() -> Finding:
+def _sandbox() -> MachineFact:
     """What keeps a document's Python from network and files."""
     has = {
         f"Landlock, version {landlock.abi()}": bool(landlock.abi()),
@@ -99,20 +99,20 @@ def _sandbox() -> Finding:
         text += f" (bubblewrap: {bubblewrap.why_not()})"
     fix = 'install bubblewrap: without it nothing runs "without network and files"'
     commands = ["sudo apt-get install bubblewrap"] if sys.platform == "linux" else []
-    return Finding(SANDBOX, not reason, text, fix if commands else "", commands)
+    return MachineFact(SANDBOX, not reason, text, fix if commands else "", commands)
 
 
-def _end() -> Finding:
+def _end() -> MachineFact:
     """Whether anything can outlive the window."""
     words = {
         "linux": "with the window, and all that it started (PR_SET_PDEATHSIG, subreaper)",
         "win32": "with the window, and all that it started (job object)",
     }
     text = words.get(sys.platform, "with the window, and its process group")
-    return Finding("engine's end", True, text)
+    return MachineFact("engine's end", True, text)
 
 
-def _kernels() -> Iterator[Finding]:
+def _kernels() -> Iterator[MachineFact]:
     """What `--kernels` may use, and for what: time relative to NumPy's."""
     for library in LIBRARIES:
         gains = [f"{a.type} in {a.gain}" for a in ALTERNATIVES if a.library is library]
@@ -121,11 +121,11 @@ def _kernels() -> Iterator[Finding]:
             library.load()
         except GradstepError as error:
             why = error.message.removeprefix(f"{library.name} ").removeprefix("is ")
-            yield Finding(library.name, False, f"{why}; {text}", error.hint, _KERNELS)
+            yield MachineFact(library.name, False, f"{why}; {text}", error.hint, _KERNELS)
         else:
-            yield Finding(library.name, True, f"{library.version}; {text}")
+            yield MachineFact(library.name, True, f"{library.version}; {text}")
 
 
-def _devices(devices: DeviceServices) -> Iterator[Finding]:
+def _devices(devices: DeviceServices) -> Iterator[MachineFact]:
     for device in devices.describe():
-        yield Finding(device.name, device.available, device.text, commands=device.commands)
+        yield MachineFact(device.name, device.available, device.text, commands=device.commands)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from core.checks.expectations.expectation_capture import expected, with_expected
+from core.checks.expectations.expectation_capture import add_expectations, capture_expectations
 from core.checks.expectations.expectation_verdict import shown
 from core.cli.arguments.document_session import as_it_stands
-from core.cli.arguments.feed_args import fed
+from core.cli.arguments.feed_args import read_feeds
 from core.cli.injected import Answer, Application
 from core.cli.output.command_output import tensor_object, usage
 from core.cli.trust import pass_trust_on
@@ -32,8 +32,10 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
         raise usage(f"only {_SUFFIX} files hold expectations", f"write --out NAME{_SUFFIX}")
     loaded, opener = as_it_stands(args), app.devices().open_backend
     when = _variation(loaded.document, args)
-    found = expected(loaded.document, loaded.functions, opener, what, args.run - 1, when)
-    document = with_expected(loaded.document, found, args.text)
+    found = capture_expectations(
+        loaded.document, loaded.functions, opener, what, args.run - 1, when
+    )
+    document = add_expectations(loaded.document, found, args.text)
     gradstep_file.save(out, document)
     pass_trust_on(loaded.document, document, Path(out))
     data = {"written": out, "expectations": [_object(e) for e in found]}
@@ -46,7 +48,7 @@ def _tensors(table: str, names: Sequence[str]) -> list[str]:
 
 
 def _variation(document: Document, args: argparse.Namespace) -> Variation:
-    feeds = {str(ref): Constant(array) for ref, array in fed(document.graph, args).items()}
+    feeds = {str(ref): Constant(array) for ref, array in read_feeds(document.graph, args).items()}
     return Variation(feeds=feeds, device=args.device)
 
 

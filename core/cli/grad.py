@@ -25,7 +25,7 @@ from core.engine.backend import Backend
 from core.engine.run.tf_session import Session
 from core.graph.model import Graph, TensorRef
 from core.graph.problems import Problem
-from core.program.unused_overrides import unmatched, unregistered
+from core.program.unused_overrides import find_unmatched, find_unregistered
 
 Gradients = Mapping[TensorRef, "np.ndarray | None"]
 Rows = Mapping[TensorRef, tuple[np.ndarray, np.ndarray]]  # values, indices of IndexedSlices
@@ -75,7 +75,7 @@ def _also(of: Sequence[TensorRef]) -> str:
 def _doubts(loaded: Loaded, request: GradientRequest) -> list[Problem]:
     """Overrides that match nothing, and gradients that nothing is called as."""
     document, rules = loaded.document, loaded.of_kind(CodeKind.GRADIENT)
-    return [*unmatched(document.graph, request.overrides), *unregistered(document, rules)]
+    return [*find_unmatched(document.graph, request.overrides), *find_unregistered(document, rules)]
 
 
 def _values(

@@ -16,7 +16,7 @@ from core.cli.runs.derived_program import sound_program
 from core.debug.motion.debug_session import first_variables
 from core.engine.run.step_costs import require_times
 from core.graph.scopes import parents
-from core.host.profile_answers import Wish, profiled
+from core.host.profile_answers import Wish, profile_runs
 from core.protocol.messages import ProfileRow
 
 
@@ -33,7 +33,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
         thread_needs.require_threads(loaded)
     program = sound_program(loaded)
     with thread_needs.naming_threads(loaded, args.threads):
-        found = profiled(program, backend, first_variables(program, backend), wish)
+        found = profile_runs(program, backend, first_variables(program, backend), wish)
     phases, scopes = totals(found.rows, _phase), totals(found.rows, _scopes)
     device = {"name": backend.name, "measured": backend.measured, "source": backend.source}
     data = {

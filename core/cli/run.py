@@ -29,12 +29,12 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     loaded = load(args)
     backend = app.devices().open_backend(args.device)
     if args.threads:
-        from core.cli.runs.run_threads import threaded_runs
+        from core.cli.runs.run_threads import run_with_threads
 
         thread_needs.require_threads(loaded)
         if args.fast or args.kernels:
             raise usage("--threads runs as the debugger does", "leave --fast and --kernels out")
-        return _answer(threaded_runs(loaded, backend, args.fetch, args.runs), backend)
+        return _answer(run_with_threads(loaded, backend, args.fetch, args.runs), backend)
     begin = partial(start, loaded, backend=backend, **layout)
     session, fetches, targets = _plan(loaded, begin, args.fetch)
     with thread_needs.naming_threads(loaded, running=False):

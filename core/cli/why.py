@@ -9,7 +9,7 @@ from dataclasses import replace
 import msgspec
 
 from core.autodiff.reverse.gradient_paths import reached
-from core.checks.gradients.bottleneck_answers import found_bottlenecks
+from core.checks.gradients.bottleneck_answers import find_bottlenecks
 from core.checks.why.why_answers import Explainer
 from core.cli.arguments.document_session import Loaded, load
 from core.cli.arguments.request_args import require_request
@@ -46,7 +46,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     ends = {ref: reached(loaded.document.graph, ref, request.of) for ref in request.wrt}
     gradients = {x.short: explainer.gradient(str(y), str(x)) for x, y in ends.items()}
     shown = [e for e in values.values() if args.of or e.state != "ok"]
-    passing = {x.short: found_bottlenecks(explainer.here, str(y), str(x)) for x, y in ends.items()}
+    passing = {x.short: find_bottlenecks(explainer.here, str(y), str(x)) for x, y in ends.items()}
     objects = _objects(gradients)
     for name, one in passing.items():
         objects[name] |= {"passes": one.passes, "cut": one.cut}

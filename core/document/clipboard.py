@@ -9,7 +9,7 @@ import numpy as np
 
 from core.document.document import Document, View
 from core.document.document_edits import remove_operations
-from core.document.node_renaming import relabelled
+from core.document.node_renaming import rename_node
 from core.errors import GradstepError
 from core.graph.free_names import names_of_copies, scopes_of_copies
 from core.graph.loop import within
@@ -40,7 +40,7 @@ def piece(document: Document, names: Collection[str]) -> Document:
     return Document(graph=left.graph, initial=left.initial, feeds=left.feeds, view=view)
 
 
-def put(document: Document, part: Document) -> tuple[Document, list[str]]:
+def paste(document: Document, part: Document) -> tuple[Document, list[str]]:
     """Add a piece, under names that are free, beside what stands at its places. Returns the
     document and the names of the operations that were added."""
     fresh = names_of_copies(document.graph, (op.name for op in within(part.graph)))
@@ -49,7 +49,7 @@ def put(document: Document, part: Document) -> tuple[Document, list[str]]:
         return fresh.get(name, name)
 
     added = relabel(part.graph, name_of)
-    rest = relabelled(part, name_of)
+    rest = rename_node(part, name_of)
     own = {name: place for name, place in rest.view.positions.items() if name in added}
     dx, dy = away(list(own.values()), list(document.view.positions.values()))
     moved = {name: (x + dx, y + dy) for name, (x, y) in own.items()}

@@ -12,7 +12,7 @@ from core.autodiff.reverse.gradient_request import GradientRequest, OverrideKind
 from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from core.document.document import CodeItem, Document, Optimizer, View
 from core.document.feed_placeholders import with_placeholders
-from core.document.node_renaming import relabelled
+from core.document.node_renaming import rename_node
 from core.document.py_func_conversion import to_pyfunc
 from core.document.queue_threads import threads_without
 from core.document.request_edits import (
@@ -36,11 +36,11 @@ from core.graph import edits
 from core.graph.free_names import scopes_of_copies
 from core.graph.loop import anywhere, carried_by, loop_of, loops_around, way_to, within
 from core.graph.model import Edge, Operation, TensorRef
-from core.graph.scopes import is_inside, moved_to
-from core.ops.build.loop_captures import brought_in
+from core.graph.scopes import is_inside, move_name
+from core.ops.build.loop_captures import capture_tensor
 from core.ops.declare.table import find, lookup
 from core.ops.typing.dependent_attributes import with_attribute
-from core.ops.typing.flatten_loops import closed, opened_types
+from core.ops.typing.flatten_loops import closed, flatten_loop_types
 from core.ops.typing.inference import declared
 from core.ops.typing.input_fit import why_not
 
@@ -113,8 +113,8 @@ def connect(document: Document, source: TensorRef, edge: Edge) -> Document:
     out of a loop, and where element type or rank cannot fit."""
     edge = closed(document.graph, edge)
     known = with_placeholders(document).graph
-    types = opened_types(known, declared(known)).types
-    graph, inner = brought_in(document.graph, source, edge.op)
+    types = flatten_loop_types(known, declared(known)).types
+    graph, inner = capture_tensor(document.graph, source, edge.op)
     connected = edits.connect(graph, inner, edge)
     misfit = why_not(document.graph, types, source, edge)
     if misfit is not None:
@@ -161,7 +161,7 @@ def remove_control(document: Document, name: str, first: str) -> Document:
 def rename_operation(document: Document, old: str, new: str) -> Document:
     """Rename a node wherever the document mentions it. Raises GradstepError."""
     graph = edits.rename(document.graph, old, new)
-    return relabelled(replace(document, graph=graph), lambda n: new if n == old else n)
+    return rename_node(replace(document, graph=graph), lambda n: new if n == old else n)
 
 
 def rename_scope(document: Document, old: str, new: str) -> Document:
@@ -170,10 +170,10 @@ def rename_scope(document: Document, old: str, new: str) -> Document:
     if new == old:
         return document
     graph = edits.rename_scope(document.graph, old, new)
-    return relabelled(
+    return rename_node(
         replace(document, graph=graph),
-        lambda name: moved_to(name, old, new),
-        lambda scope: new if scope == old else moved_to(scope, old, new),
+        lambda name: move_name(name, old, new),
+        lambda scope: new if scope == old else move_name(scope, old, new),
     )
 
 

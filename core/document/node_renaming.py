@@ -8,10 +8,10 @@ from dataclasses import replace
 from core.autodiff.recognition.imported_request import ImportedGradients
 from core.autodiff.reverse.gradient_request import GradientRequest, OverrideKind
 from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
-from core.debug.breaks.expression_names import renamed
+from core.debug.breaks.expression_names import rename_operations
 from core.document.document import Document, Optimizer, View
 from core.document.expectation import Expectation, ExpectationKind, Variation
-from core.document.queue_threads import relabelled_thread
+from core.document.queue_threads import relabel_thread
 from core.graph.model import Edge, TensorRef
 
 Names = Callable[[str], str]
@@ -21,7 +21,7 @@ def _same(name: str) -> str:
     return name
 
 
-def relabelled(document: Document, name_of: Names, scope_of: Names = _same) -> Document:
+def rename_node(document: Document, name_of: Names, scope_of: Names = _same) -> Document:
     """Everything outside the graph, with operation names put through `name_of`, and those of
     scopes through `scope_of`."""
     request, view, breakpoints = document.request, document.view, document.breakpoints
@@ -37,7 +37,7 @@ def relabelled(document: Document, name_of: Names, scope_of: Names = _same) -> D
         init=name_of(document.init),
         fetches=tuple(_ref(r, name_of) for r in document.fetches),
         targets=tuple(name_of(t) for t in document.targets),
-        threads=tuple(relabelled_thread(t, name_of) for t in document.threads),
+        threads=tuple(relabel_thread(t, name_of) for t in document.threads),
         expectations=tuple(_relabelled_expectation(e, name_of) for e in document.expectations),
         view=View(places, frozenset(map(scope_of, view.collapsed))),
     )
@@ -85,15 +85,15 @@ def _relabelled_optimizer(optimizer: Optimizer, name_of: Names) -> Optimizer:
 def _relabelled_breakpoint(b: Breakpoint, name_of: Names, scope_of: Names) -> Breakpoint:
     kind = BreakpointKind
     change = {kind.OP: name_of, kind.GRADIENT: name_of, kind.SCOPE: scope_of}.get(b.kind, _same)
-    return replace(b, target=change(b.target), condition=renamed(b.condition, name_of))
+    return replace(b, target=change(b.target), condition=rename_operations(b.condition, name_of))
 
 
 def _relabelled_expectation(e: Expectation, name_of: Names) -> Expectation:
     names_node = e.kind is ExpectationKind.FAILS
     return replace(
         e,
-        what=name_of(e.what) if names_node else renamed(e.what, name_of),
-        other=renamed(e.other, name_of),
+        what=name_of(e.what) if names_node else rename_operations(e.what, name_of),
+        other=rename_operations(e.other, name_of),
         when=_relabelled_variation(e.when, name_of),
     )
 

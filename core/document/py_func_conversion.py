@@ -16,9 +16,9 @@ from core.graph import edits
 from core.graph.free_names import unique_name
 from core.graph.loop import anywhere
 from core.graph.model import PYTHON_OPS, Operation, TensorRef
-from core.ops.build.loop_captures import brought_in
+from core.ops.build.loop_captures import capture_tensor
 from core.ops.declare.table import OpDef, lookup
-from core.ops.typing.flatten_loops import opened_types
+from core.ops.typing.flatten_loops import flatten_loop_types
 from core.ops.typing.inference import declared
 
 
@@ -38,9 +38,9 @@ def to_pyfunc(document: Document, name: str, extra: Sequence[TensorRef] = ()) ->
         )
     brought: list[TensorRef] = []
     for ref in extra:
-        graph, inner = brought_in(graph, ref, name)
+        graph, inner = capture_tensor(graph, ref, name)
         brought.append(inner)
-    types = opened_types(graph, declared(graph)).types
+    types = flatten_loop_types(graph, declared(graph)).types
     inputs = (*op.inputs, *brought)
     known = [types.get(ref) for ref in inputs if ref is not None]
     if len(known) < len(inputs) or None in known:

@@ -13,7 +13,7 @@ PUT = ("QueueEnqueueV2", "QueueEnqueueManyV2", "QueueEnqueue", "QueueEnqueueMany
 CLOSE = ("QueueCloseV2", "QueueClose")
 
 
-def relabelled_thread(thread: Thread, name_of: Callable[[str], str]) -> Thread:
+def relabel_thread(thread: Thread, name_of: Callable[[str], str]) -> Thread:
     """With operation names put through `name_of`."""
     return replace(
         thread,

@@ -16,7 +16,7 @@ from core.document.function_source import argument_names, identifier
 from core.graph.dtypes import TensorType
 from core.graph.model import PYTHON_OPS, Graph, Operation, TensorRef
 from core.ops.build.variable import variable_read_by
-from core.ops.typing.flatten_loops import opened, opened_types
+from core.ops.typing.flatten_loops import flatten_loop_types, flatten_loops
 from core.ops.typing.inference import declared
 from core.ops.typing.tensor_types import outputs_of
 
@@ -79,7 +79,7 @@ class Asked:
         return CodeItem(self.name, self.kind, self.stub)
 
 
-def asked_code(document: Document) -> list[Asked]:
+def find_requested_functions(document: Document) -> list[Asked]:
     """Every function that the document's graph or overrides ask for and the program does not
     come with: Python functions by their token, gradients by their name."""
     return [_with_types(document, *asked, ops) for asked, ops in _askers(document).items()]
@@ -87,7 +87,9 @@ def asked_code(document: Document) -> list[Asked]:
 
 def missing_code(document: Document, at: Collection[str] = ()) -> list[Asked]:
     """Those that the document does not have either; only what the operations `at` ask for."""
-    asked = [a for a in asked_code(document) if not _is_there(a, document.code.get(a.name))]
+    asked = [
+        a for a in find_requested_functions(document) if not _is_there(a, document.code.get(a.name))
+    ]
     return [a for a in asked if not at or not {*at}.isdisjoint(a.nodes)]
 
 
@@ -98,7 +100,7 @@ def _is_there(asked: Asked, item: CodeItem | None) -> bool:
 def _askers(document: Document) -> _Askers:
     """What is asked for, and by which operations; found once for a graph and its overrides, as it
     is asked after every step."""
-    graph = opened(document.graph)
+    graph = flatten_loops(document.graph)
     overrides = tuple(one for one in document.request.overrides if one.enabled)
     known: tuple[tuple[Override, ...], _Askers] | None = graph.__dict__.get(_ASKERS)
     if known is None or known[0] != overrides:
@@ -120,8 +122,8 @@ def _asked_by(op: Operation, overrides: OverrideTable) -> Iterator[tuple[str, Co
 
 def _with_types(document: Document, name: str, kind: CodeKind, ops: Sequence[Operation]) -> Asked:
     graph, op = document.graph, ops[0]
-    types = opened_types(graph, declared(graph)).types
-    outputs = outputs_of(opened(graph), types, op.name) or [op.output()]
+    types = flatten_loop_types(graph, declared(graph)).types
+    outputs = outputs_of(flatten_loops(graph), types, op.name) or [op.output()]
     return Asked(
         name,
         kind,

@@ -15,7 +15,7 @@ from core.graph import edits
 from core.graph.dtypes import UNKNOWN, DType, Shape
 from core.graph.loop import anywhere
 from core.graph.model import Constant, Operation, TensorRef
-from core.ops.build.constant_conversion import converted, require_texts
+from core.ops.build.constant_conversion import convert_constant, require_texts
 from core.ops.build.variable import VARIABLES
 from core.ops.declare.attribute_kinds import attribute
 from core.ops.declare.table import OpDef
@@ -113,7 +113,7 @@ def _refit(old: Constant | None, op: Operation, fill: int) -> np.ndarray:
     if old is None or not shape.accepts(old.array.shape):
         return _filled(op, fill)
     try:
-        return converted(old.array, dtype)
+        return convert_constant(old.array, dtype)
     except GradstepError as error:
         raise error.at(op.name) from None
 

@@ -21,7 +21,7 @@ from core.graph.model import Constant, Edge, Operation, TensorRef
 from core.graph.problems import UNFINISHED
 from core.ops.build.variable import VARIABLES
 from core.ops.declare.table import OpDef, lookup
-from core.ops.typing.flatten_loops import closed, opened_types
+from core.ops.typing.flatten_loops import closed, flatten_loop_types
 from core.ops.typing.inference import declared
 from core.ops.typing.input_fit import cast_that_fits, misfit, taken_types
 from core.ops.typing.tensor_types import TensorTypes
@@ -231,7 +231,7 @@ def _sampled(op: Operation, index: int) -> tuple[str, np.ndarray]:
 
 def _types(document: Document) -> TensorTypes:
     graph = with_placeholders(document).graph
-    return opened_types(graph, declared(graph)).types
+    return flatten_loop_types(graph, declared(graph)).types
 
 
 def _type(types: TensorTypes, ref: TensorRef | None) -> TensorType | None:

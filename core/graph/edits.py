@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from core.errors import GradstepError
-from core.graph.free_names import check_name, names_of_copies, taken, unique_name
+from core.graph.free_names import check_name, collect_names, names_of_copies, unique_name
 from core.graph.loop import (
     LOOP,
     anywhere,
@@ -21,8 +21,8 @@ from core.graph.loop import (
     within,
 )
 from core.graph.model import Edge, Graph, Operation, TensorRef
-from core.graph.relabel import relabel, relabelled
-from core.graph.scopes import is_inside, moved_to
+from core.graph.relabel import relabel, relabel_operation
+from core.graph.scopes import is_inside, move_name
 
 
 def add(
@@ -186,7 +186,7 @@ def rename(graph: Graph, old: str, new: str) -> Graph:
     check_name(new)
     if new == old:
         return graph
-    if new.lower() != old.lower() and new.lower() in taken(graph):
+    if new.lower() != old.lower() and new.lower() in collect_names(graph):
         raise _taken(new, old)
     return relabel(graph, lambda name: new if name == old else name)
 
@@ -198,10 +198,10 @@ def rename_scope(graph: Graph, old: str, new: str) -> Graph:
     if not inside:
         raise GradstepError(f"there is no scope '{old}'", kind="LookupError")
     check_name(new)
-    others = taken(graph).difference(name.lower() for name in inside)
+    others = collect_names(graph).difference(name.lower() for name in inside)
     if new.lower() in others or any(is_inside(name, new.lower()) for name in others):
         raise _taken(new, inside[0])
-    return relabel(graph, lambda name: moved_to(name, old, new))
+    return relabel(graph, lambda name: move_name(name, old, new))
 
 
 def _taken(name: str, node: str) -> GradstepError:
@@ -225,7 +225,7 @@ def duplicate(graph: Graph, names: Iterable[str]) -> tuple[Graph, dict[str, str]
             hint="copy the loop as a whole",
         )
     copies = names_of_copies(graph, (op.name for op in within(originals)))
-    copied = [relabelled(op, lambda name: copies.get(name, name)) for op in originals]
+    copied = [relabel_operation(op, lambda name: copies.get(name, name)) for op in originals]
     beside = {old.name: new for old, new in zip(originals, copied, strict=True)}
     return everywhere(graph, lambda here: _doubled(here, beside)), copies
 

@@ -15,7 +15,7 @@ from core.graph.scopes import parents
 
 def unique_name(graph: Graph, wanted: str) -> str:
     """`wanted`, or `wanted_1`, `wanted_2`… when it is taken (ignoring case, as in TensorFlow)."""
-    return _free(wanted, taken(graph))
+    return _free(wanted, collect_names(graph))
 
 
 def fresh_scope(graph: Graph, wanted: str) -> str:
@@ -27,7 +27,7 @@ def names_of_copies(graph: Graph, names: Iterable[str]) -> dict[str, str]:
     """A free name for a copy of each operation. What is copied whole, a scope with all that is in
     it, gets another scope."""
     names = [*names]
-    used, copies = taken(graph), {}
+    used, copies = collect_names(graph), {}
     moved = _moved_scopes(graph, names)
     for name in names:
         around = next((s for s in (*parents(name), name) if s in moved), "")
@@ -58,7 +58,7 @@ def check_name(name: str) -> None:
         )
 
 
-def taken(graph: Graph) -> set[str]:
+def collect_names(graph: Graph) -> set[str]:
     """The names of all operations, those in loops too, in small letters."""
     return {op.name.lower() for op in within(graph)}
 
@@ -85,7 +85,7 @@ def _counted(names: Iterable[str]) -> Counter[str]:
 
 def _all_names(graph: Graph) -> set[str]:
     """Those of operations and scopes, in small letters."""
-    operations = taken(graph)
+    operations = collect_names(graph)
     return operations | {scope for name in operations for scope in parents(name)}
 
 

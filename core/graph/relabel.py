@@ -11,7 +11,7 @@ from core.graph.model import Graph, Operation, TensorRef
 
 def relabel(graph: Graph, name_of: Callable[[str], str]) -> Graph:
     """Every name, those in loops too, and every mention of it, put through `name_of`."""
-    return Graph.of(relabelled(op, name_of) for op in graph)
+    return Graph.of(relabel_operation(op, name_of) for op in graph)
 
 
 def relabel_loop(loop: Loop, name_of: Callable[[str], str]) -> Loop:
@@ -29,7 +29,7 @@ def relabel_loop(loop: Loop, name_of: Callable[[str], str]) -> Loop:
     )
 
 
-def relabelled(op: Operation, name_of: Callable[[str], str]) -> Operation:
+def relabel_operation(op: Operation, name_of: Callable[[str], str]) -> Operation:
     """An operation, and what is in its loop, under other names."""
     attrs, loop = op.attrs, loop_of(op)
     if loop is not None:

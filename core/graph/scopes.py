@@ -33,7 +33,7 @@ def children(graph: Graph, scope: str = "") -> tuple[list[str], list[str]]:
     return list(scopes), operations
 
 
-def moved_to(name: str, old: str, new: str) -> str:
+def move_name(name: str, old: str, new: str) -> str:
     """The name of an operation or scope once scope `old`, which it may be in, is called `new`."""
     return new + name[len(old) :] if is_inside(name, old) else name
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from core.errors import GradstepError
 from core.host.engine_connection import Callback, Connection
 from core.host.process.process_setup import CONFINED
-from core.host.session_journal import Journal
+from core.host.session_journal import SessionJournal
 from core.program.trust.code_permission import Permission
 from core.protocol.error_records import error_of
 from core.protocol.framing import Buffer
@@ -51,7 +51,7 @@ class EngineClient:
         self._on_event, self._on_death = on_event, on_death
         self._lock = threading.Lock()
         self._connection: Connection | None = None
-        self._journal = Journal()
+        self._journal = SessionJournal()
 
     @property
     def alive(self) -> bool:
@@ -114,7 +114,7 @@ class EngineClient:
     def forget(self) -> None:
         """What was asked so far is not to be asked again of the next process."""
         with self._lock:
-            self._journal = Journal()
+            self._journal = SessionJournal()
 
     def permit(self, permission: Permission) -> None:
         """The user decided anew about the Python of the document that was opened last."""

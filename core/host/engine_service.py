@@ -12,9 +12,9 @@ from typing import Any
 
 from msgspec import structs
 
-from core.checks.expectations.expectation_capture import expected, with_expected
+from core.checks.expectations.expectation_capture import add_expectations, capture_expectations
 from core.checks.expectations.expectation_runs import check_expectations
-from core.checks.gradients.bottleneck_answers import found_bottlenecks, loss_for
+from core.checks.gradients.bottleneck_answers import find_bottlenecks, loss_for
 from core.checks.gradients.derived_evaluation import Evaluator
 from core.checks.gradients.gradient_checks import gradient_tables, table_of_node
 from core.checks.why.finiteness_survey import Surveyor
@@ -32,19 +32,19 @@ from core.graph.repeated_blocks import blocks_around
 from core.graph.scopes import parents
 from core.host import session_courses as course_bytes
 from core.host.device_access import DeviceServices
-from core.host.profile_answers import Wish, profiled
-from core.host.program_reports import broken_numbers, operands, program_info, stopped
-from core.host.session_answers import managed
+from core.host.profile_answers import Wish, profile_runs
+from core.host.program_reports import broken_numbers, operands, program_info, report_stop
+from core.host.session_answers import manage_sessions
 from core.host.session_restore import Courses, begin, begin_all, courses_of, follow_all
 from core.host.tensor_reads import read
 from core.io.disk.memory_budget import Budget
 from core.io.native import gradstep_file
 from core.ops.state.print_output import printing_to, say
-from core.ops.typing.flatten_loops import opened
+from core.ops.typing.flatten_loops import flatten_loops
 from core.program import sandbox
-from core.program.derive import compiled, derive, of_kind
+from core.program.derive import compile_functions, derive, of_kind
 from core.program.gradient_context import Situation, situation_of
-from core.program.runnable_part import without_unfinished
+from core.program.runnable_part import drop_unfinished
 from core.program.user_code import Function
 from core.protocol import messages as m
 from core.protocol.error_records import info_of, info_of_problem
@@ -134,7 +134,7 @@ class EngineService:
         functions, problems = _compiled(document, request)
         edited = None if self._loaded is None else self._loaded.threads.program
         program = derive(document, functions, previous=edited)
-        program = without_unfinished(program)
+        program = drop_unfinished(program)
         program = replace(program, problems=(*problems, *program.problems))
         before = self._loaded if request.keep_position else None
         make = partial(begin, program, backend, request.recorded_limit)
@@ -151,28 +151,28 @@ class EngineService:
             problem = info_of_problem(Problem.of(error, error.kind))
             info = structs.replace(info, problems=[*info.problems, problem])
         told = course_bytes.written(courses_of(sessions))
-        return m.Opened(program=info, stopped=stopped(threads)), told
+        return m.Opened(program=info, stopped=report_stop(threads)), told
 
     def _control(self, request: m.Control, buffers: Sequence[Buffer]) -> Answer:
         threads = self._threads
         if request.command == "pause":
             self._interrupted.clear()
-            return stopped(threads), ()
+            return report_stop(threads), ()
         if self._interrupted.is_set():  # it was given before the pause, and never began
-            return structs.replace(stopped(threads), reason="pause"), ()
+            return structs.replace(report_stop(threads), reason="pause"), ()
         before = threads.current
         if request.command == "thread":
             threads.switch(request.target)
         else:
             threads.command(request.command, request.target)
-        said = stopped(threads)
+        said = report_stop(threads)
         if threads.current != before:
             said = structs.replace(said, program=program_info(threads.session))
         return said, ()
 
     def _manage_sessions(self, request: m.ManageSessions, buffers: Sequence[Buffer]) -> Answer:
         loaded = self._open_document
-        reply = managed(loaded.sessions, request, loaded.make)
+        reply = manage_sessions(loaded.sessions, request, loaded.make)
         if request.command == "list":
             return reply, ()
         return reply, course_bytes.written(courses_of(loaded.sessions))
@@ -213,9 +213,9 @@ class EngineService:
         document = _sent(buffers)
         functions, _ = _compiled(document, request)
         opener = self._devices.open_backend
-        found = expected(document, functions, opener, request.what, request.run)
+        found = capture_expectations(document, functions, opener, request.what, request.run)
         return m.Expected(count=len(found)), (
-            gradstep_file.to_bytes(with_expected(document, found)),
+            gradstep_file.to_bytes(add_expectations(document, found)),
         )
 
     def _notate(self, request: m.Notate, buffers: Sequence[Buffer]) -> Answer:
@@ -247,10 +247,10 @@ class EngineService:
         here, derived = self._situation(), self._session.program.derived
         losses = [y for one in derived for y in one.of] or [*here.request.of]
         of = request.of or loss_for(here, request.wrt, losses)
-        return found_bottlenecks(self._asking(of), of, request.wrt), ()
+        return find_bottlenecks(self._asking(of), of, request.wrt), ()
 
     def _find_repeats(self, request: m.FindRepeats, buffers: Sequence[Buffer]) -> Answer:
-        graph = opened(self._session.program.forward)
+        graph = flatten_loops(self._session.program.forward)
         scopes = {*(found := blocks_around(graph, request.names))}
         names = [name for name in graph.operations if not scopes.isdisjoint(parents(name))]
         return m.Repeats(scopes=[*found], names=names), ()
@@ -274,7 +274,7 @@ class EngineService:
         wish = Wish(request.mode, request.runs, request.without, request.kernels, threads=True)
         tell = self._teller("Measuring", 100)
         start = session.timeline.start.copy()
-        found = profiled(
+        found = profile_runs(
             session.program, session.backend, start, wish, lambda share: tell(int(100 * share))
         )
         return found, ()
@@ -361,7 +361,7 @@ def _compiled(
             kind="UnavailableError",
             hint="gradstep doctor says what the machine lacks",
         )
-    return compiled(document, request.trusted, say)
+    return compile_functions(document, request.trusted, say)
 
 
 def _breakpoint(spec: m.BreakpointSpec) -> Breakpoint:

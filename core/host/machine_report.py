@@ -15,7 +15,7 @@ _LONGEST = 150  # seconds; a first look at a GPU compiles its kernels
 _ENGINE = ("engine", "--stdio")
 
 
-class Finding(msgspec.Struct, frozen=True):
+class MachineFact(msgspec.Struct, frozen=True):
     """One thing that was looked at; `fix` says what to do when it is not ok, and `commands` are
     what to type for that, one of them where there are several."""
 
@@ -32,10 +32,10 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 class _Report(msgspec.Struct):
-    checks: list[Finding]
+    checks: list[MachineFact]
 
 
-def as_text(findings: Sequence[Finding]) -> str:
+def as_text(findings: Sequence[MachineFact]) -> str:
     """A line for each, and one for what to do."""
     width = max((len(finding.name) for finding in findings), default=0)
     lines = []
@@ -47,7 +47,7 @@ def as_text(findings: Sequence[Finding]) -> str:
     return "\n".join(lines)
 
 
-def examine(engine: Sequence[str] | None = None) -> list[Finding]:
+def examine(engine: Sequence[str] | None = None) -> list[MachineFact]:
     """What `gradstep doctor` says there where `engine`, a command, starts the engine: in a process
     of its own, which a broken driver or library may take down. Takes seconds. Raises GradstepError
     where it cannot say."""

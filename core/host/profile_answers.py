@@ -16,13 +16,13 @@ from core.engine.passes.pass_report import PassReport, reported, stand_ins
 from core.engine.plan.compile_plan import Plan, compile_plan
 from core.engine.plan.step_groups import owner
 from core.engine.run.fast_run import Fast
-from core.engine.run.feed_values import fed_types, feed_arrays
+from core.engine.run.feed_values import feed_arrays, infer_fed_types
 from core.engine.run.step_costs import Cost, Profile, measure, require_times
 from core.engine.run.variable_store import VariableStore
 from core.errors import GradstepError
 from core.ops.state.print_output import nowhere, printing_to
 from core.ops.state.queue import Queue
-from core.program.prefill_queues import filled
+from core.program.prefill_queues import prefill_queues
 from core.protocol.messages import PassInfo, Profiled, ProfileRow
 
 MODES = ("recorded", "fast")
@@ -51,7 +51,7 @@ class Wish:
         require_passes(self.without)
 
 
-def profiled(
+def profile_runs(
     program: Program,
     backend: Backend,
     store: VariableStore,
@@ -67,13 +67,13 @@ def profiled(
     require_times(backend)
     kernels = Kernels.of(AUTO if AUTO in wish.kernels else wish.kernels)
     feeds = feed_arrays(program.graph, program.feeds)
-    plan = compile_plan(program.graph, program.fetches, program.targets, fed_types(feeds))
+    plan = compile_plan(program.graph, program.fetches, program.targets, infer_fed_types(feeds))
     asked = wish.mode == "fast"
     better, reports = reported(plan, backend, wish.without) if asked else (plan, [])
     rewrite = (lambda _: better) if asked else None
     with printing_to(nowhere):
         threads = wish.threads and bool(program.threads)
-        anew = filled(program, backend, store) if threads else {}
+        anew = prefill_queues(program, backend, store) if threads else {}
         recording = laid_out(plan, backend, program.functions, store, rewrite, kernels)
         recording.feed(feeds)
         with _saying_when(threads):

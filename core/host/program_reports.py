@@ -20,7 +20,7 @@ from core.errors import GradstepError, unforeseen
 from core.graph.model import Edge, Operation, TensorRef
 from core.graph.problems import Problem
 from core.ops.declare.table import find
-from core.ops.typing.flatten_loops import opened
+from core.ops.typing.flatten_loops import flatten_loops
 from core.ops.typing.missing_inputs import waiting
 from core.program.race_problems import problems_of
 from core.program.runnable_part import held_up
@@ -100,7 +100,7 @@ def _losses(program: Program, plan: Plan) -> Iterator[LossInfo]:
             yield LossInfo(of=name, gradients=gradients, edges=_edges(one.edges, plan))
 
 
-def stopped(threads: Threads) -> Stopped:
+def report_stop(threads: Threads) -> Stopped:
     """Where the current thread stands, with its next step in words, and the others."""
     session, stop = threads.session, threads.stop
     here = session.next_op
@@ -177,7 +177,7 @@ class Telling:
 
 @lru_cache(maxsize=2)
 def _notation(program: Program) -> Notation:
-    graph = opened(program.graph)
+    graph = flatten_loops(program.graph)
     if len(program.derived) < 2:
         return Notation(graph, program.request.of, program.gradients, program.edges)
     first, *others = program.derived

@@ -8,9 +8,9 @@ import numpy as np
 from msgspec import structs
 
 from core.debug.concurrency.scheduler import Threads
-from core.debug.concurrency.session_group import Sessions, held
+from core.debug.concurrency.session_group import Sessions, read_variables
 from core.errors import GradstepError
-from core.host.program_reports import program_info, stopped
+from core.host.program_reports import program_info, report_stop
 from core.protocol.messages import ManageSessions, SessionInfo, SessionList
 
 _SHOWN = 4  # elements of a variable
@@ -18,11 +18,11 @@ _SHOWN = 4  # elements of a variable
 Make = Callable[[], Threads]
 
 
-def managed(sessions: Sessions, request: ManageSessions, make: Make) -> SessionList:
+def manage_sessions(sessions: Sessions, request: ManageSessions, make: Make) -> SessionList:
     """Do what is asked, and say what there is then. make: a session before its first run."""
     text = _manage(sessions, request, make)
     threads = sessions.session
-    stop = stopped(threads)
+    stop = report_stop(threads)
     if len(threads.states) > 1:  # another session, and another thread perhaps
         stop = structs.replace(stop, program=program_info(threads.session))
     return SessionList(sessions=infos(sessions), current=sessions.current, stopped=stop, text=text)
@@ -59,7 +59,7 @@ def infos(sessions: Sessions) -> list[SessionInfo]:
             run=threads.stop.run,
             step=threads.stop.step,
             runs=threads.stop.runs,
-            held={name: brief(value) for name, value in held(threads).items()},
+            held={name: brief(value) for name, value in read_variables(threads).items()},
         )
         for name, threads in sessions.by_name.items()
     ]

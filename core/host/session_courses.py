@@ -10,7 +10,7 @@ import numpy as np
 
 from core.debug.breaks.breakpoints import Breakpoint
 from core.debug.concurrency.session_group import FIRST
-from core.debug.history.variable_assignments import Change
+from core.debug.history.variable_assignments import Assignment
 from core.debug.motion.loop_place import Place
 from core.errors import GradstepError
 from core.graph.dtypes import DType
@@ -83,7 +83,7 @@ def _taken_apart(course: Course) -> _Course:
 
 
 def _put_together(course: _Course) -> Course:
-    changes = tuple(Change(c.run, c.step, c.op, _values(c.values)) for c in course.changes)
+    changes = tuple(Assignment(c.run, c.step, c.op, _values(c.values)) for c in course.changes)
     history = tuple((each.name, _what(each)) for each in course.history)
     return Course(course.run, course.step, course.op, tuple(course.inside), changes, history)
 

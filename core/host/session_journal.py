@@ -30,7 +30,7 @@ from core.protocol.messages import (
 
 
 @dataclass(frozen=True, slots=True)
-class Journal:
+class SessionJournal:
     """opened: the last document that the engine took, with the file's bytes; courses: what the
     engine said last of how its sessions came to where they stand; where: the last place it
     reported; restarted: whether the current session has been restarted since; breakpoints: the last
@@ -50,12 +50,12 @@ class Journal:
         buffers: Sequence[Buffer],
         reply: Message,
         received: Sequence[Buffer] = (),
-    ) -> Journal:
+    ) -> SessionJournal:
         """The journal once `request` was answered with `reply` and its buffers; a failure changes
         nothing."""
         told = b"".join(map(bytes, received[:1]))
         if isinstance(request, Open) and isinstance(reply, Opened):
-            return Journal(request, bytes(buffers[0]), told, None, reply.stopped)
+            return SessionJournal(request, bytes(buffers[0]), told, None, reply.stopped)
         if isinstance(request, ManageSessions) and isinstance(reply, SessionList):
             if request.command == "list":
                 return self
@@ -68,7 +68,7 @@ class Journal:
             return self._moved(request, reply)
         return self
 
-    def permitted(self, permission: Permission) -> Journal:
+    def permitted(self, permission: Permission) -> SessionJournal:
         """The same, where the document's Python may do this from now on."""
         if self.opened is None:
             return self
@@ -89,7 +89,7 @@ class Journal:
             requests.append((self.breakpoints, ()))
         return requests
 
-    def _moved(self, request: Control, reply: Stopped) -> Journal:
+    def _moved(self, request: Control, reply: Stopped) -> SessionJournal:
         moves: tuple[Message, ...] = (*self.moves, request)
         restarted = request.command == "restart"
         if restarted:  # forgets all moves, but not whose it is

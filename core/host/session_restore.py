@@ -9,7 +9,7 @@ from typing import Any
 from core.debug.concurrency.scheduler import Threads
 from core.debug.concurrency.session_group import FIRST, Sessions
 from core.debug.history.frozen_program import Program
-from core.debug.history.variable_assignments import Change, repeat
+from core.debug.history.variable_assignments import Assignment, repeat
 from core.debug.motion.debug_session import DebugSession
 from core.debug.motion.loop_place import Place
 from core.engine.backend import Backend
@@ -49,7 +49,7 @@ class Course:
     step: int
     op: str
     inside: tuple[Place, ...] = ()
-    changes: tuple[Change, ...] = ()
+    changes: tuple[Assignment, ...] = ()
     history: tuple[tuple[str, Any], ...] = ()
 
     @property

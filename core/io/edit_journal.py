@@ -32,7 +32,7 @@ _HEAD = struct.Struct("<4scQI")
 _NOTE, _DOCUMENT, _DIFFERENCE = b"N", b"D", b"E"
 
 
-class Note(msgspec.Struct, frozen=True):
+class JournalNote(msgspec.Struct, frozen=True):
     """Whose work it is.
 
     path:   the document's own file; "" for one that was never saved.
@@ -47,17 +47,17 @@ class Note(msgspec.Struct, frozen=True):
     before: str = ""
 
 
-class Journal:
+class EditJournal:
     """The journal at `path`, written. What `keep` was given last is on disk when it returns."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._handle = -1
-        self._note: Note | None = None
+        self._note: JournalNote | None = None
         self._document = Document()  # as the file holds it
         self._base = self._grown = 0  # bytes: of the document, of the differences after it
 
-    def keep(self, document: Document, note: Note) -> None:
+    def keep(self, document: Document, note: JournalNote) -> None:
         """Put the difference at the end, or the whole document in place of all where that is
         shorter to read. Raises GradstepError; then the file holds what it held before, and what
         comes next is written whole."""
@@ -78,7 +78,7 @@ class Journal:
         """Write no more, and let it stay."""
         self._close()
 
-    def _begin(self, document: Document, note: Note) -> None:
+    def _begin(self, document: Document, note: JournalNote) -> None:
         whole = gradstep_file.to_bytes(document, readable=False)
         data = _framed(_NOTE, msgspec.json.encode(note)) + _framed(_DOCUMENT, whole)
         self._close()
@@ -113,9 +113,9 @@ class Journal:
             self._handle = -1
 
 
-def read(path: Path) -> tuple[Note, Document]:
+def read(path: Path) -> tuple[JournalNote, Document]:
     """The work in a journal, up to what is not whole. Raises GradstepError where there is none."""
-    note, document = Note(), None
+    note, document = JournalNote(), None
     for kind, data in _frames(path):
         if kind == _NOTE:
             note = _read_note(data)
@@ -136,18 +136,18 @@ def read(path: Path) -> tuple[Note, Document]:
     return note, document
 
 
-def read_note(path: Path) -> Note:
+def read_note(path: Path) -> JournalNote:
     """Whose work a journal holds. Raises GradstepError where it cannot be read."""
     for kind, data in _frames(path):
-        return _read_note(data) if kind == _NOTE else Note()
-    return Note()
+        return _read_note(data) if kind == _NOTE else JournalNote()
+    return JournalNote()
 
 
-def _read_note(data: bytes) -> Note:
+def _read_note(data: bytes) -> JournalNote:
     try:
-        return msgspec.json.decode(data, type=Note)
+        return msgspec.json.decode(data, type=JournalNote)
     except UNREADABLE:
-        return Note()
+        return JournalNote()
 
 
 def _framed(kind: bytes, data: bytes) -> bytes:

@@ -68,7 +68,7 @@ class Diagram:
         return Diagram(self.sizes[members], inside, self.near[members])
 
 
-def snapped(centres: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+def snap_positions(centres: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """Centres moved so that the boxes' upper left corners lie on the grid. float64[n, 2]."""
     corners = np.round((centres - sizes / 2) / GRID) * GRID
     return np.asarray(corners + sizes / 2)

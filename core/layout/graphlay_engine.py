@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.layout.box_diagram import BOX_GAP, LAYER_GAP, Diagram, snapped
+from core.layout.box_diagram import BOX_GAP, LAYER_GAP, Diagram, snap_positions
 from core.layout.layer_assignment import acyclic, layers
 
 # Beyond these graphlay 0.3.1 takes seconds to minutes (200 readers of one box: 2 s, 400: 28 s).
@@ -40,4 +40,4 @@ def arrange(diagram: Diagram) -> np.ndarray:
         graph.edge(source, target)
     nodes = graphlay.layout(graph, options=OPTIONS).nodes
     centres = np.array([(n["center"]["x"], n["center"]["y"]) for n in nodes], dtype=np.float64)
-    return snapped(centres - (centres - diagram.sizes / 2).min(axis=0), diagram.sizes)
+    return snap_positions(centres - (centres - diagram.sizes / 2).min(axis=0), diagram.sizes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.layout.box_coordinates import columns, heights
-from core.layout.box_diagram import BOX_GAP, GRID, Diagram, snapped
+from core.layout.box_diagram import BOX_GAP, GRID, Diagram, snap_positions
 from core.layout.crossing_reduction import order, with_lanes
 from core.layout.layer_assignment import layers
 
@@ -19,7 +19,7 @@ def arrange(diagram: Diagram) -> np.ndarray:
         lone = len(members) > 1 and len(diagram.part(members).arrows) == 0
         placed = _block(sizes) if lone else _connected(diagram.part(members))
         placed[:, 1] += top - (placed - sizes / 2)[:, 1].min()
-        placed = snapped(placed, sizes)
+        placed = snap_positions(placed, sizes)
         centres[members] = placed
         top = np.ceil(((placed + sizes / 2)[:, 1].max() + BOX_GAP + GRID) / GRID) * GRID
     return centres

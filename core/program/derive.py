@@ -21,13 +21,13 @@ from core.ops.typing.missing_inputs import waiting
 from core.program.acyclic_part import without_cycles
 from core.program.feeds_and_initials import fitting_feeds, fitting_initial
 from core.program.function_kinds import in_role
-from core.program.imported_gradients import with_imported
+from core.program.imported_gradients import add_imported_gradients
 from core.program.missing_functions import uncallable
 from core.program.run_targets import missing_names, run_targets, sound_threads
 from core.program.training_updates import with_training
-from core.program.uninitialized_variables import captured, uninitialised
+from core.program.uninitialized_variables import captured, find_uninitialized
 from core.program.unneeded_operations import as_remarks
-from core.program.unused_overrides import unmatched, unregistered
+from core.program.unused_overrides import find_unmatched, find_unregistered
 from core.program.user_code import Function, functions_of
 
 
@@ -48,16 +48,16 @@ def derive(
     """
     problems: list[Problem] = []
     if functions is None:
-        functions, problems = compiled(document, trusted, output)
+        functions, problems = compile_functions(document, trusted, output)
     document = with_placeholders(document)
     if previous is not None:
         document = document.with_(graph=sharing(document.graph, previous.forward))
     graph = without_cycles(document.graph)
     inference = declared(document.graph)
     broken = broken_operations(graph, inference)
-    problems += [*inference.problems, *unmatched(document.graph, document.request.overrides)]
+    problems += [*inference.problems, *find_unmatched(document.graph, document.request.overrides)]
     rules = of_kind(document, functions, CodeKind.GRADIENT)
-    unknown = unregistered(document, rules)
+    unknown = find_unregistered(document, rules)
     feeds, refused = fitting_feeds(graph, document.feeds)
     initial, unfit = fitting_initial(graph, document.initial)
     sound, lost = sound_threads(document, graph)
@@ -77,10 +77,10 @@ def derive(
     )
     program, more = with_training(program, document, broken, rules, previous)
     problems += more
-    program = with_imported(program, document, previous)
+    program = add_imported_gradients(program, document, previous)
     problems += _not_said(unknown, problems)
     blamed = {problem.node for problem in unfit}
-    problems += [p for p in uninitialised(program) if p.node not in blamed]
+    problems += [p for p in find_uninitialized(program) if p.node not in blamed]
     problems += [*captured(program), *uncallable(program, document)]
     return replace(program, problems=tuple(as_remarks(problems, program, document)))
 
@@ -93,7 +93,7 @@ def _not_said(found: Sequence[Problem], said: Sequence[Problem]) -> list[Problem
     return [p for p, m in zip(found, missing, strict=True) if not any(m in t for t in texts)]
 
 
-def compiled(
+def compile_functions(
     document: Document, trusted: bool, output: Print
 ) -> tuple[dict[str, Function], list[Problem]]:
     """The document's custom Python as callables by name, and what keeps it from running."""

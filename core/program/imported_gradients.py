@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from core.autodiff.recognition.imported_request import written
-from core.autodiff.recognition.recognised_gradients import answered
+from core.autodiff.recognition.recognised_gradients import answer_request
 from core.autodiff.reverse.differentiate import Differentiation
 from core.autodiff.reverse.gradient_request import GradientRequest
 from core.debug.history.frozen_program import Program
@@ -16,7 +16,9 @@ from core.graph.model import Graph, Operation, Phase, TensorRef
 from core.program.training_updates import first_entries
 
 
-def with_imported(program: Program, document: Document, previous: Program | None) -> Program:
+def add_imported_gradients(
+    program: Program, document: Document, previous: Program | None
+) -> Program:
     """`program`, and the gradients that its graph makes by itself; those that are derived come
     first. previous: the program before an edit, which knows them if it left the graph alone."""
     found = [*_found(program, document, previous)]
@@ -65,7 +67,7 @@ def _found(
             continue
         try:
             with only_errors_of_ours(f"the gradients in '{one.scope}' could not be recognised"):
-                found = answered(program.forward, one)
+                found = answer_request(program.forward, one)
         except GradstepError:
             continue  # of an operation on the way, which says what is wrong with it, or in the log
         if found.edges:

@@ -9,7 +9,7 @@ from core.graph.problems import Problem
 from core.graph.suggestions import did_you_mean, near
 
 
-def needed_code(document: Document) -> list[Asked]:
+def find_missing_functions(document: Document) -> list[Asked]:
     """What the graph asks for, the document does not have, and a run or a gradient may need: no
     gradients while all that there are stand in the graph already."""
     made = bool(document.imported) and not document.request.of
@@ -20,7 +20,7 @@ def needed_code(document: Document) -> list[Asked]:
 def uncallable(program: Program, document: Document) -> list[Problem]:
     """A problem at each operation whose Python function is not there: an error where a run comes
     to it."""
-    functions = [a for a in needed_code(document) if a.kind is CodeKind.PYFUNC]
+    functions = [a for a in find_missing_functions(document) if a.kind is CodeKind.PYFUNC]
     if not functions:
         return []
     ends = [*(ref.op for ref in program.fetches), *program.targets]

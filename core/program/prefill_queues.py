@@ -16,7 +16,7 @@ from core.ops.state.queue import Queue
 _MOST = 1000  # runs of a thread that never has to wait
 
 
-def filled(program: Program, backend: Backend, store: VariableStore) -> dict[str, Queue]:
+def prefill_queues(program: Program, backend: Backend, store: VariableStore) -> dict[str, Queue]:
     """Let the program's threads run on `store` until each has to wait, or has ended; the queues
     then, by name. Raises GradstepError where a thread fails."""
     filling = _Filling(program, backend, store)

@@ -9,7 +9,7 @@ from core.debug.history.frozen_program import Program
 from core.debug.motion.debug_session import DebugSession
 from core.engine.plan.compile_plan import Plan, compile_plan
 from core.engine.plan.races import Race, races
-from core.engine.run.feed_values import fed_types, feed_arrays
+from core.engine.run.feed_values import feed_arrays, infer_fed_types
 from core.errors import GradstepError
 from core.graph.problems import Problem
 
@@ -42,7 +42,7 @@ def problems_of(session: DebugSession) -> list[Problem]:
 def races_of(program: Program) -> list[Problem]:
     """`race_problems` of the runs that the program makes; none where it cannot be run at all."""
     try:
-        types = fed_types(feed_arrays(program.graph, program.feeds))
+        types = infer_fed_types(feed_arrays(program.graph, program.feeds))
         plan = compile_plan(program.graph, program.fetches, program.targets, types)
     except GradstepError:
         return []

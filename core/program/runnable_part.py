@@ -16,7 +16,7 @@ from core.program.race_problems import races_of
 _At = TypeVar("_At", Edge, TensorRef)
 
 
-def without_unfinished(program: Program) -> Program:
+def drop_unfinished(program: Program) -> Program:
     """`program`, which runs what it is asked for only as far as that waits for no wire and no feed;
     of the rest what can be computed, up to where it is open. Races are said of it all: that one
     end waits orders nothing."""

@@ -13,7 +13,7 @@ from core.ops.build.variable import VARIABLES
 from core.ops.declare.table import find
 
 
-def uninitialised(program: Program) -> list[Problem]:
+def find_uninitialized(program: Program) -> list[Problem]:
     """A warning at each variable that has no value before the first run, and is read in it by an
     operation that wants one. With TensorFlow's words, and what initialises it."""
     graph = program.graph

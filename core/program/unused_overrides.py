@@ -14,8 +14,8 @@ from core.graph.model import Graph
 from core.graph.problems import Problem
 from core.graph.scopes import parents
 from core.graph.suggestions import did_you_mean, near
-from core.ops.typing.flatten_loops import opened
-from core.program.missing_functions import needed_code, to_write
+from core.ops.typing.flatten_loops import flatten_loops
+from core.program.missing_functions import find_missing_functions, to_write
 
 NOTHING = "this override matches nothing"
 
@@ -26,7 +26,7 @@ _NOUN = {
 }
 
 
-def unmatched(graph: Graph, overrides: Iterable[Override]) -> list[Problem]:
+def find_unmatched(graph: Graph, overrides: Iterable[Override]) -> list[Problem]:
     """A problem for each enabled override that matches no operation, with near misses."""
     wanted = [override for override in overrides if override.enabled]
     there = {kind: _targets(graph, kind) for kind in {override.kind for override in wanted}}
@@ -46,7 +46,7 @@ def near_miss(graph: Graph, kind: OverrideKind, target: str) -> tuple[str, str]:
     return text, did_you_mean(found) or "correct its target, or switch it off"
 
 
-def unregistered(document: Document, functions: Collection[str]) -> list[Problem]:
+def find_unregistered(document: Document, functions: Collection[str]) -> list[Problem]:
     """A problem for each gradient that is asked for and is neither a function of the document nor
     that of an op type: by an override that is on, or by an operation's `_gradient_op_type`."""
     return [
@@ -57,7 +57,7 @@ def unregistered(document: Document, functions: Collection[str]) -> list[Problem
             did_you_mean(near_gradients(asked.name, functions)) or to_write(asked.head),
             severity="warning",
         )
-        for asked in needed_code(document)
+        for asked in find_missing_functions(document)
         if asked.kind is CodeKind.GRADIENT and asked.name not in functions
         for node, who in _askers(document, asked)
     ]
@@ -65,7 +65,7 @@ def unregistered(document: Document, functions: Collection[str]) -> list[Problem
 
 def _askers(document: Document, asked: Asked) -> Iterator[tuple[str, str]]:
     """Where, and what there, wants a gradient."""
-    graph = opened(document.graph)
+    graph = flatten_loops(document.graph)
     wanting = [o for o in document.request.overrides if o.enabled and o.gradient == asked.name]
     there = {kind: _targets(graph, kind) for kind in {override.kind for override in wanting}}
     for override in wanting:

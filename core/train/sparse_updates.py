@@ -8,7 +8,7 @@ from core.graph.dtypes import DType
 from core.graph.model import TensorRef
 from core.ops.build.builder import Tensor
 from core.ops.build.indexed_slices import IndexedSlices
-from core.train.unique_rows import summed
+from core.train.unique_rows import sum_duplicate_rows
 from core.train.update_ops import Update
 
 
@@ -42,7 +42,7 @@ def adam_rows(
     the whole variable moves."""
     builder = update.builder
     with update.updating(variable) as scope:
-        unique = summed(rows)
+        unique = sum_duplicate_rows(rows)
         scalars = [update.cast(update.value(x), variable) for x in (*powers, *hyper)]
         beta1_power, beta2_power, rate, beta1, beta2, epsilon = scalars
         rate = rate * builder.one("Sqrt", 1 - beta2_power) / (1 - beta1_power)

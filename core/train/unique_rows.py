@@ -10,7 +10,7 @@ from core.ops.build.builder import call, call_many
 from core.ops.build.indexed_slices import IndexedSlices
 
 
-def summed(rows: IndexedSlices) -> IndexedSlices:
+def sum_duplicate_rows(rows: IndexedSlices) -> IndexedSlices:
     """The same gradient with the rows of equal indices added up: TensorFlow's
     `_deduplicate_indexed_slices`."""
     unique, place = call_many("Unique", rows.indices)

@@ -15,7 +15,7 @@ from core.graph.model import Operation, Phase, TensorRef
 from core.ops.build.builder import GraphBuilder, Tensor
 from core.ops.build.indexed_slices import IndexedSlices
 from core.ops.declare.attribute_kinds import attribute
-from core.train.unique_rows import summed
+from core.train.unique_rows import sum_duplicate_rows
 
 Gradient = Tensor | IndexedSlices
 Pair = tuple[str, Gradient]  # variable, gradient of the loss with respect to it
@@ -104,7 +104,7 @@ class Update:
         with self.updating(variable) as scope:
             for x in values:
                 if isinstance(x, IndexedSlices):
-                    unique = summed(x)
+                    unique = sum_duplicate_rows(x)
                     given += [unique.values, unique.indices]
                 else:
                     given.append(self.cast(self._read(x, full_type), variable))

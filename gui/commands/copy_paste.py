@@ -41,7 +41,7 @@ def paste(workspace: Workspace) -> list[str]:
         workspace.message.emit("info", "There are no nodes on the clipboard")
         return []
     part = gradstep_file.from_bytes(bytes(data), "the clipboard", Budget(LIMIT))
-    document, added = clipboard.put(workspace.document, part)
+    document, added = clipboard.paste(workspace.document, part)
     workspace.edit("Paste", document)
     workspace.select(added)
     return added

@@ -9,7 +9,7 @@ from typing import Any
 from core.document import block_insertion, clipboard, document_edits, wire_completion
 from core.graph.loop import anywhere, carried_by, loops_around
 from core.graph.model import Edge, Graph, TensorRef
-from core.graph.scopes import is_inside, moved_to, parents
+from core.graph.scopes import is_inside, move_name, parents
 from core.layers.block_table import find_block
 from core.layers.network_reuse import ends
 from core.ops.declare.table import find
@@ -272,7 +272,7 @@ def change_name(workspace: Workspace, old: str, new: str) -> None:
     if old.endswith("/"):
         scope = old.rstrip("/")
         document = document_edits.rename_scope(workspace.document, scope, new)
-        chosen = [moved_to(name, scope, new) for name in workspace.selection]
+        chosen = [move_name(name, scope, new) for name in workspace.selection]
     else:
         document = document_edits.rename_operation(workspace.document, old, new)
         chosen = [new if name == old else name for name in (workspace.selection or (new,))]

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.errors import GradstepError
-from core.host.machine_report import Finding, as_text, examine
+from core.host.machine_report import MachineFact, as_text, examine
 from gui.dialogs.about_dialog import version
 from gui.dialogs.dialog_base import Dialog, words
 from gui.look.plain_text import Label
@@ -41,7 +41,7 @@ class DoctorDialog(Dialog):
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(workspace, "doctor_dialog", "What this machine has", parent)
-        self.findings: list[Finding] = []
+        self.findings: list[MachineFact] = []
         self._background = Background(self)
         self._said = self.add_text("", "muted")
         self._said.setObjectName("doctor_dialog.said")
@@ -96,7 +96,7 @@ class DoctorDialog(Dialog):
         self._say(words(error))
         self._again.setEnabled(True)
 
-    def _show(self, findings: Sequence[Finding]) -> None:
+    def _show(self, findings: Sequence[MachineFact]) -> None:
         self.findings = list(findings)
         self._say("")
         for button in (self._again, self._copy_all):
@@ -108,7 +108,7 @@ class DoctorDialog(Dialog):
         self._add_section(HAS, [f for f in findings if f.ok])
         self._rows.addStretch(1)
 
-    def _add_section(self, title: str, findings: Sequence[Finding]) -> None:
+    def _add_section(self, title: str, findings: Sequence[MachineFact]) -> None:
         if not findings:
             return
         heading = Label(title)
@@ -122,7 +122,7 @@ class DoctorDialog(Dialog):
 class Row(QWidget):
     """A sign, a name, what was found; below it what to do, and what to type for that."""
 
-    def __init__(self, workspace: Workspace, names: str, finding: Finding) -> None:
+    def __init__(self, workspace: Workspace, names: str, finding: MachineFact) -> None:
         super().__init__()
         self._theme = lambda: workspace.theme
         self.setAccessibleName(f"{names}: {'there' if finding.ok else 'missing'}. {finding.text}")
@@ -178,7 +178,7 @@ def _copy(button: QPushButton, text: str) -> None:
         QTimer.singleShot(COPIED, button, lambda: button.setText(before))
 
 
-def _merged(findings: Iterable[Finding]) -> list[tuple[str, Finding]]:
+def _merged(findings: Iterable[MachineFact]) -> list[tuple[str, MachineFact]]:
     """Findings that say the same of several things in a row, as one."""
     same = groupby(findings, key=lambda f: (f.ok, f.text, f.fix, tuple(f.commands)))
     groups = [list(group) for _, group in same]

@@ -17,7 +17,7 @@ from core.errors import GradstepError
 from core.io import edit_journal
 from core.io.disk import atomic_write, in_place_write
 from core.io.disk.file_claims import Claim
-from core.io.edit_journal import Note
+from core.io.edit_journal import JournalNote
 from core.io.native.journal_writer import Keeper, lock_of
 from gui.model.settings import settings, state_folder
 from gui.model.workspace import UNTITLED, Workspace
@@ -113,11 +113,11 @@ class Autosave(QObject):
         else:
             self._keeper.forget()
 
-    def _note(self) -> Note:
+    def _note(self) -> JournalNote:
         workspace = self._workspace
         path = "" if workspace.path is None else str(workspace.path.absolute())
         digest = "" if workspace.disk is None else workspace.disk.digest
-        return Note(path, workspace.name, digest, workspace.recovered_from)
+        return JournalNote(path, workspace.name, digest, workspace.recovered_from)
 
     def _report(self, error: GradstepError | None) -> None:
         """In the keeper's thread."""
@@ -192,8 +192,8 @@ def _time(path: Path) -> float:
         return 0.0
 
 
-def _read_note(path: Path) -> Note:
+def _read_note(path: Path) -> JournalNote:
     try:
         return edit_journal.read_note(path)
     except GradstepError:
-        return Note()
+        return JournalNote()

@@ -18,7 +18,7 @@ from core.graph.changes import Changes, diff
 from core.graph.model import Edge, TensorRef
 from core.io.disk.file_stamp import OnDisk, look
 from core.io.disk.memory_budget import DEFAULT
-from core.ops.typing.flatten_loops import opened, opened_types
+from core.ops.typing.flatten_loops import flatten_loop_types, flatten_loops
 from core.ops.typing.inference import Inference
 from core.ops.typing.missing_inputs import Waiting, waiting
 from core.ops.typing.tensor_types import TensorTypes
@@ -448,7 +448,7 @@ class Workspace(QObject):
 
     def _read_graph(self, inference: Inference) -> None:
         graph = self.document.graph
-        self.shown, self.inference = opened(graph), opened_types(graph, inference)
+        self.shown, self.inference = flatten_loops(graph), flatten_loop_types(graph, inference)
 
     def _drop_selection_of_removed(self) -> None:
         graph, edge = self.shown, self.selected_edge

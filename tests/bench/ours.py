@@ -12,10 +12,10 @@ import numpy as np
 from core.autodiff.reverse.tf_gradients import gradients
 from core.engine.kernels.kernel_choice import REFERENCE, Kernels, with_kernels
 from core.engine.numpy_backend import NumpyBackend
-from core.engine.passes.pass_pipeline import optimized
+from core.engine.passes.pass_pipeline import optimize
 from core.engine.plan.compile_plan import Plan, compile_plan
 from core.engine.run.fast_run import Fast
-from core.engine.run.feed_values import fed_types, feed_arrays
+from core.engine.run.feed_values import feed_arrays, infer_fed_types
 from core.engine.run.recording import Recording
 from core.engine.run.variable_store import VariableStore
 from core.graph.model import Graph, TensorRef
@@ -59,7 +59,7 @@ def program(
     """
     arrays = feed_arrays(graph, feeds)
     last = None if before is None else before.recording
-    plan = compile_plan(graph, fetches, targets, fed_types(arrays), last and last.plan)
+    plan = compile_plan(graph, fetches, targets, infer_fed_types(arrays), last and last.plan)
     start = _START[mode] if isinstance(mode, str) else mode
     if last is not None:
         start = partial(_recorded, before=last)
@@ -85,7 +85,7 @@ def _recorded(
 
 def _fast(plan: Plan, feeds: Feeds, initial: Arrays, kernels: Kernels) -> Run:
     backend = NumpyBackend()
-    run = Fast(with_kernels(optimized(plan, backend), backend, kernels), backend)
+    run = Fast(with_kernels(optimize(plan, backend), backend, kernels), backend)
     run.feed(feeds)
     held = VariableStore(backend, {name: initial[name] for name in plan.versions})
     run.settle(held)

@@ -11,7 +11,7 @@ import numpy as np
 from core.autodiff.reverse.tf_gradients import gradients
 from core.document.document import Document
 from core.document.expectation import Expectation
-from core.document.node_renaming import relabelled
+from core.document.node_renaming import rename_node
 from core.graph.model import Constant
 from core.graph.relabel import relabel
 from core.ops.build.builder import Tensor
@@ -56,7 +56,7 @@ def adam_freezing() -> Document:
         expectations=tuple(_weights(seen)),
     )
     renamed = relabel(document.graph, _shorter)
-    return relabelled(document.with_(graph=renamed), _shorter)
+    return rename_node(document.with_(graph=renamed), _shorter)
 
 
 def _shorter(name: str) -> str:

@@ -14,7 +14,7 @@ from core.cli.console.console_help import ALIASES
 from core.cli.debug import script_lines
 from core.debug.breaks.breakpoints import Breakpoint
 from core.debug.breaks.expression import Scope, parse
-from core.debug.breaks.expression_names import mentioned
+from core.debug.breaks.expression_names import find_mentions
 from core.debug.concurrency.scheduler import Threads
 from core.debug.motion.debug_session import DebugSession
 from core.document import document_edits
@@ -29,7 +29,7 @@ from core.graph.model import Edge, TensorRef
 from core.io import export_document
 from core.io.native import gradstep_file
 from core.program.derive import derive
-from core.program.runnable_part import without_unfinished
+from core.program.runnable_part import drop_unfinished
 from tests.fuzz import odd
 from tests.fuzz.case import MARK, Case
 from tests.fuzz.examples import EXAMPLES
@@ -88,7 +88,7 @@ def _expression(dice: Random, names: list[str]) -> str:
 
 
 def _try_expression(text: str) -> None:
-    _asked(mentioned, text)
+    _asked(find_mentions, text)
     parsed = _asked(parse, text)
     if parsed is None:
         return
@@ -128,7 +128,7 @@ def _argument(dice: Random, names: list[str]) -> str:
 
 def _try_console(text: str) -> None:
     base = _BASES[len(text) % len(_BASES)]
-    program = without_unfinished(derive(_document(base)))
+    program = drop_unfinished(derive(_document(base)))
     console = Console(Threads(program, limit_bytes=8 << 20), _no_other, ())
     for line in script_lines(f"{text}\n;where"):
         reply = _asked(console.execute, line)

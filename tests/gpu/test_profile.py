@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from core.engine.memory.layout_choice import laid_out
-from core.engine.passes.pass_pipeline import optimized
+from core.engine.passes.pass_pipeline import optimize
 from core.engine.plan.compile_plan import compile_plan
-from core.engine.run.feed_values import fed_types, feed_arrays
+from core.engine.run.feed_values import feed_arrays, infer_fed_types
 from core.engine.run.step_costs import LOOKS, measure
 from core.engine.run.variable_store import initial_store
 from core.graph.model import TensorRef
@@ -26,9 +26,9 @@ def test_the_device_is_waited_for_before_each_look_at_the_clock(fast: bool) -> N
     b.one("AssignAdd", b.variable("n", shape=(2,)), b.one("Exp", b.placeholder("x", shape=(2,))))
     graph = b.build()
     feeds = feed_arrays(graph, {"x": [0.0, 0.0]})
-    plan = compile_plan(graph, [TensorRef("AssignAdd", 0)], (), fed_types(feeds))
+    plan = compile_plan(graph, [TensorRef("AssignAdd", 0)], (), infer_fed_types(feeds))
     store = initial_store(graph, backend, {"n": np.zeros(2, np.float32)})
-    rewrite = (lambda p: optimized(p, backend)) if fast else None
+    rewrite = (lambda p: optimize(p, backend)) if fast else None
     recording = laid_out(plan, backend, {}, store, rewrite)
     recording.feed(feeds)
     before = cupy.synchronised

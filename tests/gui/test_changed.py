@@ -25,7 +25,7 @@ from core.document import document_edits
 from core.document.document import Document
 from core.io import edit_journal
 from core.io.disk.file_stamp import look
-from core.io.edit_journal import Journal, Note
+from core.io.edit_journal import EditJournal, JournalNote
 from core.io.native import gradstep_file
 from gui import commands
 from gui.automation.driver import Driver
@@ -53,8 +53,8 @@ def document_with(*names: str) -> Document:
 
 def left_by_a_window(folder: Path, path: Path | None) -> Recovered:
     copy = folder / "copy.journal"
-    writing = Journal(copy)
-    writing.keep(document_with("kept"), Note(str(path or "")))
+    writing = EditJournal(copy)
+    writing.keep(document_with("kept"), JournalNote(str(path or "")))
     writing.leave()
     digest = "" if path is None else look(path).digest
     return Recovered(copy, path, datetime.now(), digest=digest)

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QLabel, QPushButton
 
 from core.errors import GradstepError
 from core.host.engine_client import local_engine
-from core.host.machine_report import Finding
+from core.host.machine_report import MachineFact
 from gui.automation.driver import Driver
 from gui.dialogs import doctor_dialog
 from gui.dialogs.doctor_dialog import DoctorDialog
@@ -24,10 +24,12 @@ from gui.model.workspace import Workspace
 
 EXTRAS = ["uv sync --extra cuda13", "uv sync --extra cuda12"]
 FOUND = [
-    Finding("Python", True, "3.11.7", "install Python 3.11 or later"),
-    Finding("gpu", False, "CuPy is not installed.", "", EXTRAS),
-    Finding("gpu:native", False, "CuPy is not installed.", "", EXTRAS),
-    Finding("SciPy", False, "not installed", "./dev setup --kernels", ["./dev setup --kernels"]),
+    MachineFact("Python", True, "3.11.7", "install Python 3.11 or later"),
+    MachineFact("gpu", False, "CuPy is not installed.", "", EXTRAS),
+    MachineFact("gpu:native", False, "CuPy is not installed.", "", EXTRAS),
+    MachineFact(
+        "SciPy", False, "not installed", "./dev setup --kernels", ["./dev setup --kernels"]
+    ),
 ]
 
 
@@ -88,7 +90,7 @@ def test_it_says_that_it_looks_and_can_look_again(
 ) -> None:
     go = threading.Event()
 
-    def later(engine: Sequence[str]) -> list[Finding]:
+    def later(engine: Sequence[str]) -> list[MachineFact]:
         assert go.wait(30)
         return FOUND[:1]
 
@@ -106,7 +108,7 @@ def test_it_says_that_it_looks_and_can_look_again(
 def test_a_machine_that_cannot_be_asked_is_said(
     dialog: DoctorDialog, monkeypatch: pytest.MonkeyPatch, qtbot: Any
 ) -> None:
-    def fails(engine: Sequence[str]) -> list[Finding]:
+    def fails(engine: Sequence[str]) -> list[MachineFact]:
         raise GradstepError("no such host", hint="check its name")
 
     monkeypatch.setattr(doctor_dialog, "examine", fails)

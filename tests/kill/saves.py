@@ -21,7 +21,7 @@ from core.errors import GradstepError
 from core.io import edit_journal
 from core.io.disk import in_place_write
 from core.io.disk.atomic_write import remove_parts, replace_file
-from core.io.edit_journal import Journal, Note
+from core.io.edit_journal import EditJournal, JournalNote
 from core.io.native import gradstep_file
 from tests.kill.disk import Disk, PowerCutError, at_call
 from tests.kill.tally import Tally
@@ -223,12 +223,12 @@ def _documents() -> list[Document]:
 def _journal(root: Path) -> Scene:
     path = root / "work" / "a.journal"
     documents = _documents()
-    writing = Journal(path)
-    writing.keep(documents[0], Note())
+    writing = EditJournal(path)
+    writing.keep(documents[0], JournalNote())
 
     def save() -> None:
         for document in documents[1:]:
-            writing.keep(document, Note())
+            writing.keep(document, JournalNote())
 
     def holds() -> object:
         return len(edit_journal.read(path)[1].graph)

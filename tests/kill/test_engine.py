@@ -9,7 +9,7 @@ import pytest
 
 from core.host.device_access import CpuOnly
 from core.host.engine_service import EngineService
-from core.host.session_journal import Journal
+from core.host.session_journal import SessionJournal
 from core.protocol import messages as m
 from tests.kill.engine import Found, Walk, campaign
 
@@ -20,7 +20,7 @@ class InProcess:
     alive = False
 
     def __init__(self) -> None:
-        self._journal, self._service = Journal(), EngineService(CpuOnly())
+        self._journal, self._service = SessionJournal(), EngineService(CpuOnly())
 
     def send(self, message: m.Message, buffers: Any = (), reply_to: Any = None) -> None:
         reply, received = self._service.handle(message, buffers)

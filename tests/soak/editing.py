@@ -60,7 +60,7 @@ def _insert(document: Document, type: str, at: Point, edge: Edge) -> Document:
 
 def _paste(document: Document, names: Iterable[str]) -> Document:
     part = gradstep_file.from_bytes(gradstep_file.to_bytes(clipboard.piece(document, [*names])))
-    return clipboard.put(document, part)[0]
+    return clipboard.paste(document, part)[0]
 
 
 def _rename(document: Document, old: str, new: str) -> Document:

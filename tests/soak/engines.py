@@ -15,7 +15,7 @@ from core.errors import GradstepError
 from core.host.device_access import CpuOnly
 from core.host.engine_client import Answer, EngineClient
 from core.host.engine_service import EngineService
-from core.host.session_journal import Journal
+from core.host.session_journal import SessionJournal
 from core.protocol import framing
 from core.protocol import messages as m
 from core.protocol.error_records import unexpected
@@ -35,7 +35,7 @@ class Engine(Protocol):
 
     def ask(self, message: m.Message, buffers: Sequence[Buffer] = ()) -> Answer: ...
     def kill(self) -> list[m.Message]: ...
-    def journal(self) -> Journal: ...
+    def journal(self) -> SessionJournal: ...
     def pids(self) -> list[int]: ...
     def close(self) -> None: ...
 
@@ -45,7 +45,7 @@ class ServiceEngine:
 
     def __init__(self, counts: Counts, heard: Heard = lambda text: None) -> None:
         self._counts, self._heard = counts, heard
-        self._journal = Journal()
+        self._journal = SessionJournal()
         self._service = self._new()
 
     def ask(self, message: m.Message, buffers: Sequence[Buffer] = ()) -> Answer:
@@ -66,7 +66,7 @@ class ServiceEngine:
         self._service = self._new()
         return replayed(self._service, self._journal)
 
-    def journal(self) -> Journal:
+    def journal(self) -> SessionJournal:
         return self._journal
 
     def pids(self) -> list[int]:
@@ -147,7 +147,7 @@ class ProcessEngine:
                 raise BrokenError("hang", "an engine that was restarted does not come back")
         return replies
 
-    def journal(self) -> Journal:
+    def journal(self) -> SessionJournal:
         return self._client._journal
 
     def pids(self) -> list[int]:
@@ -161,7 +161,7 @@ class ProcessEngine:
             self._heard(event.text)
 
 
-def replayed(service: EngineService, journal: Journal) -> list[m.Message]:
+def replayed(service: EngineService, journal: SessionJournal) -> list[m.Message]:
     """The replies of an engine that is led to where a journal ends."""
     return [_answered(service, *request)[0] for request in journal.replay()]
 

@@ -13,10 +13,10 @@ import pytest
 from core.document.document import Document
 from core.graph.problems import Problem
 from core.host import engine_service
-from core.host.session_journal import Journal
+from core.host.session_journal import SessionJournal
 from core.io.native import gradstep_file
 from core.ops.declare import table
-from core.program.derive import compiled, derive
+from core.program.derive import compile_functions, derive
 from gui.model.settings import settings
 from tests.soak import campaign as campaigns
 from tests.soak import documents, drawing, editing, walk
@@ -109,7 +109,7 @@ def test_a_file_that_lacks_something(monkeypatch: Any) -> None:
 
 
 def test_an_engine_that_does_not_come_back_to_its_place(monkeypatch: Any) -> None:
-    monkeypatch.setattr(Journal, "_way", lambda self: [])
+    monkeypatch.setattr(SessionJournal, "_way", lambda self: [])
     assert broken(KILLING).kind == "place"
 
 
@@ -130,7 +130,9 @@ def test_python_that_runs_without_being_trusted(monkeypatch: Any) -> None:
     seed = next(n for n in range(99) if walk.Random(f"{n}/0").random() < walk.UNTRUSTED)
     walked(seed, 10, "bernoulli_mask", heard.append)
     assert not heard
-    monkeypatch.setattr(engine_service, "compiled", lambda d, trusted, say: compiled(d, True, say))
+    monkeypatch.setattr(
+        engine_service, "compiled", lambda d, trusted, say: compile_functions(d, True, say)
+    )
     walked(seed, 10, "bernoulli_mask", heard.append)
     assert RAN in "".join(heard)
 

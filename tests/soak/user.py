@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from core.document.document import Document
 from core.host.engine_client import Answer
-from core.host.session_journal import Journal
+from core.host.session_journal import SessionJournal
 from core.io.native import gradstep_file
 from core.protocol import messages as m
 from gui.model.engine_sync import breakpoints_of, same_but_breakpoints, same_run
@@ -41,7 +41,7 @@ class User(Protocol):
     def redo(self) -> bool: ...
     def save(self, path: Path) -> None: ...
     def kill(self) -> None: ...
-    def journal(self) -> Journal: ...
+    def journal(self) -> SessionJournal: ...
     def more(self) -> dict[str, int]: ...
     def do_more(self, name: str, rng: Random) -> str: ...
 
@@ -111,7 +111,7 @@ class ProtocolUser:
         if self._shown is not self.document or self.program is None:
             self._open(keep_position=True)
 
-    def journal(self) -> Journal:
+    def journal(self) -> SessionJournal:
         return self.engine.journal()
 
     def more(self) -> dict[str, int]:

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import QApplication
 from core.document.document import Document
 from core.errors import GradstepError
 from core.host.engine_client import Answer
-from core.host.session_journal import Journal
+from core.host.session_journal import SessionJournal
 from core.program.trust import code_trust
 from core.protocol import messages as m
 from gui import commands
@@ -133,7 +133,7 @@ class WindowUser:
     def trusted(self) -> bool:
         return self.space.trusted
 
-    def journal(self) -> Journal:
+    def journal(self) -> SessionJournal:
         return self.space.bridge._client._journal
 
     def pids(self) -> list[int]:

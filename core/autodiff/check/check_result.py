@@ -28,7 +28,7 @@ _RANK = {verdict: rank for rank, verdict in enumerate(Verdict)}
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckResult:
     """One gradient, at its worst element.
 
     verdict: of the whole tensor; index: where it is worst; analytic (None: no gradient), numeric,
@@ -50,7 +50,7 @@ class Finding:
     why: str = ""
 
 
-def worst(findings: Iterable[Finding]) -> Verdict:
+def worst(findings: Iterable[CheckResult]) -> Verdict:
     """The most concerning verdict; ok where there is none."""
     return max((f.verdict for f in findings), key=_RANK.__getitem__, default=Verdict.OK)
 
@@ -60,7 +60,7 @@ def judge(
     wide: np.ndarray | None,
     numeric: NumericGradient,
     noise: Callable[[], np.ndarray],
-) -> Finding:
+) -> CheckResult:
     """analytic: the gradient as the graph computes it; wide: the same in float64; noise: how far
     float32's rounding may carry it, asked for only where `analytic` and `wide` part."""
     with np.errstate(all="ignore"):  # infinities and NaN are among what is judged
@@ -68,8 +68,8 @@ def judge(
 
 
 def laid_to(
-    defect: Defect, found: Finding, gradient: np.ndarray | None, numeric: NumericGradient
-) -> Finding:
+    defect: Defect, found: CheckResult, gradient: np.ndarray | None, numeric: NumericGradient
+) -> CheckResult:
     """`found`, where what is wrong is what TensorFlow gives for a reason that is known. gradient:
     the one that was judged."""
     analytic = np.zeros_like(numeric.value) if gradient is None else gradient
@@ -88,7 +88,7 @@ def _judged(
     wide: np.ndarray | None,
     numeric: NumericGradient,
     noise: Callable[[], np.ndarray],
-) -> Finding:
+) -> CheckResult:
     if wide is None or analytic is None:
         shown = np.zeros_like(numeric.value)
         ranks = np.where(_right(shown, numeric), 0, _RANK[Verdict.WRONG])
@@ -140,11 +140,13 @@ def _explained(value: np.ndarray, wide: np.ndarray, noise: np.ndarray) -> np.nda
 
 def _finding(
     analytic: np.ndarray | None, shown: np.ndarray, ranks: np.ndarray, numeric: NumericGradient
-) -> Finding:
+) -> CheckResult:
     seen = numeric.looked_at
     size, count = int(seen.size), int(seen.sum())
     if not count:
-        return Finding(Verdict.OK, (), None, 0.0, 0.0, numeric.method, 0, size, "no elements", {})
+        return CheckResult(
+            Verdict.OK, (), None, 0.0, 0.0, numeric.method, 0, size, "no elements", {}
+        )
     ranks = np.where(seen, ranks, -1)
     off = np.abs(shown - numeric.value)
     off = np.where(ranks == ranks.max(), np.nan_to_num(off, nan=np.inf), -1.0)
@@ -153,7 +155,7 @@ def _finding(
     value = None if analytic is None else float(analytic[index])
     slope = float(numeric.value[index])
     difference = abs((value or 0.0) - slope)
-    return Finding(
+    return CheckResult(
         verdict,
         index,
         value,

@@ -14,7 +14,7 @@ from core.autodiff.check.analytic_gradients import (
     rounding_noise,
     wide_gradients,
 )
-from core.autodiff.check.check_result import Finding, judge
+from core.autodiff.check.check_result import CheckResult, judge
 from core.autodiff.check.finite_differences import NumericGradient, numeric_gradients
 from core.autodiff.check.frozen_values import Evaluate, Point, with_draws
 from core.autodiff.reverse.differentiate import differentiate
@@ -32,7 +32,7 @@ class Examined:
     own: np.ndarray | None
     gradient: np.ndarray | None
     numeric: NumericGradient
-    finding: Finding
+    finding: CheckResult
 
 
 def examine(

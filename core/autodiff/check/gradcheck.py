@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from core.autodiff.check.analytic_gradients import Held, analytic_gradients
-from core.autodiff.check.check_result import Finding, Verdict
+from core.autodiff.check.check_result import CheckResult, Verdict
 from core.autodiff.check.check_tensors import examine, gradient_question
 from core.autodiff.check.finite_differences import NumericGradient, agree
 from core.autodiff.check.frozen_values import Evaluate, Point
@@ -33,10 +33,10 @@ class Check:
     in_force: Gradients
     native: Gradients | None
     numeric: Mapping[TensorRef, NumericGradient]
-    findings: Mapping[TensorRef, Finding]
+    findings: Mapping[TensorRef, CheckResult]
     overridden: bool
     native_error: str = ""
-    second: Mapping[TensorRef, Finding] = field(default_factory=dict)
+    second: Mapping[TensorRef, CheckResult] = field(default_factory=dict)
 
     def agrees(self, ref: TensorRef) -> np.ndarray:
         """Per element, whether the gradient in force is what the numbers say; bool."""
@@ -97,7 +97,7 @@ def _second(
     request: GradientRequest,
     point: Point,
     functions: Mapping[str, GradientFunction],
-) -> Mapping[TensorRef, Finding]:
+) -> Mapping[TensorRef, CheckResult]:
     """The gradient of the gradient, with a weight for each of its elements."""
     question, asked = gradient_question(graph, request, functions)
     if not asked.of:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from core.autodiff.check.check_result import Finding, Verdict, laid_to, worst
+from core.autodiff.check.check_result import CheckResult, Verdict, laid_to, worst
 from core.autodiff.check.check_tensors import Examined, examine, gradient_question
 from core.autodiff.check.finite_differences import NumericGradient
 from core.autodiff.check.frozen_values import Evaluate
-from core.autodiff.recognition.imported_vjp import held_turn
+from core.autodiff.recognition.imported_vjp import find_imported_vjp
 from core.autodiff.reverse.differentiate import Differentiation
 from core.autodiff.reverse.gradient_request import GradientRequest, gradient_name
 from core.autodiff.reverse.gradient_rules import GradientFunction
@@ -32,8 +32,8 @@ class LocalCheck:
     gradient: str
     results: Mapping[int, np.ndarray | None]
     numeric: Mapping[int, NumericGradient]
-    findings: Mapping[int, Finding]
-    second: Mapping[int, Finding] = field(default_factory=dict)
+    findings: Mapping[int, CheckResult]
+    second: Mapping[int, CheckResult] = field(default_factory=dict)
 
     @property
     def wrong_inputs(self) -> list[int]:
@@ -73,7 +73,7 @@ def check_operation(
     turn = None
     if imported is not None:
         arriving = {index: TensorRef(f"check/g{index}") for index in cotangents}
-        turn = held_turn(imported, op, holes, arriving)
+        turn = find_imported_vjp(imported, op, holes, arriving)
         if turn is None:
             return None
         floats = [i for i in floats if i in turn.gradients]

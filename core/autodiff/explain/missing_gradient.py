@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.autodiff.reverse.assignment_paths import assigned_on_the_way, written
+from core.autodiff.reverse.assignment_paths import find_assignments, written
 from core.autodiff.reverse.differentiate import Differentiation
 from core.autodiff.reverse.gradient_paths import comes_from, descendants, flow_path, forward_path
 from core.graph.model import Graph, Operation, TensorRef
@@ -69,7 +69,7 @@ def explain_none(
     ):
         text = f"{what}: {of.short} holds {dtype.value} values, which have no gradient."
         return Explanation("none", "not_differentiable", of.op, None, (of.op,), text)
-    if not paths and (assigning := assigned_on_the_way(whole, wrt.op, of.op)):
+    if not paths and (assigning := find_assignments(whole, wrt.op, of.op)):
         return _assigned(whole, what, of, wrt, assigning)
     if not paths:
         text = f"{what}: no wire leads from {wrt.short} to {of.short}."

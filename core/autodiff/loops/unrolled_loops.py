@@ -11,7 +11,7 @@ from core.graph.loop import Loop, loop_of
 from core.graph.model import Edge, Graph, Operation, TensorRef
 
 
-def unrolled(graph: Graph, derived: Differentiation) -> tuple[Graph, Differentiation]:
+def unroll_loops(graph: Graph, derived: Differentiation) -> tuple[Graph, Differentiation]:
     """`graph` with the operations of its loops, nested ones too: each argument reads what enters
     the loop, and the loop reads what leaves an iteration. The wires of `derived` are those of that
     graph, then."""

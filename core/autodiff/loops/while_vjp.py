@@ -18,11 +18,11 @@ from core.autodiff.loops.loop_dependencies import arguments_before, sources
 from core.autodiff.loops.loop_invariant_sums import Gradient, appended, gradient_of, summed
 from core.autodiff.loops.loop_residuals import LoopValues
 from core.autodiff.reverse.backward_pass import Reverse
-from core.autodiff.reverse.backward_slice import Way
+from core.autodiff.reverse.backward_slice import BackwardSlice
 from core.autodiff.reverse.contributions import Contribution
 from core.autodiff.reverse.gradient_request import GradientRequest
 from core.autodiff.reverse.gradient_rules import GradientFunction
-from core.autodiff.reverse.vjp_result import Turn
+from core.autodiff.reverse.vjp_result import VjpResult
 from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, DType, TensorType
 from core.graph.loop import Loop
@@ -41,7 +41,7 @@ class LoopGradients:
     """inputs: the gradient of each input of the loop; inside: the turns of its body."""
 
     inputs: Sequence[Gradient | None]
-    inside: Mapping[str, Turn]
+    inside: Mapping[str, VjpResult]
 
 
 def loop_gradients(
@@ -49,7 +49,7 @@ def loop_gradients(
     op: Operation,
     loop: Loop,
     given: Sequence[Tensor | None],
-    way: Way,
+    way: BackwardSlice,
     request: GradientRequest,
     functions: Mapping[str, GradientFunction],
     root: str,
@@ -68,7 +68,7 @@ def loop_gradients(
     return work.run(root)
 
 
-def _refuse(way: Way, op: Operation, given: Sequence[Tensor | None]) -> None:
+def _refuse(way: BackwardSlice, op: Operation, given: Sequence[Tensor | None]) -> None:
     """Fail if a gradient would have to go on over an input of the loop."""
     outputs = [op.output(index) for index, grad in enumerate(given) if grad is not None]
     stack = [ref for output in outputs for ref in sources(way.graph, output)]
@@ -91,7 +91,7 @@ def _refuse(way: Way, op: Operation, given: Sequence[Tensor | None]) -> None:
             stack.extend(sources(way.graph, ref))
 
 
-def _is_opaque(way: Way, ref: TensorRef) -> bool:
+def _is_opaque(way: BackwardSlice, ref: TensorRef) -> bool:
     return way.types[ref].dtype is DType.VARIANT
 
 
@@ -142,7 +142,7 @@ class _LoopReverse:
         return LoopGradients([found.get(name) for name in self.loop.arguments], turns)
 
     def _sums(
-        self, gradients: Mapping[TensorRef, TensorRef], turns: Mapping[str, Turn]
+        self, gradients: Mapping[TensorRef, TensorRef], turns: Mapping[str, VjpResult]
     ) -> dict[str, list[Tensor]]:
         """Of each tensor outside that is asked for, what adds up its gradients."""
         get, found = self.builder.get, dict[str, list[Tensor]]()
@@ -199,7 +199,7 @@ class _LoopReverse:
 
     def _differentiated(
         self, arriving: Mapping[str, Tensor], root: str
-    ) -> tuple[dict[TensorRef, TensorRef], Mapping[str, Turn]]:
+    ) -> tuple[dict[TensorRef, TensorRef], Mapping[str, VjpResult]]:
         """The gradients of one iteration, and how they came about."""
         results = dict(zip(self.loop.variables, self.loop.results, strict=True))
         of = tuple(results[name] for name in self.active)
@@ -214,8 +214,8 @@ class _LoopReverse:
             found.update(turn.gradients)
         return found, work.turns
 
-    def _way(self, of: tuple[TensorRef, ...], wrt: tuple[TensorRef, ...]) -> Way:
-        return Way(self.forward, declared(self.forward).types, of, wrt)
+    def _way(self, of: tuple[TensorRef, ...], wrt: tuple[TensorRef, ...]) -> BackwardSlice:
+        return BackwardSlice(self.forward, declared(self.forward).types, of, wrt)
 
     def _next(
         self, name: str, arriving: Tensor, gradients: Mapping[TensorRef, TensorRef]

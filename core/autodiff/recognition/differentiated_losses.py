@@ -18,7 +18,7 @@ _FAR = 12  # operations behind the last gradient in which the loss is looked for
 _SHAPES = frozenset({"Shape", "OnesLike"})  # what is asked of a loss, to make ones like it
 
 
-def differentiated(scope: GradientScope) -> dict[TensorRef, TensorRef]:
+def find_differentiated(scope: GradientScope) -> dict[TensorRef, TensorRef]:
     """The tensors that were differentiated -> what the gradient of each starts with; those that
     cannot be told are left out."""
     search = _Search(scope)

@@ -15,7 +15,7 @@ _USUAL = re.compile(r"(?:^|/)gradients(?:_\d+)?$")
 _SEED = re.compile(r"(?:grad_ys_\d+|Fill)$")
 
 
-class Place(NamedTuple):
+class GradientPlace(NamedTuple):
     """scope: that an operation lies in; of: the operation whose gradient it belongs to; "" for what
     TensorFlow makes between the gradients of operations."""
 
@@ -32,7 +32,7 @@ def gradient_scopes(names: Collection[str]) -> list[str]:
     return sorted(kept, key=len, reverse=True)
 
 
-def place_of(name: str, names: Collection[str]) -> Place | None:
+def place_of(name: str, names: Collection[str]) -> GradientPlace | None:
     """Where an operation of that name lies if it belongs to the gradient of another one. Of several
     readings the one with the outermost scope, and in it the longest operation: a gradient of a
     gradient is `gradients_1/gradients/X_grad/Mul_grad/…`."""
@@ -42,11 +42,11 @@ def place_of(name: str, names: Collection[str]) -> Place | None:
     for start in (match.end() for match in re.finditer("/", name)):
         for end in reversed(ends):
             if end > start and name[start:end] in names:
-                return Place(name[: start - 1], name[start:end])
+                return GradientPlace(name[: start - 1], name[start:end])
     return None
 
 
-def place_in(name: str, scopes: Iterable[str], names: Collection[str]) -> Place | None:
+def place_in(name: str, scopes: Iterable[str], names: Collection[str]) -> GradientPlace | None:
     """Where an operation of that name lies in one of `scopes`, the longest first; None for one that
     lies in none."""
     scope = next((s for s in scopes if name.startswith(f"{s}/")), None)
@@ -54,4 +54,6 @@ def place_in(name: str, scopes: Iterable[str], names: Collection[str]) -> Place 
         return None
     rest = name[len(scope) + 1 :]
     ends = [match.start() for match in _TURN.finditer(rest)]
-    return Place(scope, next((rest[:end] for end in reversed(ends) if rest[:end] in names), ""))
+    return GradientPlace(
+        scope, next((rest[:end] for end in reversed(ends) if rest[:end] in names), "")
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from core.autodiff.recognition.differentiated_losses import differentiated
+from core.autodiff.recognition.differentiated_losses import find_differentiated
 from core.autodiff.recognition.gradient_recognition import Recognised, recognise
 from core.autodiff.recognition.gradient_scope import GradientScope
 from core.autodiff.recognition.vjp_pairing import Found
@@ -58,7 +58,7 @@ def discover(graph: Graph, scopes: Collection[str]) -> Discovery:
     for name in scopes:
         scope = GradientScope(graph, name)
         try:
-            seeds = differentiated(scope)
+            seeds = find_differentiated(scope)
             known = recognise(graph, name, seeds) if seeds else None
         except GradstepError:
             continue  # a problem at a node, which says it there

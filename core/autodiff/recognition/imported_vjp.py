@@ -12,7 +12,7 @@ _GIVEN = ("Placeholder", "Variable", "VarHandleOp")
 
 
 @dataclass(frozen=True)
-class HeldTurn:
+class ImportedVjp:
     """name: of its scope; operations: in order, reading what stands in for the operation's inputs
     and arriving gradients; gradients: input of the operation -> what they make for it."""
 
@@ -21,12 +21,12 @@ class HeldTurn:
     gradients: Mapping[int, TensorRef]
 
 
-def held_turn(
+def find_imported_vjp(
     derived: Differentiation,
     op: Operation,
     inputs: Sequence[TensorRef],
     arriving: Mapping[int, TensorRef],
-) -> HeldTurn | None:
+) -> ImportedVjp | None:
     """The turn of `op` in an imported graph's gradients. inputs: what stands in for its inputs;
     arriving: output -> what stands in for its gradient. None where the turn asks for more."""
     stands_in = {ref: hole for ref, hole in zip(op.inputs, inputs, strict=True) if ref is not None}
@@ -40,7 +40,7 @@ def held_turn(
         return None
     gradients = {i: stands_in.get(held, held) for i, held in made.items()}
     name = f"{derived.imported}/{op.name}_grad"
-    return HeldTurn(name, tuple(operations), gradients)
+    return ImportedVjp(name, tuple(operations), gradients)
 
 
 def _needed(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from core.autodiff.recognition.dense_rows import Views
-from core.autodiff.recognition.differentiated_losses import differentiated
+from core.autodiff.recognition.differentiated_losses import find_differentiated
 from core.autodiff.recognition.gradient_recognition import Recognised, recognise
 from core.autodiff.recognition.gradient_scope import GradientScope
 from core.autodiff.recognition.imported_request import ImportedGradients, written
@@ -17,12 +17,14 @@ from core.graph.model import Edge, Graph, TensorRef
 from core.ops.build.variable import VARIABLES
 
 
-def answered(graph: Graph, imported: ImportedGradients) -> Differentiation:
+def answer_request(graph: Graph, imported: ImportedGradients) -> Differentiation:
     """What the operations of `imported.scope` are the gradients of, as far as it was found. The
     graph is the given one, and for each gradient that comes as rows an operation that makes a whole
     tensor of them. Raises GradstepError where the graph cannot be differentiated."""
     scope = GradientScope(graph, imported.scope)
-    seeds = {loss: start for loss, start in differentiated(scope).items() if loss in imported.of}
+    seeds = {
+        loss: start for loss, start in find_differentiated(scope).items() if loss in imported.of
+    }
     known = recognise(graph, imported.scope, seeds)
     below = _below(graph, [*_given(graph, known), *imported.wrt])
     found = {ref: held for ref, held in known.gradients.items() if ref.op in below}

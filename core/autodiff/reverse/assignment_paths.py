@@ -8,7 +8,7 @@ from core.graph.model import Graph, Operation, TensorRef
 from core.ops.declare.table import find
 
 
-def assigned_on_the_way(graph: Graph, start: str, end: str) -> tuple[Operation, ...]:
+def find_assignments(graph: Graph, start: str, end: str) -> tuple[Operation, ...]:
     """The assignments by which operation `start` leads to `end`, on the way that has the fewest
     operations, the first assignment first; none where there is no such way."""
     came: dict[str, tuple[str, Operation | None]] = {start: ("", None)}

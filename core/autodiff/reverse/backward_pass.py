@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from core.autodiff.reverse.backward_slice import Way
+from core.autodiff.reverse.backward_slice import BackwardSlice
 from core.autodiff.reverse.contributions import Contribution
 from core.autodiff.reverse.gradient_request import GradientRequest
 from core.autodiff.reverse.gradient_rules import GradientFunction
 from core.autodiff.reverse.op_vjp import Backward
-from core.autodiff.reverse.vjp_result import Turn
+from core.autodiff.reverse.vjp_result import VjpResult
 from core.graph.model import Operation, TensorRef
 from core.ops.build.builder import GraphBuilder
 
@@ -23,7 +23,7 @@ class Reverse:
     def __init__(
         self,
         builder: GraphBuilder,
-        way: Way,
+        way: BackwardSlice,
         request: GradientRequest,
         functions: Mapping[str, GradientFunction],
         root: str = "",
@@ -31,7 +31,7 @@ class Reverse:
         self.builder, self.way = builder, way
         self.backward = Backward(builder, way, request, functions, root)
         self.seeds: dict[str, list[tuple[int, Contribution]]] = {}
-        self.turns: dict[str, Turn] = {}
+        self.turns: dict[str, VjpResult] = {}
 
     def seed(self, ref: TensorRef, first: Contribution) -> None:
         """Let `ref` start with this gradient, besides what comes back to it."""
@@ -42,7 +42,7 @@ class Reverse:
         for name, op in self.way.path.items():
             self.turns[name] = self.turn(op)
 
-    def turn(self, op: Operation) -> Turn:
+    def turn(self, op: Operation) -> VjpResult:
         """The turn of `op`, once those that read its outputs had theirs."""
         arrived: list[list[Contribution]] = [[] for _ in range(self.builder.output_count(op.name))]
         for output, first in self.seeds.get(op.name, ()):

@@ -15,7 +15,7 @@ Arrival = tuple[int, str, int]  # at which output, from which operation, over wh
 _CARRIERS = frozenset(dtype for dtype in DType if dtype.is_differentiable)
 
 
-class Way:
+class BackwardSlice:
     """path:     operations between some `wrt` and some `of`, ends included, the last one first.
     asked:    operation -> which of its outputs are in `wrt`.
     exits:    loop -> the Exits of its outputs that are in `wrt`, by the number of the output.
@@ -54,7 +54,7 @@ class Way:
         """Which inputs of `op` lead to what is asked for."""
         return [ref is not None and ref.op in self.path for ref in op.inputs]
 
-    def same_at(self, other: Way, op: Operation) -> bool:
+    def same_at(self, other: BackwardSlice, op: Operation) -> bool:
         """Whether `op` has the same to do on both ways."""
         name = op.name
         return (

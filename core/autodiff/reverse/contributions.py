@@ -9,7 +9,7 @@ import numpy as np
 
 from core.graph.model import TensorRef
 from core.ops.build.builder import GraphBuilder, Tensor, call
-from core.ops.build.indexed_slices import IndexedSlices, concatenated
+from core.ops.build.indexed_slices import IndexedSlices, concat_slices
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,5 +67,5 @@ def total(builder: GraphBuilder, parts: Sequence[Contribution]) -> Contribution:
         return parts[0]
     rows = [part.rows.within(builder) for part in parts if part.rows is not None]
     if len(rows) == len(parts):
-        return Contribution.of(concatenated(rows))
+        return Contribution.of(concat_slices(rows))
     return Contribution(call("AddN", *(Tensor(builder, part.dense) for part in parts)).ref)

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from core.autodiff.reverse.backward_pass import Reverse
-from core.autodiff.reverse.backward_slice import Way
+from core.autodiff.reverse.backward_slice import BackwardSlice
 from core.autodiff.reverse.contributions import Contribution, Slices
 from core.autodiff.reverse.gradient_request import GradientRequest
 from core.autodiff.reverse.gradient_rules import GradientFunction
 from core.autodiff.reverse.seed_cotangents import starting
-from core.autodiff.reverse.vjp_result import Turn
+from core.autodiff.reverse.vjp_result import VjpResult
 from core.autodiff.reverse.vjp_reuse import Reuse, Trail, differing_turns
 from core.errors import GradstepError
 from core.garbage_collection import collector_paused
@@ -118,9 +118,9 @@ class _Reverse(Reverse):
             zeros = self._unconnected()
         return self._result(zeros, trail)
 
-    def _way(self) -> Way:
+    def _way(self) -> BackwardSlice:
         types = declared(self.graph).types
-        return Way(self.graph, types, self.request.of, self.request.wrt)
+        return BackwardSlice(self.graph, types, self.request.of, self.request.wrt)
 
     def _turns(self, trail: Trail) -> None:
         self.walk()
@@ -177,7 +177,7 @@ class _Reverse(Reverse):
         )
 
 
-def _with_inside(turns: Mapping[str, Turn]) -> Iterator[tuple[str, Turn]]:
+def _with_inside(turns: Mapping[str, VjpResult]) -> Iterator[tuple[str, VjpResult]]:
     """The turns, each before those inside its operation, if that is a loop."""
     for name, turn in turns.items():
         yield name, turn
@@ -198,7 +198,7 @@ class _Again(_Reverse):
         self.before, self.known = before, known
         super().__init__(graph, request, functions, known)
 
-    def _way(self) -> Way:
+    def _way(self) -> BackwardSlice:
         way = self.before.way
         same = way.graph is self.graph and (way.of, way.wrt) == (self.request.of, self.request.wrt)
         return way if same else super()._way()

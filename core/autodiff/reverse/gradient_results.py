@@ -17,7 +17,7 @@ def as_list(result: Any) -> list[Any]:
     return list(result) if isinstance(result, list | tuple) else [result]
 
 
-def checked(
+def check_results(
     op: Operation, name: str, results: list[Any], view: OpView, any_shape: bool
 ) -> list[Result]:
     """`results` if they can be the gradients of `op`'s inputs; TensorFlow's errors if not.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from core.autodiff.reverse.backward_slice import Way
+from core.autodiff.reverse.backward_slice import BackwardSlice
 from core.autodiff.reverse.contributions import Contribution, Slices, total
 from core.autodiff.reverse.gradient_request import GradientRequest, OverrideTable, native_name
-from core.autodiff.reverse.gradient_results import Result, as_list, checked
+from core.autodiff.reverse.gradient_results import Result, as_list, check_results
 from core.autodiff.reverse.gradient_rules import GradientFunction, call_rule, rule_of
 from core.autodiff.reverse.unbroadcast import sum_to_shape_of
-from core.autodiff.reverse.vjp_result import Turn
+from core.autodiff.reverse.vjp_result import VjpResult
 from core.autodiff.reverse.vjp_templates import Arrived, Key, Patterns, tensors_given
 from core.graph.loop import Loop, loop_of
 from core.graph.model import Edge, Operation, TensorRef
@@ -27,7 +27,7 @@ class Backward:
     def __init__(
         self,
         builder: GraphBuilder,
-        way: Way,
+        way: BackwardSlice,
         request: GradientRequest,
         functions: Mapping[str, GradientFunction],
         root: str = "",
@@ -39,9 +39,9 @@ class Backward:
         self._overrides = OverrideTable(request.overrides)
         self._patterns = Patterns(builder)
 
-    def turn(self, op: Operation, arrived: Arrived) -> Turn:
+    def turn(self, op: Operation, arrived: Arrived) -> VjpResult:
         """arrived: at each output, what there is to be added up."""
-        turn = Turn()
+        turn = VjpResult()
         if not any(arrived):
             return turn
         wanted = self.way.wanted(op)
@@ -76,7 +76,9 @@ class Backward:
         known = () if asked is None else (*sorted(asked), self.way.is_live(op))
         return self._patterns.key(op, arrived, refs, (rule, *wanted, *known))
 
-    def _worked(self, turn: Turn, op: Operation, arrived: Arrived, wanted: Sequence[bool]) -> str:
+    def _worked(
+        self, turn: VjpResult, op: Operation, arrived: Arrived, wanted: Sequence[bool]
+    ) -> str:
         """Fills `turn`; its scope."""
         before = self.builder.size
         with self.builder.scope(f"{op.name}_grad") as scope:
@@ -89,7 +91,7 @@ class Backward:
 
     def _work(
         self,
-        turn: Turn,
+        turn: VjpResult,
         op: Operation,
         arrived: Arrived,
         wanted: Sequence[bool],
@@ -108,7 +110,7 @@ class Backward:
 
     def _go_round(
         self,
-        turn: Turn,
+        turn: VjpResult,
         op: Operation,
         loop: Loop,
         sums: Sequence[Contribution | None],
@@ -127,7 +129,9 @@ class Backward:
         results = [None if g is None else Contribution.of(g) for g in found.inputs]
         self._pass_on(turn, op, self._gated(results), wanted)
 
-    def _leave_zeros(self, turn: Turn, op: Operation, sums: Sequence[Contribution | None]) -> None:
+    def _leave_zeros(
+        self, turn: VjpResult, op: Operation, sums: Sequence[Contribution | None]
+    ) -> None:
         """Zeros for those outputs of a loop that lead to nothing while others do, where they are
         asked for: as TensorFlow gives them, not None."""
         for index, ref in self.way.exits.get(op.name, {}).items():
@@ -135,7 +139,9 @@ class Backward:
             if sums[index] is None and (output.dtype.is_floating or output.dtype.is_complex):
                 turn.gradients[ref] = self.builder.one("ZerosLike", output).ref
 
-    def _summed(self, turn: Turn, op: Operation, arrived: Arrived) -> list[Contribution | None]:
+    def _summed(
+        self, turn: VjpResult, op: Operation, arrived: Arrived
+    ) -> list[Contribution | None]:
         """The summed gradient of each output, remembered as that output's gradient."""
         sums: list[Contribution | None] = []
         for index, parts in enumerate(arrived):
@@ -154,7 +160,7 @@ class Backward:
         return sums
 
     def _complete(
-        self, turn: Turn, op: Operation, sums: Sequence[Contribution | None]
+        self, turn: VjpResult, op: Operation, sums: Sequence[Contribution | None]
     ) -> list[Given]:
         """What the rule is called with: rows where it takes them; zeros in place of None where
         another output of the same operation has a gradient. Who asks for that output's gradient
@@ -172,7 +178,7 @@ class Backward:
                     turn.gradients[output.ref] = zeros.ref
         return given
 
-    def _apply(self, turn: Turn, op: Operation, given: Sequence[Given]) -> list[Result]:
+    def _apply(self, turn: VjpResult, op: Operation, given: Sequence[Given]) -> list[Result]:
         name, is_custom = turn.rule, turn.rule in self.functions
         view = OpView(self.builder, op)
         rule = rule_of(op, name, self.functions)
@@ -184,14 +190,14 @@ class Backward:
             results += [None] * (len(op.inputs) - len(results))
         definition = None if is_custom else find(name)
         summed = definition is not None and definition.broadcasts
-        fitting = checked(op, name, results, view, any_shape=summed)
+        fitting = check_results(op, name, results, view, any_shape=summed)
         if not summed:
             return fitting
         results = [
             sum_to_shape_of(g, x) if isinstance(g, Tensor) else g
             for g, x in zip(fitting, view.inputs, strict=True)
         ]
-        return checked(op, name, results, view, any_shape=False)
+        return check_results(op, name, results, view, any_shape=False)
 
     def _own(
         self,
@@ -234,7 +240,7 @@ class Backward:
 
     def _pass_on(
         self,
-        turn: Turn,
+        turn: VjpResult,
         op: Operation,
         results: list[Contribution | None],
         wanted: Sequence[bool],
@@ -253,7 +259,7 @@ class Backward:
                 turn.edges[edge] = grad.dense
         turn.sent = tuple(results)
 
-    def _why_none(self, turn: Turn, op: Operation, index: int) -> str:
+    def _why_none(self, turn: VjpResult, op: Operation, index: int) -> str:
         if turn.custom:
             return f"gradient '{turn.custom}' returns None for this input"
         dtype = OpView(self.builder, op).inputs[index].dtype
@@ -266,6 +272,6 @@ class Backward:
             return f"{op.type} has no gradient"
         return f"{op.type} has no gradient for this input"
 
-    def _block_all(self, turn: Turn, op: Operation, why: str) -> None:
+    def _block_all(self, turn: VjpResult, op: Operation, why: str) -> None:
         for index in range(len(op.inputs)):
             turn.blocked[Edge(op.name, index)] = why

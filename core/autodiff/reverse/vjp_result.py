@@ -10,7 +10,7 @@ from core.graph.model import Edge, TensorRef
 
 
 @dataclass(slots=True)
-class Turn:
+class VjpResult:
     """The first five are what it adds to a Differentiation.
 
     custom: name of the gradient that was called, where it is not the operation's own.
@@ -30,4 +30,4 @@ class Turn:
     made: int = 0
     sent: tuple[Contribution | None, ...] = ()
     astray: bool = False
-    inside: Mapping[str, Turn] = field(default_factory=dict)
+    inside: Mapping[str, VjpResult] = field(default_factory=dict)

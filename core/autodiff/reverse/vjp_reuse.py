@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from core.autodiff.reverse.backward_slice import Way
+from core.autodiff.reverse.backward_slice import BackwardSlice
 from core.autodiff.reverse.contributions import Contribution
 from core.autodiff.reverse.gradient_request import GradientRequest, Override
-from core.autodiff.reverse.vjp_result import Turn
+from core.autodiff.reverse.vjp_result import VjpResult
 from core.graph.loop import loop_of
 from core.graph.model import Graph, Operation
 from core.ops.build.builder import GraphBuilder
@@ -35,12 +35,12 @@ class Trail:
     first:     number of operations of the derived graph before those of the first turn.
     """
 
-    way: Way
+    way: BackwardSlice
     request: GradientRequest
     functions: frozenset[str]
     root: str
     seeds: Seeds
-    turns: Mapping[str, Turn]
+    turns: Mapping[str, VjpResult]
     first: int
 
     @property
@@ -79,7 +79,7 @@ def _toggled(before: Sequence[Override], now: Sequence[Override]) -> set[Overrid
     return toggled if kept[0] == kept[1] else {*before, *now}  # in another order: the last rules
 
 
-def _redrawn(before: Graph, way: Way) -> Iterator[str]:
+def _redrawn(before: Graph, way: BackwardSlice) -> Iterator[str]:
     """Operations of `way` that are not what they were, or see other types or values."""
     old, new = declared(before), declared(way.graph)
     for name, op in way.path.items():
@@ -111,7 +111,7 @@ class Reuse:
         self._starts = dict(zip(trail.turns, starts, strict=False))
         self._start = self._stop = 0
 
-    def take(self, name: str) -> Turn:
+    def take(self, name: str) -> VjpResult:
         """The turn of operation `name`, as it went; `flush` puts its operations there."""
         turn, start = self._turns[name], self._starts[name]
         if start != self._stop:
@@ -125,7 +125,7 @@ class Reuse:
             self._builder.repeat(self._graph, self._names[self._start : self._stop])
         self._start = self._stop = 0
 
-    def went_alike(self, name: str, turn: Turn) -> bool:
+    def went_alike(self, name: str, turn: VjpResult) -> bool:
         """Whether `turn`, taken anew, gave what that of operation `name` gave before."""
         before = self._turns.get(name)
         if before is None or before.made != turn.made or before.sent != turn.sent:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from core.autodiff.reverse.contributions import Contribution
-from core.autodiff.reverse.vjp_result import Turn
+from core.autodiff.reverse.vjp_result import VjpResult
 from core.graph.dtypes import TensorType
 from core.graph.model import Edge, Operation, Phase, TensorRef
 from core.ops.build.builder import GraphBuilder
@@ -79,14 +79,14 @@ class Patterns:
         parts += [self._builder.operation(ref.op).type for ref in refs[len(op.inputs) :]]
         return tuple(parts)
 
-    def copied(self, key: Key | None, op: Operation, refs: Sequence[TensorRef]) -> Turn | None:
+    def copied(self, key: Key | None, op: Operation, refs: Sequence[TensorRef]) -> VjpResult | None:
         """The turn of `op`, if one like it is known."""
         pattern = None if key is None else self._known.get(key)
         if pattern is None:
             return None
         return _Copy(self._builder, op, refs).turn(pattern)
 
-    def learn(self, key: Key, turn: Turn, refs: Sequence[TensorRef], scope: str) -> None:
+    def learn(self, key: Key, turn: VjpResult, refs: Sequence[TensorRef], scope: str) -> None:
         """Keep what `turn` did, if it can be copied."""
         if key in self._known:
             return
@@ -101,7 +101,7 @@ class Patterns:
             self._known[key] = None
 
     def _pattern(
-        self, turn: Turn, made: list[Operation], places: dict[TensorRef, Place], scope: str
+        self, turn: VjpResult, made: list[Operation], places: dict[TensorRef, Place], scope: str
     ) -> _Pattern:
         if turn.slices or any(sent is not None and sent.rows for sent in turn.sent):
             raise ValueError("rows")
@@ -135,7 +135,7 @@ class _Copy:
         self._names: list[str] = []
         self._firsts: list[TensorRef] = []  # output 0 of what is made
 
-    def turn(self, pattern: _Pattern) -> Turn:
+    def turn(self, pattern: _Pattern) -> VjpResult:
         scope, name = self._builder.unique(f"{self._op.name}_grad"), self._op.name
         for made in pattern.made:
             self._make(made, f"{scope}/{made.name}")
@@ -144,7 +144,7 @@ class _Copy:
         for index, place in pattern.edges:
             grad = edges[Edge(name, index)] = self._at(place)
             sent[index] = Contribution(grad)
-        return Turn(
+        return VjpResult(
             {TensorRef(name, index): self._at(place) for index, place in pattern.gradients},
             {},
             edges,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from core.checks.expectations.expectation_runs import Trial, varied
+from core.checks.expectations.expectation_runs import Trial, apply_variation
 from core.checks.expectations.expectation_verdict import as_given, as_it_failed
 from core.document.document import Document
 from core.document.expectation import Expectation, ExpectationKind, Variation
@@ -15,7 +15,7 @@ from core.program.derive import derive
 from core.program.user_code import Function
 
 
-def expected(
+def capture_expectations(
     document: Document,
     functions: Mapping[str, Function],
     open_backend: Callable[[str], Backend],
@@ -26,14 +26,14 @@ def expected(
     """Of each expression what it is once run number `run` is over; without any, how that run fails.
     Raises GradstepError for a wrong name, and for a run that fails, or does not, unexpectedly."""
     with printing_to(nowhere):
-        trial = Trial(derive(varied(document, when), functions), open_backend(when.device))
+        trial = Trial(derive(apply_variation(document, when), functions), open_backend(when.device))
         *_, outcome = (trial.run(number) for number in range(run + 1))
     if not what:
         return [as_it_failed(outcome, run, when)]
     return [as_given(each, outcome, run, when) for each in what]
 
 
-def with_expected(document: Document, found: Sequence[Expectation], text: str = "") -> Document:
+def add_expectations(document: Document, found: Sequence[Expectation], text: str = "") -> Document:
     """`document` with these expectations, in the place of those that were about the same. text:
     what they teach; "": what those said."""
     kept = [*document.expectations]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from core.autodiff.reverse.gradient_request import GradientRequest
-from core.checks.expectations.expectation_verdict import Outcome, Verdict, verdict
+from core.checks.expectations.expectation_verdict import ExpectationVerdict, Outcome, verdict
 from core.debug.concurrency.scheduler import Threads
 from core.debug.history.frozen_program import Program
 from core.debug.motion.legal_commands import Command
@@ -34,7 +34,7 @@ def check_expectations(
 
     functions: its custom Python by name. before: called before each run, to count it or to raise.
     """
-    found: dict[int, Verdict] = {}
+    found: dict[int, ExpectationVerdict] = {}
     with printing_to(nowhere):
         for when in variations(document.expectations):
             mine = [i for i, e in enumerate(document.expectations) if e.when == when]
@@ -42,7 +42,7 @@ def check_expectations(
     return [_said(e, found[i]) for i, e in enumerate(document.expectations)]
 
 
-def varied(document: Document, when: Variation) -> Document:
+def apply_variation(document: Document, when: Variation) -> Document:
     """`document` as the user would have changed it."""
     return document.with_(
         request=_request(document.request, when),
@@ -72,13 +72,13 @@ def _verdicts(
     functions: Mapping[str, Function],
     open_backend: Callable[[str], Backend],
     before: Callable[[], None],
-) -> dict[int, Verdict]:
+) -> dict[int, ExpectationVerdict]:
     """Of the expectations numbered `mine`, which share one variation."""
-    found: dict[int, Verdict] = {}
+    found: dict[int, ExpectationVerdict] = {}
     try:
-        trial = Trial(derive(varied(document, when), functions), open_backend(when.device))
+        trial = Trial(derive(apply_variation(document, when), functions), open_backend(when.device))
     except GradstepError as error:
-        return dict.fromkeys(mine, Verdict(False, error.message))
+        return dict.fromkeys(mine, ExpectationVerdict(False, error.message))
     for run in range(1 + max(document.expectations[i].run for i in mine)):
         before()
         outcome = trial.run(run)
@@ -131,7 +131,7 @@ def _error_of(problem: Problem) -> GradstepError:
     return GradstepError(problem.text, kind=problem.kind or problem.code, node=problem.node or None)
 
 
-def _said(e: Expectation, found: Verdict) -> CheckedExpectation:
+def _said(e: Expectation, found: ExpectationVerdict) -> CheckedExpectation:
     return CheckedExpectation(
         text=e.text, what=e.what, kind=e.kind.value, run=e.run, ok=found.ok, came=found.came
     )

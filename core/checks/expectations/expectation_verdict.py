@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from core.debug.breaks.expression import Scope, parse
-from core.debug.breaks.expression_names import mentioned, names_a_tensor
+from core.debug.breaks.expression_names import find_mentions, names_a_tensor
 from core.debug.history.frame import Frame
 from core.debug.history.frozen_program import Program
 from core.document.expectation import Expectation, ExpectationKind, Variation
@@ -42,22 +42,24 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ExpectationVerdict:
     """`came`: the value, the failure, or why there is neither."""
 
     ok: bool
     came: str
 
 
-def verdict(e: Expectation, outcome: Outcome) -> Verdict:
+def verdict(e: Expectation, outcome: Outcome) -> ExpectationVerdict:
     """Never raises for what a document may say."""
     try:
         return _JUDGES[e.kind](e, outcome)
     except _MissingError as missing:
         nothing_failed = not outcome.failures
-        return Verdict(e.kind is ExpectationKind.NONE and nothing_failed, missing.why(outcome))
+        return ExpectationVerdict(
+            e.kind is ExpectationKind.NONE and nothing_failed, missing.why(outcome)
+        )
     except GradstepError as error:
-        return Verdict(False, error.message)
+        return ExpectationVerdict(False, error.message)
 
 
 def as_given(what: str, outcome: Outcome, run: int, when: Variation) -> Expectation:
@@ -107,36 +109,36 @@ def shown(value: Any) -> str:
     return " ".join(text.split())
 
 
-def _equals(e: Expectation, outcome: Outcome) -> Verdict:
+def _equals(e: Expectation, outcome: Outcome) -> ExpectationVerdict:
     value, expected = _sides(e, outcome)
     off = _differences(value, expected, e)
     if off is None:
-        return Verdict(False, f"shape {list(value.shape)}, not {list(expected.shape)}")
-    return Verdict(not off.any(), _worst(value, expected, off))
+        return ExpectationVerdict(False, f"shape {list(value.shape)}, not {list(expected.shape)}")
+    return ExpectationVerdict(not off.any(), _worst(value, expected, off))
 
 
-def _differs(e: Expectation, outcome: Outcome) -> Verdict:
+def _differs(e: Expectation, outcome: Outcome) -> ExpectationVerdict:
     value, expected = _sides(e, outcome)
     off = _differences(value, expected, e)
-    return Verdict(off is None or bool(off.any()), shown(value))
+    return ExpectationVerdict(off is None or bool(off.any()), shown(value))
 
 
-def _none(e: Expectation, outcome: Outcome) -> Verdict:
-    return Verdict(False, shown(_value(e.what, outcome)))
+def _none(e: Expectation, outcome: Outcome) -> ExpectationVerdict:
+    return ExpectationVerdict(False, shown(_value(e.what, outcome)))
 
 
-def _holds(e: Expectation, outcome: Outcome) -> Verdict:
+def _holds(e: Expectation, outcome: Outcome) -> ExpectationVerdict:
     value = _value(e.what, outcome)
-    return Verdict(bool(np.all(value)), shown(value))
+    return ExpectationVerdict(bool(np.all(value)), shown(value))
 
 
-def _fails(e: Expectation, outcome: Outcome) -> Verdict:
+def _fails(e: Expectation, outcome: Outcome) -> ExpectationVerdict:
     said = [f"{error.kind}: {error.message}" for error in outcome.failures]
     for error, text in zip(outcome.failures, said, strict=True):
         right_place = not e.what or e.what == error.node
         if right_place and e.error in ("", error.kind) and e.message in error.message:
-            return Verdict(True, text)
-    return Verdict(False, said[0] if said else NO_FAILURE)
+            return ExpectationVerdict(True, text)
+    return ExpectationVerdict(False, said[0] if said else NO_FAILURE)
 
 
 _JUDGES = {
@@ -167,7 +169,7 @@ def _sides(e: Expectation, outcome: Outcome) -> tuple[np.ndarray, np.ndarray]:
 def _value(expression: str, outcome: Outcome) -> Any:
     """What the expression gives. Raises GradstepError for names that do not exist, and
     _MissingError where there is no value."""
-    names = mentioned(expression)
+    names = find_mentions(expression)
     for _, ref in names:
         anywhere(outcome.program.graph, ref.op)  # raises, with near misses
     frame = outcome.frame

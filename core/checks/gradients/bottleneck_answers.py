@@ -16,7 +16,7 @@ from core.program.gradient_context import Situation
 from core.protocol.messages import Bottlenecks
 
 
-def found_bottlenecks(here: Situation, of: str, wrt: str) -> Bottlenecks:
+def find_bottlenecks(here: Situation, of: str, wrt: str) -> Bottlenecks:
     """Of d(of)/d(wrt); nothing where an operation on the way cannot run. Raises GradstepError for a
     wrong name, and for an operation whose gradient cannot be derived."""
     y, x = TensorRef.parse(of), TensorRef.parse(wrt)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from core.autodiff.check.check_result import Verdict
 from core.checks.gradients.gradient_sentences import clauses, sentence
-from core.debug.breaks.expression_names import mentioned, names_a_tensor
+from core.debug.breaks.expression_names import find_mentions, names_a_tensor
 from core.document.expectation import Expectation, ExpectationKind, Variation
 from core.graph.problems import Problem
 from core.protocol.messages import CheckedExpectation, GradientTable
@@ -31,7 +31,7 @@ class Known:
         pairs = zip(said, checked, strict=True)
         held = [e for e, c in pairs if c.ok and e.run == 0 and e.when == Variation()]
         exact = [e.what for e in held if e.kind in _SETTLED and names_a_tensor(e.what)]
-        mentions = (mentioned(what)[0] for what in exact)
+        mentions = (find_mentions(what)[0] for what in exact)
         return cls(
             frozenset(ref.short for kind, ref in mentions if kind == "grad"),
             tuple(e for e in held if e.kind is ExpectationKind.FAILS),

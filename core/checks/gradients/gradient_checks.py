@@ -12,7 +12,7 @@ from core.autodiff.check.check_result import Verdict
 from core.autodiff.check.gradcheck import Check, Gradients, check_gradients
 from core.checks.gradients.derived_evaluation import Evaluator
 from core.checks.gradients.gradient_sentences import said
-from core.checks.gradients.node_checks import checked_tensor, node_check, node_checks
+from core.checks.gradients.node_checks import check_tensor, node_check, node_checks
 from core.debug.history.frozen_program import name_of
 from core.errors import GradstepError
 from core.graph.model import TensorRef
@@ -42,7 +42,7 @@ def gradient_table(
     )
     nodes, unchecked = node_checks(evaluate, here, graph, second_order)
     rows = [row for ref in check.numeric for row in _rows(check, ref)]
-    second = [checked_tensor(f, ref.short, order=2) for ref, f in check.second.items()]
+    second = [check_tensor(f, ref.short, order=2) for ref, f in check.second.items()]
     rows, second = _attributed(rows, second, nodes)
     supports = check.supports if check.overridden else _supported(rows)
     return GradientTable(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.autodiff.check.check_report import explain_check, repeated_factor, suggest
-from core.autodiff.check.check_result import Finding
+from core.autodiff.check.check_result import CheckResult
 from core.autodiff.check.frozen_values import alive, values_of
 from core.autodiff.check.op_gradcheck import LocalCheck, check_operation
 from core.autodiff.notation.step_notation import Notation
@@ -20,7 +20,7 @@ from core.graph.dtypes import DType, TensorType
 from core.graph.loop import way_to
 from core.graph.model import Edge, Graph, Operation, TensorRef
 from core.ops.declare.table import find
-from core.ops.typing.flatten_loops import opened
+from core.ops.typing.flatten_loops import flatten_loops
 from core.ops.typing.inference import declared
 from core.ops.typing.tensor_types import outputs_of
 from core.program.gradient_context import Situation
@@ -127,7 +127,9 @@ def _meet(
     wanted: Sequence[tuple[Operation, Sequence[TensorRef]]],
 ) -> Iterator[_Met]:
     """Inputs and arriving gradients of some operations, of one run."""
-    notation = Notation(opened(derived.graph), here.request.of, derived.gradients, derived.edges)
+    notation = Notation(
+        flatten_loops(derived.graph), here.request.of, derived.gradients, derived.edges
+    )
     refs = [derived.gradients[y] for _, outputs in wanted for y in outputs]
     unique = list(dict.fromkeys([*_sources(op for op, _ in wanted), *refs]))
     values = alive(evaluate, derived.graph, unique, here.given)
@@ -192,7 +194,7 @@ def _checked(
 
 def _told(op: Operation, met: _Met, check: LocalCheck) -> NodeCheck:
     tensors = [
-        checked_tensor(finding, ref.short, op, index, check.gradient, order)
+        check_tensor(finding, ref.short, op, index, check.gradient, order)
         for order, findings in ((1, check.findings), (2, check.second))
         for index, finding in findings.items()
         if (ref := op.inputs[index]) is not None
@@ -230,8 +232,8 @@ def _plainly(check: LocalCheck) -> str:
     return f"The gradient '{check.gradient}' of {check.node}{again}: {worst.text}.{why}"
 
 
-def checked_tensor(
-    finding: Finding,
+def check_tensor(
+    finding: CheckResult,
     name: str,
     op: Operation | None = None,
     input: int = -1,

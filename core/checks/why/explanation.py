@@ -9,14 +9,14 @@ import numpy as np
 
 from core.autodiff.explain.dead_branch_gradients import reason, untaken
 from core.autodiff.explain.missing_gradient import Explanation, Link
-from core.autodiff.loops.unrolled_loops import around_loops, unrolled
+from core.autodiff.loops.unrolled_loops import around_loops, unroll_loops
 from core.autodiff.reverse.differentiate import Differentiation
 from core.autodiff.reverse.gradient_paths import flow_path
 from core.checks.why import explanation_text
 from core.checks.why.explanation_words import broadcast_index
 from core.checks.why.gradient_growth import growth
 from core.checks.why.nonfinite_value import Origin
-from core.checks.why.recorded_values import Value
+from core.checks.why.recorded_values import RecordedValue
 from core.checks.why.remembered_run import Recollection, state_of
 from core.checks.why.zero_gradient import Stopper, ZeroFlow
 from core.checks.why.zero_value import zero_origins
@@ -191,7 +191,7 @@ class GradientQuestion:
             return []
         if leaf.array[index]:
             return []
-        value = Value(stopper.level.ran, leaf.index)
+        value = RecordedValue(stopper.level.ran, leaf.index)
         found = _first_zero(zero_origins(self._there.again, value, index))
         there = (x for x in found if x.op is None or x.op.phase is not Phase.BACKWARD)
         return [explanation_text.link(origin, self._there, first=False) for origin in there]
@@ -204,7 +204,7 @@ class GradientQuestion:
 
     @cached_property
     def _opened(self) -> tuple[Graph, Differentiation]:
-        return unrolled(self._graph, self._whole)
+        return unroll_loops(self._graph, self._whole)
 
     def _path(self, name: str) -> tuple[str, ...]:
         return flow_path(*self._opened, self._of, TensorRef(name), self._there.array)

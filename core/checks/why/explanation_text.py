@@ -16,7 +16,7 @@ from core.checks.why.explanation_words import (
     broadcast_index,
     element,
     extent,
-    listed,
+    list_words,
     number,
     place,
     where,
@@ -88,7 +88,7 @@ def carried(origin: Origin) -> str:
     """By which variable it came from one run to the next."""
     for (run, op), (later, _) in pairwise(origin.way):
         if later > run and op.name in origin.made.ran.plan.graph:
-            variables = listed(written(origin.made.ran.plan.graph, op))
+            variables = list_words(written(origin.made.ran.plan.graph, op))
             return f"{_called(op)} then wrote it to {variables}"
     return ""
 
@@ -124,7 +124,7 @@ def _stopping(stopper: Stopper, inputs: Sequence[np.ndarray | None]) -> str:
         return f"{op.name} is in a branch that was not taken because {stopper.why}"
     if stopper.parts:
         parts = [f"{_element(x, index)} from {name}" for name, x in stopper.parts]
-        return f"what comes back to {op.name} cancels{place(index)}: {listed(parts)}"
+        return f"what comes back to {op.name} cancels{place(index)}: {list_words(parts)}"
     known = [x if x is not None else 0 for x in inputs]
     shown = operands(op, known, index)
     if not shown and leaf is not None:

@@ -70,11 +70,11 @@ def sentence(*clauses: str) -> str:
     return f"{'; '.join(filter(None, clauses)).rstrip('.')}."
 
 
-def capitalized(text: str) -> str:
+def capitalize(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def listed(names: Iterable[str]) -> str:
+def list_words(names: Iterable[str]) -> str:
     """ "a, b and c"."""
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last

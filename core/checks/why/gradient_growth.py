@@ -10,7 +10,7 @@ import numpy as np
 
 from core.autodiff.reverse.differentiate import Differentiation
 from core.autodiff.reverse.gradient_paths import Value
-from core.checks.why.explanation_words import listed
+from core.checks.why.explanation_words import list_words
 from core.graph.model import Graph, TensorRef
 from core.ops.declare.table import find
 
@@ -47,7 +47,7 @@ class Growth:
             return f"there is next to nothing left to learn: what {self.loss} measures is almost 0"
         word = "grows" if self.total > 1 else "shrinks"
         by = self.by[:1] + tuple(x for x in self.by[1:_SHOWN] if not _SAME < x[1] < 1 / _SAME)
-        most = listed(f"{name} ({factor:.3g} times)" for name, factor in by)
+        most = list_words(f"{name} ({factor:.3g} times)" for name, factor in by)
         return f"on its way back it {word} {self.total:.3g} times, most of it at {most}"
 
 

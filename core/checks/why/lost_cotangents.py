@@ -11,7 +11,7 @@ import numpy as np
 from core.checks.why.backward_levels import Level
 from core.checks.why.explanation_words import Index
 from core.checks.why.operand_probes import beyond, others, without_zeros
-from core.checks.why.recorded_vjp import Leaf, Turn
+from core.checks.why.recorded_vjp import Leaf, RecordedVjp
 from core.graph.model import Edge, Operation, TensorRef
 from core.ops.declare.table import find
 
@@ -44,7 +44,7 @@ class Wire:
     place: Place
     edge: Edge
     op: Operation
-    turn: Turn
+    turn: RecordedVjp
     arrived: Mapping[TensorRef, TensorRef]
 
     def lets_through(self, carried: Iterable[np.ndarray]) -> bool:

@@ -22,7 +22,7 @@ from core.checks.why.recorded_values import (
     Made,
     Ran,
     Rank,
-    Value,
+    RecordedValue,
     origin,
     source,
     traced,
@@ -32,7 +32,7 @@ from core.engine.plan.liveness_conditions import holds
 from core.engine.plan.steps import Step
 from core.graph.model import Operation
 from core.ops.declare.table import branch_of
-from core.ops.state.opaque_state import State
+from core.ops.state.opaque_state import OpaqueState
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Search:
         self._nodes: dict[Rank, _Node] = {}
         self._heap: list[Rank] = []  # the last one first: its numbers are negative
 
-    def start(self, value: Value, only: np.ndarray | None = None) -> None:
+    def start(self, value: RecordedValue, only: np.ndarray | None = None) -> None:
         """Look at the wrong elements of a value, or at those of them in the mask `only`."""
         mask = self._wrong_in(self._array(value.ran, value.index))
         if mask is not None and only is not None:
@@ -134,7 +134,7 @@ class Search:
 
     def _without_wrong_operands(self, node: _Node, inputs: Sequence[Any], rank: Rank) -> None:
         """It made them, or took them out of a queue, an array, a stack: then who filled that."""
-        states = {k: None for k, x in enumerate(inputs) if isinstance(x, State)}
+        states = {k: None for k, x in enumerate(inputs) if isinstance(x, OpaqueState)}
         before = [source(node.ran, node.step.reads[k]) for k in states]
         if not any(isinstance(found, Made) for found in before):
             self._blame(node, {k: m for k, m in node.asked.items() if m is not None})
@@ -148,9 +148,9 @@ class Search:
     def _back(self, node: _Node, masks: dict[int, Any], rank: Rank) -> None:
         """To what made some of its operands."""
         for index, mask in masks.items():
-            self._follow(Value(node.ran, node.step.reads[index]), mask, rank)
+            self._follow(RecordedValue(node.ran, node.step.reads[index]), mask, rank)
 
-    def _follow(self, value: Value, mask: np.ndarray | None, reader: Rank) -> None:
+    def _follow(self, value: RecordedValue, mask: np.ndarray | None, reader: Rank) -> None:
         """Look at the step that made a value, when its turn comes."""
         made = origin(value, self._is_wrong)
         self._readers.setdefault(made.rank, reader)
@@ -174,7 +174,7 @@ class Search:
             if output > carried:
                 name = loop.of.written[output - carried - 1]
                 versions = last.plan.versions[name]
-                self._follow(Value(last, versions[-1], versions[0]), mask, rank)
+                self._follow(RecordedValue(last, versions[-1], versions[0]), mask, rank)
             elif output < carried:
                 value = loop.result(last.number, output) if loop.count else loop.read(output)
                 self._follow(value, mask, rank)

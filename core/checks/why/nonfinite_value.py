@@ -12,7 +12,7 @@ from core.checks.why.explanation_words import Index
 from core.checks.why.nonfinite_origins import Maker, Search
 from core.checks.why.operand_probes import others
 from core.checks.why.operand_trial import Wrong
-from core.checks.why.recorded_values import Given, Made, Value
+from core.checks.why.recorded_values import Given, Made, RecordedValue
 from core.checks.why.step_rerun import Again, by_place, picked
 from core.engine.plan.steps import Step
 from core.graph.model import Operation, TensorRef
@@ -55,7 +55,7 @@ class Origin:
         return self.made.ran.tensor(self.made.index)
 
 
-def origins(again: Again, value: Value, at: Index | None = None) -> list[Origin]:
+def origins(again: Again, value: RecordedValue, at: Index | None = None) -> list[Origin]:
     """What made a NaN of `value`, or an infinity where it has no NaN: the first one of all that
     lead there. Before it what made the infinities, where it made its NaN of such; but infinities
     that nobody computed are meant. Empty where all is finite. at: look at this element alone."""
@@ -74,7 +74,9 @@ def origins(again: Again, value: Value, at: Index | None = None) -> list[Origin]
     if not isinstance(found.made, Made) or not _has_infinite(found.inputs):
         return [found]
     reads = found.step.reads
-    infinite = _first(again, [Value(found.made.ran, i) for i in reads], np.isinf, "infinity")
+    infinite = _first(
+        again, [RecordedValue(found.made.ran, i) for i in reads], np.isinf, "infinity"
+    )
     if infinite is None or infinite.op is None or infinite.cause == "constant":
         return [found]
     return [infinite, found]
@@ -82,7 +84,7 @@ def origins(again: Again, value: Value, at: Index | None = None) -> list[Origin]
 
 def _first(
     again: Again,
-    values: Sequence[Value],
+    values: Sequence[RecordedValue],
     wrong: Wrong,
     kind: str,
     only: np.ndarray | None = None,

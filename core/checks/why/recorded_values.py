@@ -48,20 +48,20 @@ class Ran:
         variable without a value, and what was not computed."""
         raise NotImplementedError
 
-    def came_from(self, index: int) -> Value | Made | Given:
+    def came_from(self, index: int) -> RecordedValue | Made | Given:
         """What made value `index`: a step, or what was there when this began."""
         step = self.plan.made_by[index]
         if step >= 0:
             return Made(self, step, self.plan.steps[step].writes.index(index))
         return self._began_with(index)
 
-    def earliest(self, value: int, holds: Holds) -> Value | Given:
+    def earliest(self, value: int, holds: Holds) -> RecordedValue | Given:
         """What a variable began with in the first run, or iteration, of all in a row up to this,
         that began with a value of which `holds` is true. It is true of `value`, the one that the
         variable began with here."""
         raise NotImplementedError
 
-    def _began_with(self, index: int) -> Value | Given:
+    def _began_with(self, index: int) -> RecordedValue | Given:
         raise NotImplementedError
 
     def rank_of(self, step: int) -> Rank:
@@ -92,7 +92,7 @@ class Ran:
 
 
 @dataclass(frozen=True)
-class Value:
+class RecordedValue:
     """Value `index` of `ran`, and the one with which the same variable began there."""
 
     ran: Ran
@@ -173,7 +173,7 @@ class WholeRun(Ran):
         """Likewise `held`, quicker, of steps that are done; without what others changed."""
         return self._timeline.recorded(self._number).value
 
-    def earliest(self, value: int, holds: Holds) -> Value | Given:
+    def earliest(self, value: int, holds: Holds) -> RecordedValue | Given:
         """Looks at few runs, since those that were dropped have to be repeated."""
         first, last, stride = self._timeline.first, self._number, 1
         while last > first and holds(self._recorded.run(max(last - stride, first)).held(value)):
@@ -185,7 +185,7 @@ class WholeRun(Ran):
             low, last = (low, middle) if is_there else (middle, last)
         return self._recorded.run(last)._began_with(value)
 
-    def _began_with(self, index: int) -> Value | Given:
+    def _began_with(self, index: int) -> RecordedValue | Given:
         value = self.plan.values[index]
         if value.ref is not None:
             return Given(self, index, "fed")
@@ -197,7 +197,9 @@ class WholeRun(Ran):
             return Given(self, index, "initial")
         if self._number <= self._timeline.first:
             return Given(self, index, "lost")
-        return Value(self._recorded.run(self._number - 1), self.plan.newest(value.variable), index)
+        return RecordedValue(
+            self._recorded.run(self._number - 1), self.plan.newest(value.variable), index
+        )
 
 
 class OneIteration(Ran):
@@ -214,11 +216,11 @@ class OneIteration(Ran):
     def held(self, index: int) -> Any:
         return self.loop.held(index, self.number)
 
-    def earliest(self, value: int, holds: Holds) -> Value | Given:
+    def earliest(self, value: int, holds: Holds) -> RecordedValue | Given:
         first = self.loop.first_with(self.number, value, holds)
         return self.loop.iteration(first)._began_with(value)
 
-    def _began_with(self, index: int) -> Value | Given:
+    def _began_with(self, index: int) -> RecordedValue | Given:
         value, of, loop = self.plan.values[index], self.of, self.loop
         if value.ref is not None:
             return loop.read(of.fed[value.ref])
@@ -230,7 +232,7 @@ class OneIteration(Ran):
         if name not in of.shared:
             return Given(self, index, "nothing")
         if self.number:
-            return Value(loop.iteration(self.number - 1), self.plan.newest(name), index)
+            return RecordedValue(loop.iteration(self.number - 1), self.plan.newest(name), index)
         return loop.read(len(of.loop.arguments) + of.shared.index(name))
 
 
@@ -252,13 +254,15 @@ class LoopRan:
     def iteration(self, number: int) -> OneIteration:
         return OneIteration(self, number)
 
-    def read(self, number: int) -> Value:
+    def read(self, number: int) -> RecordedValue:
         """What the loop read as its input `number`."""
-        return Value(self.around, self.step.reads[number])
+        return RecordedValue(self.around, self.step.reads[number])
 
-    def result(self, number: int, variable: int) -> Value:
+    def result(self, number: int, variable: int) -> RecordedValue:
         """What iteration `number` made of a loop variable."""
-        return Value(self.iteration(number), self.of.results[variable], self.of.carried[variable])
+        return RecordedValue(
+            self.iteration(number), self.of.results[variable], self.of.carried[variable]
+        )
 
     def held(self, index: int, number: int) -> Any:
         """Value `index` of iteration `number`, which is run again if it is not kept."""
@@ -304,11 +308,11 @@ class LoopRan:
         return run
 
 
-def origin(value: Value, holds: Holds) -> Made | Given:
+def origin(value: RecordedValue, holds: Holds) -> Made | Given:
     """`source`, but of a variable past the runs and iterations that began with a value of which
     `holds` is true already: to where it came to be so."""
-    found: Value | Made | Given = value
-    while isinstance(found, Value):
+    found: RecordedValue | Made | Given = value
+    while isinstance(found, RecordedValue):
         began = found.began
         if began is not None and holds(found.ran.held(began)):
             found = found.ran.earliest(began, holds)
@@ -321,12 +325,12 @@ def source(ran: Ran, index: int) -> Made | Given:
     """The step that made value `index` of `ran`, in whatever run or iteration; or what was there
     before all."""
     found = ran.came_from(index)
-    while isinstance(found, Value):
+    while isinstance(found, RecordedValue):
         found = found.ran.came_from(found.index)
     return found
 
 
-def traced(ran: Ran, step: Step, number: int) -> Value:
+def traced(ran: Ran, step: Step, number: int) -> RecordedValue:
     """What an IterationValue reads: a value of iteration `number` of a loop that has run."""
     loop = source(ran, step.reads[0])
     assert isinstance(loop, Made)
@@ -338,4 +342,4 @@ def traced(ran: Ran, step: Step, number: int) -> Value:
     that = LoopRan(loop.ran, loop.step).iteration(number)
     index = that.value_of(TensorRef.parse(step.op.attrs["tensor"]))
     assert index is not None
-    return Value(that, index)
+    return RecordedValue(that, index)

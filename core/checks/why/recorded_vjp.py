@@ -25,7 +25,7 @@ class Leaf:
     array: np.ndarray
 
 
-class Turn:
+class RecordedVjp:
     """The turn of `op` in `ran`, a run or an iteration of the loop on the way back, as far as
     `carried` has to do with it: the tensor that went over one of the operation's wires.
 

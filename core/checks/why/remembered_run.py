@@ -9,7 +9,7 @@ import numpy as np
 
 from core.checks.why.explanation_words import Index
 from core.checks.why.nonfinite_value import Origin, origins
-from core.checks.why.recorded_values import Given, LoopRan, Ran, Recorded, Value
+from core.checks.why.recorded_values import Given, LoopRan, Ran, Recorded, RecordedValue
 from core.checks.why.step_rerun import Again
 from core.checks.why.zero_value import telling_element, zero_origins
 from core.debug.motion.debug_session import DebugSession
@@ -58,14 +58,14 @@ class Recollection:
             return self
         return None if self.past is None else self.past.stands(ran)
 
-    def place(self, ref: TensorRef) -> Value | None:
+    def place(self, ref: TensorRef) -> RecordedValue | None:
         """The value that a tensor is; of a tensor in a loop in the first iteration in which it is
         not finite, or else the last. None where it has not been computed."""
         index = self.run.value_of(ref)
         if index is not None:
             made = self.run.plan.made_by[index]
             there = made < 0 or self.run.has_run(made)
-            return Value(self.run, index) if there and not self.dead(ref) else None
+            return RecordedValue(self.run, index) if there and not self.dead(ref) else None
         around = way_to(self.run.plan.graph, ref.op)
         return self._inside(self.run, [op.name for op in around or ()], ref)
 
@@ -94,7 +94,7 @@ class Recollection:
         found = why_dead(plan, ref, self.run.held)
         return "" if found is None else found.reason
 
-    def _inside(self, ran: Ran, loops: Sequence[str], ref: TensorRef) -> Value | None:
+    def _inside(self, ran: Ran, loops: Sequence[str], ref: TensorRef) -> RecordedValue | None:
         """`place` in the first of these loops, and the others in it."""
         step = ran.plan.step_of.get(loops[0]) if loops else None
         if step is None or not ran.has_run(step):
@@ -106,13 +106,13 @@ class Recollection:
             if index is None:
                 found = self._inside(iteration, loops[1:], ref)
             else:
-                found = Value(iteration, index)
+                found = RecordedValue(iteration, index)
             array = None if found is None else self._array(found)
             if array is not None and state_of(array) in ("nan", "inf"):
                 break
         return found
 
-    def _array(self, place: Value) -> np.ndarray | None:
+    def _array(self, place: RecordedValue) -> np.ndarray | None:
         found = self.again.array(place.ran.held(place.index))
         return found if isinstance(found, np.ndarray) else None
 
@@ -126,5 +126,5 @@ class Recollection:
         versions = self.past.run.plan.versions.get(name)
         if versions is None:
             return found
-        before = origins(self.past.again, Value(self.past.run, versions[0]))
+        before = origins(self.past.again, RecordedValue(self.past.run, versions[0]))
         return [*before, *found[1:]] or found

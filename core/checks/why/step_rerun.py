@@ -16,7 +16,7 @@ from core.engine.run.op_evaluation import Functions, run_op
 from core.errors import GradstepError
 from core.graph.model import Operation
 from core.ops.declare.table import find
-from core.ops.state.opaque_state import State
+from core.ops.state.opaque_state import OpaqueState
 
 Inputs = Sequence[Any]
 Masks = dict[int, np.ndarray]  # number of a result -> bool, which of its elements
@@ -37,7 +37,7 @@ class Again:
 
     def array(self, held: Any) -> Any:
         """What is held, on the host; of a NumPy array no copy."""
-        plain = held is None or isinstance(held, State | np.ndarray)
+        plain = held is None or isinstance(held, OpaqueState | np.ndarray)
         return held if plain else self._own.get(held)
 
     def can_run(self, step: Step) -> bool:

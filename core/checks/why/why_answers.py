@@ -10,7 +10,7 @@ import msgspec
 
 from core.autodiff.explain import missing_gradient
 from core.autodiff.explain.missing_gradient import explain_none
-from core.autodiff.loops.unrolled_loops import unrolled
+from core.autodiff.loops.unrolled_loops import unroll_loops
 from core.autodiff.reverse.differentiate import Differentiation, differentiate
 from core.autodiff.reverse.gradient_paths import flow_path, forward_path
 from core.checks.why.cutting_feeds import cutting
@@ -27,7 +27,7 @@ from core.graph.loop import loops_around, way_to
 from core.graph.model import Graph, Operation, TensorRef, unknown_name
 from core.graph.problems import Problem
 from core.ops.build.variable import VARIABLES
-from core.ops.typing.flatten_loops import opened
+from core.ops.typing.flatten_loops import flatten_loops
 from core.ops.typing.inference import declared
 from core.ops.typing.invalid_operations import broken_operations
 from core.program.gradient_context import Situation
@@ -120,7 +120,7 @@ class Explainer:
             return _not_derived(graph, y, x, problem)
         derived = here.held(y, x) or differentiate(graph, request, here.functions)
         if x not in derived.gradients:
-            return explain_none(*unrolled(graph, derived), y, x, opened(here.graph))
+            return explain_none(*unroll_loops(graph, derived), y, x, flatten_loops(here.graph))
         return self._cut(graph, y, x, self._run(graph, derived, y, x))
 
     def _run(

@@ -22,7 +22,7 @@ from core.checks.why.explanation_words import Index, broadcast_index
 from core.checks.why.lost_cotangents import Place, Wire, is_alive
 from core.checks.why.operand_probes import others, without_zeros
 from core.checks.why.recorded_values import LoopRan, Ran
-from core.checks.why.recorded_vjp import Leaf, Turn
+from core.checks.why.recorded_vjp import Leaf, RecordedVjp
 from core.checks.why.step_rerun import Again
 from core.graph.loop import loop_of
 from core.graph.model import Edge, Graph, Operation, TensorRef
@@ -176,7 +176,7 @@ class ZeroFlow:
         elif loop_of(op) is not None:
             yield from self._into_loop(level, op, edge)
         else:
-            turn = Turn(
+            turn = RecordedVjp(
                 self._again,
                 level.ran,
                 op,

@@ -15,7 +15,15 @@ from core.checks.why.element_dependence import Element
 from core.checks.why.explanation_words import Index, broadcast_index
 from core.checks.why.nonfinite_value import Origin
 from core.checks.why.operand_probes import others, without_zeros
-from core.checks.why.recorded_values import Given, LoopRan, Made, Value, origin, source, traced
+from core.checks.why.recorded_values import (
+    Given,
+    LoopRan,
+    Made,
+    RecordedValue,
+    origin,
+    source,
+    traced,
+)
 from core.checks.why.step_rerun import Again, by_place
 from core.engine.plan.liveness_conditions import holds
 from core.engine.plan.steps import Step
@@ -26,10 +34,10 @@ _MOST = 10_000  # operations that a zero is followed through
 
 _OF_DATA = ("T", "Tparams", "SrcT")  # attributes that tell the type of what a result is made of
 
-Place = tuple[Value, Index]
+Place = tuple[RecordedValue, Index]
 
 
-def zero_origins(again: Again, value: Value, index: Index) -> list[Origin]:
+def zero_origins(again: Again, value: RecordedValue, index: Index) -> list[Origin]:
     """What made element `index` of `value` zero; where that is an operand of an operation whose
     other operands are not zero, what made this zero, and so on to the first."""
     chain: list[Origin] = []
@@ -41,7 +49,7 @@ def zero_origins(again: Again, value: Value, index: Index) -> list[Origin]:
     return chain
 
 
-def telling_element(again: Again, value: Value) -> Index:
+def telling_element(again: Again, value: RecordedValue) -> Index:
     """The element of a value, zero throughout, that tells most of why: of an operation that works
     place by place, the first at which the fewest operands are zero; else the first."""
     array: np.ndarray = again.array(value.ran.held(value.index))
@@ -59,7 +67,7 @@ def telling_element(again: Again, value: Value) -> Index:
     return tuple(int(i) for i in found[0]) if len(found) else first
 
 
-def _nearest(again: Again, value: Value, index: Index) -> Origin:
+def _nearest(again: Again, value: RecordedValue, index: Index) -> Origin:
     """What is to blame, or at least stands where the zero cannot be followed any more."""
     for _ in range(_MOST):
         made = origin(value, _is_zero_at(again, index))
@@ -84,7 +92,7 @@ def _is_zero_at(again: Again, index: Index) -> Callable[[Any], bool]:
     return holds
 
 
-def _passed_on(again: Again, made: Made) -> Value | None:
+def _passed_on(again: Again, made: Made) -> RecordedValue | None:
     """The value that a step gives as it is: a loop's last, that of a branch, of an iteration."""
     ran, step = made.ran, made.ran.plan.steps[made.step]
     if step.iteration is not None:
@@ -95,10 +103,10 @@ def _passed_on(again: Again, made: Made) -> Value | None:
     if step.op.type == "IterationValue":
         return traced(ran, step, int(again.array(ran.held(step.reads[1]))))
     if branch_of(step.op.type) == "switch":
-        return Value(ran, step.reads[0])
+        return RecordedValue(ran, step.reads[0])
     if branch_of(step.op.type) == "merge" and step.guard is not None and made.output == 0:
         taken = zip(step.reads, step.guard.inputs, strict=False)
-        return next((Value(ran, i) for i, when in taken if holds(when, ran.held)), None)
+        return next((RecordedValue(ran, i) for i, when in taken if holds(when, ran.held)), None)
     return None
 
 
@@ -128,7 +136,7 @@ def _looked_at(again: Again, made: Made, index: Index) -> Origin | Place:
         return blamed(_killing(step), operand)
     there = element.zero_of(operand)
     assert there is not None
-    return Value(made.ran, step.reads[operand]), there
+    return RecordedValue(made.ran, step.reads[operand]), there
 
 
 def _is_mask(operand: int, others: Sequence[int], inputs: Sequence[Any]) -> bool:
@@ -188,4 +196,4 @@ def _operand(found: Origin) -> Place | None:
     made, k, there = found.made, found.operand, found.operand_index
     if not isinstance(made, Made) or k is None or there is None or found.inputs[k][there]:
         return None
-    return Value(made.ran, found.step.reads[k]), there
+    return RecordedValue(made.ran, found.step.reads[k]), there

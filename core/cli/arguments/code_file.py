@@ -9,7 +9,7 @@ from pathlib import Path
 from core.cli.output.command_output import usage
 from core.document.document import CodeItem, Document
 from core.document.function_source import functions_in, serves
-from core.document.requested_functions import Asked, asked_code
+from core.document.requested_functions import Asked, find_requested_functions
 from core.errors import GradstepError
 from core.graph.suggestions import did_you_mean, listed, near
 from core.io.open_document import read_file
@@ -20,7 +20,7 @@ def code_from(document: Document, file: str) -> dict[str, CodeItem]:
     GradstepError for a file that is not Python, or has nothing that is asked for."""
     source = read_file(file).decode("utf-8-sig", errors="replace")
     functions = functions_in(_parsed(source, Path(file).name))
-    asked = asked_code(document)
+    asked = find_requested_functions(document)
     # Each with the whole file, so that helpers are there, and lines are numbered as in it.
     found = {a.name: CodeItem(a.name, a.kind, source) for a in asked if serves(functions, a.name)}
     if not found:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from core.cli.arguments.code_file import code_from
-from core.cli.arguments.feed_args import fed, with_feeds
+from core.cli.arguments.feed_args import read_feeds, with_feeds
 from core.cli.arguments.request_args import as_asked
 from core.cli.arguments.shared_arguments import budget
 from core.cli.output.command_output import warn
@@ -55,7 +55,7 @@ def load(args: argparse.Namespace) -> Loaded:
     say. Raises GradstepError."""
     document = read(args.file, budget(args))
     may = _permission(document, args)
-    arrays = fed(document.graph, args)
+    arrays = read_feeds(document.graph, args)
     if arrays:
         document = with_placeholders(document.with_(feeds=with_feeds(document, arrays)))
     if getattr(args, "init", None):

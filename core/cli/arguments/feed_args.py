@@ -16,7 +16,7 @@ from core.errors import GradstepError
 from core.graph.model import Constant, Graph, TensorRef
 
 
-def fed(graph: Graph, args: argparse.Namespace) -> Mapping[TensorRef, np.ndarray]:
+def read_feeds(graph: Graph, args: argparse.Namespace) -> Mapping[TensorRef, np.ndarray]:
     """What --feed gives, as the graph takes it. Raises GradstepError."""
     given: Mapping[str, Any] = dict(
         parse_feed(text, args.memory) for text in getattr(args, "feed", ())

@@ -7,7 +7,7 @@ import argparse
 from dataclasses import replace
 
 from core.autodiff.recognition.imported_request import ImportedGradients
-from core.autodiff.recognition.recognised_gradients import answered
+from core.autodiff.recognition.recognised_gradients import answer_request
 from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
 from core.cli.arguments.gradient_candidates import to_differentiate, to_differentiate_by
 from core.cli.output.command_output import usage
@@ -41,7 +41,7 @@ def _holds(graph: Graph, one: ImportedGradients, narrowed: ImportedGradients) ->
     if {*narrowed.wrt} <= {*one.wrt}:
         return True
     try:
-        return {*narrowed.wrt} <= answered(graph, narrowed).gradients.keys()
+        return {*narrowed.wrt} <= answer_request(graph, narrowed).gradients.keys()
     except GradstepError:
         return False
 

@@ -15,7 +15,7 @@ from core.cli.console.value_commands import VALUE_COMMANDS
 from core.cli.output.command_output import error_object, error_text, table
 from core.cli.output.thread_table import thread_objects, thread_table
 from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
-from core.debug.breaks.expression_names import mentioned
+from core.debug.breaks.expression_names import find_mentions
 from core.debug.concurrency.scheduler import Threads
 from core.debug.concurrency.session_group import FIRST, Sessions
 from core.debug.history.frozen_program import Program
@@ -26,7 +26,7 @@ from core.graph.loop import anywhere, within
 from core.graph.model import Phase
 from core.graph.scopes import parents
 from core.graph.suggestions import did_you_mean, instead, near
-from core.host.program_reports import program_info, stopped
+from core.host.program_reports import program_info, report_stop
 from core.protocol.messages import StepInfo
 
 _RUN = re.compile(r"\d{1,18}")
@@ -101,7 +101,7 @@ class Console:
 
     def where(self, rest: str = "") -> Reply:
         """Where the session stands, without moving."""
-        said, stop = stopped(self.threads), self.threads.stop
+        said, stop = report_stop(self.threads), self.threads.stop
         total = len(self.session.plan.steps)
         thread = f"{self.threads.current}: " if said.threads else ""
         text = f"[{stop.reason}] {thread}run {stop.run}, step {stop.step} of {total}"
@@ -171,7 +171,7 @@ class Console:
         if not place.strip():
             raise _missing("break", "[gradient|scope|type|phase] NAME [if EXPRESSION]")
         self._want_target(kind, place.strip())
-        for _, ref in mentioned(condition):
+        for _, ref in find_mentions(condition):
             self.want_operation(ref.op)
         self._set([*self._breakpoints, Breakpoint(place.strip(), kind, condition.strip())])
         return self.breakpoints()

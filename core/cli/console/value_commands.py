@@ -13,7 +13,7 @@ from core.engine.run.feed_values import instead_of, missing_tensor
 from core.errors import GradstepError
 from core.graph.model import TensorRef
 from core.graph.suggestions import instead
-from core.ops.typing.flatten_loops import opened
+from core.ops.typing.flatten_loops import flatten_loops
 
 if TYPE_CHECKING:
     from core.cli.console.console import Console
@@ -58,7 +58,7 @@ def _tensor(console: Console, name: str, command: str) -> TensorRef:
         )
     ref = TensorRef.parse(name)
     console.want_operation(ref.op)
-    graph = opened(console.session.program.graph)
+    graph = flatten_loops(console.session.program.graph)
     if missing := missing_tensor(graph, ref):
         raise GradstepError(missing, kind="KeyError", node=ref.op, hint=instead_of(graph, ref))
     return ref

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core.autodiff.recognition.recognised_gradients import answered
+from core.autodiff.recognition.recognised_gradients import answer_request
 from core.autodiff.reverse.differentiate import Differentiation
 from core.autodiff.reverse.gradient_request import GradientRequest
 from core.cli.arguments.document_session import Loaded, start
@@ -47,4 +47,4 @@ def held(document: Document, request: GradientRequest) -> Differentiation | None
     if any(request.of == each.of for each in requests(document)):
         return None
     one = next((one for one in document.imported if one.request == request), None)
-    return None if one is None else answered(document.graph, one)
+    return None if one is None else answer_request(document.graph, one)

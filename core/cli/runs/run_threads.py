@@ -16,7 +16,7 @@ from core.host.session_restore import begin
 from core.program.derive import derive
 
 
-def threaded_runs(
+def run_with_threads(
     loaded: Loaded, backend: Backend, names: Sequence[str], runs: int
 ) -> list[Values]:
     """What `names`, or else the document, asks for, in each of so many runs. Raises GradstepError

@@ -22,7 +22,7 @@ from core.graph.model import Constant, Graph, Operation, TensorRef
 from core.io.file_errors import inside
 from core.ops.build.variable import VARIABLES
 from core.ops.declare.table import find
-from core.ops.state.opaque_state import State
+from core.ops.state.opaque_state import OpaqueState
 from core.program.derive import derive
 
 
@@ -165,7 +165,7 @@ class Training:
     def _copy(self) -> VariableStore:
         store = self._session.store
         held = {name: store[name] for name in map(storage_name, self._variables) if name in store}
-        arrays = {name: value for name, value in held.items() if not isinstance(value, State)}
+        arrays = {name: value for name, value in held.items() if not isinstance(value, OpaqueState)}
         return VariableStore(store.backend, arrays)
 
     def _explained(self, error: GradstepError) -> GradstepError:

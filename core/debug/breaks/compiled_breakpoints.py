@@ -13,7 +13,7 @@ from typing import Protocol
 
 from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from core.debug.breaks.expression import Expression, Scope, Values, parse
-from core.debug.breaks.hit_counts import Hits, Path
+from core.debug.breaks.hit_counts import HitCounts, Path
 from core.debug.motion.step_index import StepIndex
 from core.engine.plan.compile_plan import Plan
 from core.engine.plan.step_groups import owner
@@ -54,7 +54,7 @@ class StopPoint:
 class StopPoints:
     """All places of a set of breakpoints in one plan."""
 
-    def __init__(self, plan: Plan, breakpoints: Sequence[Breakpoint], hits: Hits) -> None:
+    def __init__(self, plan: Plan, breakpoints: Sequence[Breakpoint], hits: HitCounts) -> None:
         """Raises GradstepError for a condition that cannot be read."""
         self.plan = plan
         self.at: dict[int, list[StopPoint]] = {}

@@ -14,7 +14,7 @@ _MENTION = re.compile(
 _AND = " + "  # between the tensors of a loss that is several
 
 
-def mentioned(expression: str) -> list[tuple[str, TensorRef]]:
+def find_mentions(expression: str) -> list[tuple[str, TensorRef]]:
     """What it reads: ("x", tensor) for a value, ("grad", tensor) for a gradient; of one that is
     said to be of a loss, that as well."""
     found: list[tuple[str, TensorRef]] = []
@@ -29,7 +29,7 @@ def names_a_tensor(expression: str) -> bool:
     return _MENTION.fullmatch(expression.strip()) is not None
 
 
-def renamed(expression: str, name_of: Callable[[str], str]) -> str:
+def rename_operations(expression: str, name_of: Callable[[str], str]) -> str:
     """`expression` with operation names put through `name_of`; the rest stays as it was typed."""
 
     def new(old: str) -> str:

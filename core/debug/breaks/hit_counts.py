@@ -11,7 +11,7 @@ from core.debug.breaks.breakpoints import Breakpoint
 Path = tuple[int, ...]
 
 
-class Hits:
+class HitCounts:
     """A hit is counted once for each place, however often the debugger passes it. Only breakpoints
     that do not stop at their first hit are counted."""
 

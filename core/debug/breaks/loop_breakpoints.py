@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from core.debug.breaks.compiled_breakpoints import StopPoints
-from core.debug.breaks.hit_counts import Hits
+from core.debug.breaks.hit_counts import HitCounts
 from core.engine.plan.compile_plan import Plan, Step
 
 
@@ -14,8 +14,10 @@ class LoopPoints:
     """Of a set of breakpoints those places that are in iterations. One on a phase has none there:
     a loop is all of one."""
 
-    def __init__(self, breakpoints: Sequence[Breakpoint] = (), hits: Hits | None = None) -> None:
-        self._hits = hits or Hits()
+    def __init__(
+        self, breakpoints: Sequence[Breakpoint] = (), hits: HitCounts | None = None
+    ) -> None:
+        self._hits = hits or HitCounts()
         self._breakpoints = [b for b in breakpoints if b.kind is not BreakpointKind.PHASE]
         self._of: dict[str, StopPoints] = {}
         self._named: dict[str, list[int]] = {}  # operation -> numbers of the breakpoints on it

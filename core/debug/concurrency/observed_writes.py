@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.ops.state.opaque_state import State
+from core.ops.state.opaque_state import OpaqueState
 
 _BEFORE = -1  # the step of what was there before anything was taken over
 
@@ -79,6 +79,6 @@ def _grown(value: Any, before: Any) -> int:
     """The bytes of `value` that are not those of `before`."""
     if value is None:
         return 0
-    if isinstance(value, State):
+    if isinstance(value, OpaqueState):
         return value.beyond(before)
     return int(value.nbytes)

@@ -14,7 +14,7 @@ from core.errors import GradstepError
 from core.ops.state.queue import WouldBlockError
 
 
-class Member:
+class ScheduledThread:
     """waits: what its next step waits for; since: who waits longer has a lower number; ended: what
     ended it."""
 
@@ -74,7 +74,7 @@ class Member:
         after = bisect_right(self._meetings, 0 if here == self._length else here)
         return self.session.go_on([*self._meetings, self._length][after])
 
-    def helps(self, other: Member) -> bool:
+    def helps(self, other: ScheduledThread) -> bool:
         """Whether it can end what `other` waits for."""
         if other.waits is None or other is self or self.ended is not None:
             return False

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from core.debug.breaks.breakpoints import Breakpoint
-from core.debug.concurrency.scheduled_thread import Member
+from core.debug.concurrency.scheduled_thread import ScheduledThread
 from core.debug.concurrency.shared_variables import Shared
 from core.debug.concurrency.thread_state import MAIN, Thread, ThreadState
 from core.debug.concurrency.wait_graph import deadlock, involved, said, state
@@ -56,7 +56,7 @@ class Threads:
         main = Thread(MAIN, program.targets, program.fetches)
         old = {} if before is None else {m.name: m.session for m in before._members.values()}
         limit = limit_bytes // (1 + len(program.threads))
-        self._members: dict[str, Member] = {}
+        self._members: dict[str, ScheduledThread] = {}
         for thread in (main, *program.threads):
             if thread.name in self._members:
                 raise GradstepError(
@@ -66,7 +66,7 @@ class Threads:
             if thread is not main:
                 own = replace(program, targets=thread.targets, fetches=thread.fetches)
             session = DebugSession(own, backend, limit, old.get(thread.name), self._shared)
-            self._members[thread.name] = Member(thread, session, self._shared)
+            self._members[thread.name] = ScheduledThread(thread, session, self._shared)
         self._shared.between([m.session.timeline.link for m in self._all])
         self._current = self._members[MAIN]
         self._pausing = threading.Event()
@@ -80,7 +80,7 @@ class Threads:
         return self._current.session
 
     @property
-    def _all(self) -> list[Member]:
+    def _all(self) -> list[ScheduledThread]:
         return [*self._members.values()]
 
     @property
@@ -197,7 +197,7 @@ class Threads:
         first = next((m for m in (main, *turns) if m.has_more), main)
         while any(map(self._goes, involved(first, self._all))):
             for turn in turns:
-                member: Member | None = turn
+                member: ScheduledThread | None = turn
                 while member is not None and self._goes(member):
                     stop = self._note(member, member.go_on())
                     if self._stops(member, stop, first):
@@ -207,28 +207,28 @@ class Threads:
         if main.has_more:
             self._current = main
 
-    def _in_turn(self) -> list[Member]:
+    def _in_turn(self) -> list[ScheduledThread]:
         """All threads, the current one first."""
         at = self._all.index(self._current)
         return self._all[at:] + self._all[:at]
 
-    def _served(self) -> Member | None:
+    def _served(self) -> ScheduledThread | None:
         """Who has waited longest of those where something has changed since. They go first: as in
         TensorFlow, a queue serves who came first, and nobody starves."""
         woken = (m for m in self._all if m.waits is not None and self._goes(m))
         return min(woken, key=lambda m: m.since, default=None)
 
-    def _goes(self, member: Member) -> bool:
+    def _goes(self, member: ScheduledThread) -> bool:
         return member.has_more and not member.blocked
 
-    def _stops(self, member: Member, stop: Stop, first: Member) -> bool:
+    def _stops(self, member: ScheduledThread, stop: Stop, first: ScheduledThread) -> bool:
         """Whether all threads stop because of where this one stands."""
         if stop.reason is Reason.EXCEPTION:
             return member.ended is None
         ends = member is first and stop.step == member.session.timeline.length
         return ends or stop.reason in _STOPS or self._pausing.is_set()
 
-    def _note(self, member: Member, stop: Stop) -> Stop:
+    def _note(self, member: ScheduledThread, stop: Stop) -> Stop:
         if member.note(stop) and member.thread.closes:
             self._close(member.thread.closes)
         return stop

@@ -68,7 +68,7 @@ class Sessions:
 
     def duplicate(self, name: str, make: Callable[[], Threads]) -> None:
         """A new session that starts from what the current one's variables hold now."""
-        values = held(self.session)
+        values = read_variables(self.session)
         self.new(name, make)
         self.session.assign(values)
 
@@ -96,7 +96,7 @@ class Sessions:
         one does not fit; then nothing is copied."""
         start, end = self[source], self[target]
         pairs = copied(start.program.graph, end.program.graph, wanted)
-        values = held(start)
+        values = read_variables(start)
         named = {text.partition("=")[0] for text in wanted}
         for name in pairs.values():
             if name not in values and name in named:
@@ -127,7 +127,7 @@ class Sessions:
             )
 
 
-def held(session: Threads) -> dict[str, np.ndarray]:
+def read_variables(session: Threads) -> dict[str, np.ndarray]:
     """What the variables of a session hold where it stands, on the host; those without a value are
     absent."""
     there = variables(session.program.graph)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.debug.concurrency.scheduled_thread import Member
+from core.debug.concurrency.scheduled_thread import ScheduledThread
 from core.debug.concurrency.thread_state import Condition, ThreadState
 from core.engine.run.blocked_run import alone, way_out
 from core.errors import GradstepError
 
 
-def involved(member: Member, members: Sequence[Member]) -> list[Member]:
+def involved(member: ScheduledThread, members: Sequence[ScheduledThread]) -> list[ScheduledThread]:
     """It, who can end what it waits for, who can end what those wait for, and so on."""
     found = [member]
     for one in found:  # which becomes longer meanwhile
@@ -19,7 +19,7 @@ def involved(member: Member, members: Sequence[Member]) -> list[Member]:
     return [m for m in members if m in found]
 
 
-def deadlock(member: Member, members: Sequence[Member]) -> str:
+def deadlock(member: ScheduledThread, members: Sequence[ScheduledThread]) -> str:
     """Who waits for what, where all do, or all that `member` depends on; else ""."""
     everyone = [m for m in members if m.has_more]
     for some in (everyone, involved(member, members)):
@@ -29,7 +29,7 @@ def deadlock(member: Member, members: Sequence[Member]) -> str:
     return ""
 
 
-def said(member: Member, members: Sequence[Member]) -> GradstepError:
+def said(member: ScheduledThread, members: Sequence[ScheduledThread]) -> GradstepError:
     """What `member` waits for, and what can be done."""
     error = member.waits
     assert error is not None
@@ -45,7 +45,9 @@ def said(member: Member, members: Sequence[Member]) -> GradstepError:
     return GradstepError(error.message, kind=error.kind, node=step.op.name, hint=hint)
 
 
-def state(member: Member, members: Sequence[Member], current: bool) -> ThreadState:
+def state(
+    member: ScheduledThread, members: Sequence[ScheduledThread], current: bool
+) -> ThreadState:
     """How `member` is among the `members`. current: commands move it."""
     stop = member.session.stop
     condition, text = _condition(member, members)
@@ -61,7 +63,9 @@ def state(member: Member, members: Sequence[Member], current: bool) -> ThreadSta
     )
 
 
-def _condition(member: Member, members: Sequence[Member]) -> tuple[Condition, str]:
+def _condition(
+    member: ScheduledThread, members: Sequence[ScheduledThread]
+) -> tuple[Condition, str]:
     if member.ended is not None:
         return Condition.FINISHED, member.ended.message
     if member.failed and member.session.stop.error is not None:

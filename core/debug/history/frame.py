@@ -17,7 +17,7 @@ from core.engine.plan.why_dead import Untaken, why_dead
 from core.graph.loop import way_to
 from core.graph.model import Operation, TensorRef
 from core.ops.declare.table import find
-from core.ops.state.opaque_state import State
+from core.ops.state.opaque_state import OpaqueState
 
 Losses = Mapping[str, Mapping[TensorRef, TensorRef]]
 
@@ -73,14 +73,14 @@ class Frame:
         if self.skips(plan.steps[step].op.name):
             return None  # in a branch that was not taken
         held = self.timeline.held(self.run, versions[newest - 1], step)
-        whole = held is not None and not isinstance(held, State)
+        whole = held is not None and not isinstance(held, OpaqueState)
         return Write(step, get(self.timeline.backend, held) if whole else None)
 
-    def state(self, ref: TensorRef | str) -> State | None:
+    def state(self, ref: TensorRef | str) -> OpaqueState | None:
         """What the queue, tensor array or stack holds whose handle the tensor is; None when that is
         not there yet, or the tensor something else."""
         found = self._held(TensorRef.parse(ref) if isinstance(ref, str) else ref)
-        return found if isinstance(found, State) else None
+        return found if isinstance(found, OpaqueState) else None
 
     def _held(self, ref: TensorRef) -> Any:
         """The device array, or the state, that `value` and `state` show."""
@@ -122,7 +122,7 @@ class Frame:
         position in the innermost loop that has any; else `held`."""
         if isinstance(held, np.ndarray) and held.dtype == object and held.ndim == 0:
             for shared in self._shared():
-                found = shared.at(held) if isinstance(shared, State) else None
+                found = shared.at(held) if isinstance(shared, OpaqueState) else None
                 if found is not None:
                     return found
         return held

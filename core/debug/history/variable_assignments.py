@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Change:
+class Assignment:
     """What the variables were given, where: in which run, after how many steps and before which
     operation ("" at the end of the run)."""
 
@@ -47,7 +47,7 @@ def assign(sessions: Sequence[DebugSession], values: Mapping[str, np.ndarray]) -
     for session, part in parts.items():
         stop, put = session.stop, session.backend.put
         session.timeline.assign({storage_name(there[n]): put(v) for n, v in part.items()})
-        session.changes.append(Change(stop.run, stop.step, stop.op, part))
+        session.changes.append(Assignment(stop.run, stop.step, stop.op, part))
 
 
 def concerned(sessions: Sequence[DebugSession], variable: Operation) -> DebugSession:
@@ -56,7 +56,7 @@ def concerned(sessions: Sequence[DebugSession], variable: Operation) -> DebugSes
     return next((s for s in sessions if name in s.plan.versions), sessions[0])
 
 
-def repeat(change: Change, session: DebugSession) -> bool:
+def repeat(change: Assignment, session: DebugSession) -> bool:
     """Make the change in a session of the program after an edit, in its place; false where it was
     paused on the way there."""
     length = len(session.plan.steps)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from core.debug.breaks.breakpoints import Breakpoint
 from core.debug.breaks.compiled_breakpoints import StopPoints
-from core.debug.breaks.hit_counts import Hits, Path
+from core.debug.breaks.hit_counts import HitCounts, Path
 from core.debug.history.frame import Frame, Losses
 from core.debug.history.timeline import Timeline
 from core.debug.motion.stopped_state import Reason
@@ -31,7 +31,7 @@ class Cursor:
     ) -> None:
         self.timeline = timeline
         self._gradients, self._losses = gradients, losses
-        self._hits = Hits()
+        self._hits = HitCounts()
         self._points = StopPoints(timeline.plan, (), self._hits)
         self._pausing = threading.Event()
         timeline.heed(self._pausing.is_set)
@@ -59,7 +59,7 @@ class Cursor:
             losses=self._losses,
         )
 
-    def set_breakpoints(self, breakpoints: Sequence[Breakpoint], hits: Hits) -> None:
+    def set_breakpoints(self, breakpoints: Sequence[Breakpoint], hits: HitCounts) -> None:
         """Replace all; `hits` counts theirs."""
         self._points, self._hits = StopPoints(self.timeline.plan, breakpoints, hits), hits
 

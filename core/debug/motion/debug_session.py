@@ -10,22 +10,22 @@ import re
 from collections.abc import Sequence
 
 from core.debug.breaks.breakpoints import Breakpoint
-from core.debug.breaks.hit_counts import Hits
+from core.debug.breaks.hit_counts import HitCounts
 from core.debug.breaks.loop_breakpoints import LoopPoints
 from core.debug.concurrency.shared_variables import Shared
 from core.debug.history.frame import Frame
 from core.debug.history.frozen_program import Program
 from core.debug.history.timeline import Timeline
-from core.debug.history.variable_assignments import Change
+from core.debug.history.variable_assignments import Assignment
 from core.debug.motion.cursor import Cursor
-from core.debug.motion.legal_commands import LEGAL, Command, State, require_legal, state_of
-from core.debug.motion.stepping import Walk
+from core.debug.motion.legal_commands import LEGAL, Command, DebuggerState, require_legal, state_of
+from core.debug.motion.stepping import Stepper
 from core.debug.motion.stopped_state import Reason, Stop
 from core.engine.backend import Backend
 from core.engine.numpy_backend import NumpyBackend
 from core.engine.plan.compile_plan import Plan, compile_plan
 from core.engine.plan.step_groups import owner
-from core.engine.run.feed_values import fed_types, feed_arrays
+from core.engine.run.feed_values import feed_arrays, infer_fed_types
 from core.engine.run.tf_session import Session
 from core.engine.run.variable_store import VariableStore
 from core.errors import GradstepError
@@ -57,14 +57,14 @@ class DebugSession:
         shared: Shared | None = None,
     ) -> None:
         self.program = program
-        self.changes: list[Change] = []
+        self.changes: list[Assignment] = []
         self.backend: Backend = backend or NumpyBackend()
         feeds = feed_arrays(program.graph, program.feeds)
         self.plan: Plan = compile_plan(
             program.graph,
             program.fetches,
             program.targets,
-            fed_types(feeds),
+            infer_fed_types(feeds),
             None if before is None else before.plan,
         )
         variables = first_variables(program, self.backend) if shared is None else shared.start
@@ -79,7 +79,7 @@ class DebugSession:
             shared,
         )
         self._cursor = Cursor(self.timeline, program.gradients, program.losses)
-        self._walk = Walk(self._cursor)
+        self._walk = Stepper(self._cursor)
         self.stop: Stop = self._arrive(Reason.ENTRY)
 
     # -- commands ----------------------------------------------------------------------------
@@ -158,7 +158,7 @@ class DebugSession:
 
     def set_breakpoints(self, breakpoints: Sequence[Breakpoint]) -> None:
         """Replace all. Raises GradstepError for a condition that cannot be read."""
-        hits = Hits()
+        hits = HitCounts()
         self._cursor.set_breakpoints(breakpoints, hits)
         self._walk.descent.points = LoopPoints(breakpoints, hits)
 
@@ -176,15 +176,15 @@ class DebugSession:
         return None if self._cursor.next is None else self._cursor.next.op
 
     @property
-    def state(self) -> State:
+    def state(self) -> DebuggerState:
         if self._walk.descent:
-            return State.INSIDE
+            return DebuggerState.INSIDE
         cursor, timeline = self._cursor, self.timeline
         return state_of(cursor.run, cursor.step, timeline.length, timeline.first)
 
     # -- moving ------------------------------------------------------------------------------
 
-    def _begin(self, command: Command) -> Walk:
+    def _begin(self, command: Command) -> Stepper:
         require_legal(command, self.state)
         self._cursor.ready()
         return self._walk

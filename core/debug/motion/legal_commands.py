@@ -21,7 +21,7 @@ class Command(StrEnum):
     RESTART = "restart"
 
 
-class State(StrEnum):
+class DebuggerState(StrEnum):
     """Where the cursor stands, as far as moves go."""
 
     EMPTY = "there is nothing to run"
@@ -33,26 +33,26 @@ class State(StrEnum):
 
 _ONWARD = tuple(c for c in Command if c not in (Command.STEP_BACK, Command.REVERSE_CONTINUE))
 
-LEGAL: Mapping[State, tuple[Command, ...]] = {
-    State.EMPTY: (Command.RESTART,),
-    State.ENTRY: _ONWARD,
-    State.OLDEST: _ONWARD,
-    State.INSIDE: tuple(Command),
-    State.END: tuple(c for c in Command if c is not Command.STEP_OUT),
+LEGAL: Mapping[DebuggerState, tuple[Command, ...]] = {
+    DebuggerState.EMPTY: (Command.RESTART,),
+    DebuggerState.ENTRY: _ONWARD,
+    DebuggerState.OLDEST: _ONWARD,
+    DebuggerState.INSIDE: tuple(Command),
+    DebuggerState.END: tuple(c for c in Command if c is not Command.STEP_OUT),
 }
 
 
-def state_of(run: int, step: int, length: int, first: int) -> State:
+def state_of(run: int, step: int, length: int, first: int) -> DebuggerState:
     """The state at `step` of `run`, in runs of `length` steps, of which those before number `first`
     are not kept any more."""
     if length == 0:
-        return State.EMPTY
+        return DebuggerState.EMPTY
     if (run, step) == (first, 0):
-        return State.OLDEST if first else State.ENTRY
-    return State.END if step == length else State.INSIDE
+        return DebuggerState.OLDEST if first else DebuggerState.ENTRY
+    return DebuggerState.END if step == length else DebuggerState.INSIDE
 
 
-def require_legal(command: Command, state: State) -> None:
+def require_legal(command: Command, state: DebuggerState) -> None:
     """Raises GradstepError (IllegalMoveError) when `command` may not be given in `state`."""
     if command not in LEGAL[state]:
         raise GradstepError(

@@ -18,7 +18,7 @@ from core.errors import GradstepError
 from core.graph.model import Operation, TensorRef
 
 
-class Inside:
+class LoopPosition:
     """Stands after `step` steps of iteration `number` of the loop that operation `name` runs.
 
     trace: the iterations so far. run: the run of the loop that is under way; None: it is over, and
@@ -110,7 +110,7 @@ class Inside:
             return False
         return True
 
-    def enter(self) -> Inside:
+    def enter(self) -> LoopPosition:
         """The start of the loop that is the next step. Raises GradstepError when this iteration
         is not kept any more."""
         step = self.plan.steps[self.step]
@@ -118,7 +118,7 @@ class Inside:
         run = self._run
         if run is not None and (self.number, self.step) == (run.number, run.step):
             inner = run.recording.loop(self.step)
-            return Inside(step.op.name, step.iteration, inner.trace, inner)
+            return LoopPosition(step.op.name, step.iteration, inner.trace, inner)
         return looked_at(step, self._held(trace_of(step), self.number))
 
     def value(self, ref: TensorRef, number: int, step: int) -> Any:
@@ -156,7 +156,7 @@ class Inside:
 class View:
     """What the tensors of a loop hold at one position in it."""
 
-    level: Inside
+    level: LoopPosition
     number: int
     step: int
 
@@ -199,11 +199,11 @@ def as_left(step: Step, trace: Any, inside: Sequence[Operation], ref: TensorRef)
     return as_left(inner, trace.held(trace_of(inner), number), inside[1:], ref)
 
 
-def looked_at(step: Step, trace: Any) -> Inside:
+def looked_at(step: Step, trace: Any) -> LoopPosition:
     """The start of the loop that `step` has run. Raises GradstepError when it is not kept."""
     assert step.iteration is not None
     if isinstance(trace, LoopTrace):
-        return Inside(step.op.name, step.iteration, trace)
+        return LoopPosition(step.op.name, step.iteration, trace)
     raise GradstepError(
         f"the iterations of '{step.op.name}' are not kept any more",
         kind="FailedPreconditionError",

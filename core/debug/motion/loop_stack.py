@@ -8,13 +8,13 @@ from core.debug.breaks.loop_breakpoints import LoopPoints
 from core.debug.history.frame import Frame
 from core.debug.motion.cursor import Cursor
 from core.debug.motion.loop_place import Place
-from core.debug.motion.loop_position import Inside, View, looked_at, trace_of
+from core.debug.motion.loop_position import LoopPosition, View, looked_at, trace_of
 from core.debug.motion.stopped_state import Reason
 from core.errors import GradstepError
 from core.graph.model import Operation
 
 
-class Descent:
+class LoopStack:
     """Loops within each other, the innermost last. Without any, the debugger is in none: `enter`
     brings it into one, and moves lead it deeper, and out again.
 
@@ -23,7 +23,7 @@ class Descent:
     """
 
     def __init__(self, cursor: Cursor) -> None:
-        self.levels: list[Inside] = []
+        self.levels: list[LoopPosition] = []
         self.left = False
         self.points = LoopPoints()
         self._cursor = cursor
@@ -166,14 +166,14 @@ class Descent:
     def _enter_start(self) -> None:
         self.levels.append(self.levels[-1].enter() if self.levels else self._outermost())
 
-    def _outermost(self) -> Inside:
+    def _outermost(self) -> LoopPosition:
         timeline, run, step = self._cursor.timeline, self._cursor.run, self._cursor.step
         loop = timeline.plan.steps[step]
         assert loop.iteration is not None
         live = timeline.loop(run, step)
         if live is None:
             return looked_at(loop, timeline.held(run, trace_of(loop), step + 1))
-        return Inside(loop.op.name, loop.iteration, live.trace, live)
+        return LoopPosition(loop.op.name, loop.iteration, live.trace, live)
 
     def _along(self) -> Reason | None:
         """To the next place in this iteration where a breakpoint may stop, or into a loop that
@@ -207,7 +207,7 @@ class Descent:
             return self.step_out()
         return self._onward(level)
 
-    def _onward(self, level: Inside) -> Reason | None:
+    def _onward(self, level: LoopPosition) -> Reason | None:
         error = level.onward()
         return None if error is None else self._cursor.stopped_by(error)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from core.debug.breaks.loop_breakpoints import LoopPoints
 from core.debug.motion.cursor import Cursor
-from core.debug.motion.loop_stack import Descent
+from core.debug.motion.loop_stack import LoopStack
 from core.debug.motion.stopped_state import Reason
 from core.engine.plan.compile_plan import Plan
 from core.engine.plan.step_groups import Group
@@ -15,13 +15,13 @@ from core.errors import GradstepError
 from core.graph.scopes import is_inside
 
 
-class Walk:
+class Stepper:
     """Moves `cursor`, and the position in the loops that it stands before. A move returns what
     stopped it early."""
 
     def __init__(self, cursor: Cursor) -> None:
         self.cursor = cursor
-        self.descent = Descent(cursor)
+        self.descent = LoopStack(cursor)
         self._plan: Plan = cursor.timeline.plan
         self._length = cursor.timeline.length
         self._boundaries = [*(group.start for group in self._plan.groups), self._length]

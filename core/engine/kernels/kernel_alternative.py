@@ -52,7 +52,8 @@ class Alternative:
     bind: Callable[[Operation, Sequence[Any], Any], Call] | None = None
 
     def call(self, step: Step, cells: list[Any], fixed: Sequence[bool]) -> Call:
-        """The call that runs `step`; cells and fixed as in core.engine.run.bound_calls.bound."""
+        """The call that runs `step`; cells and fixed as in
+        core.engine.run.bound_calls.bind_call."""
         if all(fixed[v] for v in (*step.reads, *step.writes)) and len(step.writes) == 1:
             return self._bound(step.op, [cells[v] for v in step.reads], cells[step.writes[0]])
         assert self.kernel is not None  # `bind` alone applies to sizes that are known

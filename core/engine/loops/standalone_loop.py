@@ -37,7 +37,7 @@ def run_alone(
     return (*run.results, run.trace, *(variables.get(name) for name in iteration.written))
 
 
-def widened(plan: Plan, step: Step, inputs: Sequence[Any]) -> Iteration:
+def promote_iteration(plan: Plan, step: Step, inputs: Sequence[Any]) -> Iteration:
     """The iteration of a loop of `plan` in float64, for these inputs, which are that wide."""
     kinds = [_like(plan.values[i].type, x) for i, x in zip(step.reads, inputs, strict=True)]
     loop = loop_of(_wide(step.op, kinds))

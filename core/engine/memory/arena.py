@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from core.engine.backend import Backend
-from core.engine.memory.record_layout import Place
+from core.engine.memory.record_layout import Slot
 from core.errors import GradstepError
 
 
@@ -37,7 +37,7 @@ class Arena:
         self._blocks.append(block)
         self.nbytes = nbytes
 
-    def view(self, place: Place) -> Any:
+    def view(self, place: Slot) -> Any:
         """The array at `place`."""
         number = bisect_right(self._starts, place.offset) - 1
         block, start = self._blocks[number], place.offset - self._starts[number]

@@ -15,7 +15,7 @@ from heapq import heappop, heappush
 from itertools import chain, pairwise
 
 from core.engine.memory.record_layout import ALIGNMENT
-from core.engine.memory.storage_views import Part
+from core.engine.memory.storage_views import StorageView
 from core.engine.passes.plan_rewrites import wanted
 from core.engine.plan.compile_plan import Blocked, Plan
 from core.engine.plan.steps import Step
@@ -37,7 +37,7 @@ def share(
     plan: Plan,
     last: Sequence[int],
     size_of: Callable[[int], int | None],
-    parts: Mapping[int, Part],
+    parts: Mapping[int, StorageView],
 ) -> dict[int, Storage]:
     """Value -> its storage, for the values that `size_of` gives a size in bytes. last: the values'
     `last_uses`. parts: those that lie in others; the storage is that of the whole, which is in use
@@ -51,7 +51,7 @@ class _Sharing:
         plan: Plan,
         last: Sequence[int],
         size_of: Callable[[int], int | None],
-        parts: Mapping[int, Part],
+        parts: Mapping[int, StorageView],
     ) -> None:
         self.plan = plan
         self.last = last

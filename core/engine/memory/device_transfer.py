@@ -10,27 +10,27 @@ import numpy as np
 from core.engine.backend import Backend
 from core.ops.declare.host_arrays import home
 from core.ops.state.loop_trace import Trace
-from core.ops.state.opaque_state import State
+from core.ops.state.opaque_state import OpaqueState
 
 
-def put(backend: Backend, value: np.ndarray | State) -> Any:
+def put(backend: Backend, value: np.ndarray | OpaqueState) -> Any:
     """A copy of an array on the device; state itself."""
-    return value if isinstance(value, State) else backend.put(value)
+    return value if isinstance(value, OpaqueState) else backend.put(value)
 
 
 def get(backend: Backend, value: Any) -> np.ndarray:
     """A copy of a device array on the host; of state, what is said of it."""
-    return value.said() if isinstance(value, State) else backend.get(value)
+    return value.said() if isinstance(value, OpaqueState) else backend.get(value)
 
 
 def shown(value: Any) -> np.ndarray:
     """A host array; of state, what is said of it."""
-    return value.said() if isinstance(value, State) else value
+    return value.said() if isinstance(value, OpaqueState) else value
 
 
 def kept(value: Any, keep: Callable[[Any], Any]) -> Any:
     """What `keep` makes of an array, which may change where it is; state itself, which cannot."""
-    return value if isinstance(value, State) else keep(value)
+    return value if isinstance(value, OpaqueState) else keep(value)
 
 
 def size_of(values: Iterable[Any]) -> int:
@@ -47,4 +47,4 @@ def size_of(values: Iterable[Any]) -> int:
 
 def copied(xp: Any, value: Any) -> Any:
     """A copy of an array where it is, on the device or, as text is, on the host; state itself."""
-    return value if isinstance(value, State) else home(xp, value).array(value)
+    return value if isinstance(value, OpaqueState) else home(xp, value).array(value)

@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.engine.plan.compile_plan import Plan, Value
+from core.engine.plan.compile_plan import Plan, PlanValue
 from core.engine.plan.steps import Step, makes_constants
 from core.graph.dtypes import TensorType
 
 ALIGNMENT = 64  # bytes; NumPy multiplies 1.5 times as fast as on its usual 16
 
 
-class Place(NamedTuple):
+class Slot(NamedTuple):
     """`size` bytes from `offset` of the arena, holding an array of this shape and dtype."""
 
     offset: int
@@ -38,7 +38,7 @@ class Layout:
     """
 
     plan: Plan
-    taken: tuple[Place | None, ...] = ()
+    taken: tuple[Slot | None, ...] = ()
     taken_bytes: int = 0
     taken_same: Mapping[int, int] = field(default_factory=dict)
     first_bytes: int = 0
@@ -112,7 +112,7 @@ class Layout:
         return found
 
     @cached_property
-    def places(self) -> tuple[Place | None, ...]:
+    def places(self) -> tuple[Slot | None, ...]:
         places = [*self.taken]
         same = self.same
         outside, end = self.outside, self.taken_bytes
@@ -122,9 +122,9 @@ class Layout:
                 continue
             source = places[same[index]] if index in same else None
             if source is not None:
-                places.append(Place(source.offset, form.size, form.shape, form.dtype))
+                places.append(Slot(source.offset, form.size, form.shape, form.dtype))
                 continue
-            places.append(Place(end, form.size, form.shape, form.dtype))
+            places.append(Slot(end, form.size, form.shape, form.dtype))
             end += form.room
         return tuple(places)
 
@@ -149,7 +149,7 @@ class Layout:
     def size(self) -> int:
         """Bytes of the arena."""
         new = (p for p in self.places[len(self.taken) :] if p is not None)
-        return max([self.taken_bytes, *(p.offset + aligned(p.size) for p in new)])
+        return max([self.taken_bytes, *(p.offset + align(p.size) for p in new)])
 
     @cached_property
     def by_reference(self) -> tuple[int, ...]:
@@ -184,14 +184,14 @@ def _form(kind: TensorType) -> Form:
         return Form(None, dtype)
     shape = kind.shape.static()
     size = math.prod(shape) * dtype.itemsize
-    return Form(shape, dtype, size, aligned(size))
+    return Form(shape, dtype, size, align(size))
 
 
-def aligned(size: int) -> int:
+def align(size: int) -> int:
     """The next place at or behind `size` where a value may begin."""
     return -(-size // ALIGNMENT) * ALIGNMENT
 
 
-def has_place(value: Value) -> bool:
+def has_place(value: PlanValue) -> bool:
     """Whether it is known before running how many bytes it takes."""
     return value.type.shape.is_static and not value.type.dtype.numpy.hasobject

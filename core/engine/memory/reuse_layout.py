@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from core.engine.memory.buffer_sharing import Storage, allocate, internal, last_uses, share
-from core.engine.memory.record_layout import Layout, Place, is_sure
+from core.engine.memory.record_layout import Layout, Slot, is_sure
 from core.engine.memory.storage_views import NO_PARTS, Parts, parts_of
 from core.engine.plan.steps import Step
 from core.ops.declare.ufunc import BLOCK
@@ -67,7 +67,7 @@ class Compact(Layout):
         return rows
 
     @cached_property
-    def places(self) -> tuple[Place | None, ...]:
+    def places(self) -> tuple[Slot | None, ...]:
         """Offsets in the arena, or in the variable's own memory for values in `held`; of parts
         none."""
         _ = self.size  # settles the offsets
@@ -124,9 +124,9 @@ class Compact(Layout):
             return None
         return form.size if index not in self.partial else self._place(index, 0).size
 
-    def _place(self, index: int, offset: int) -> Place:
+    def _place(self, index: int, offset: int) -> Slot:
         form = self.forms[index]
         assert form.shape is not None
         if index not in self.partial:
-            return Place(offset, form.size, form.shape, form.dtype)
-        return Place(offset, BLOCK * form.dtype.itemsize, (BLOCK,), form.dtype)
+            return Slot(offset, form.size, form.shape, form.dtype)
+        return Slot(offset, BLOCK * form.dtype.itemsize, (BLOCK,), form.dtype)

@@ -18,7 +18,7 @@ _SHORTEST = 32  # elements in a row; NumPy is slow where shorter ones lie apart
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class StorageView:
     """Where a value lies in the memory of value `whole`."""
 
     whole: int
@@ -37,7 +37,7 @@ class Parts:
     """of: value -> where it lies. slicing: steps all of whose results lie in what they read.
     joining: steps that find inputs where they belong in the result -> positions of the others."""
 
-    of: Mapping[int, Part]
+    of: Mapping[int, StorageView]
     slicing: frozenset[Step]
     joining: Mapping[Step, tuple[int, ...]]
 
@@ -193,9 +193,9 @@ class _Search:
         found = step.definition.kernel(np, *inputs, **step.definition.keywords(step.op))
         return as_tuple(found)
 
-    def _part(self, whole: int, place: np.ndarray) -> Part:
+    def _part(self, whole: int, place: np.ndarray) -> StorageView:
         offset = _address(place) - _address(self.models[whole])
-        return Part(whole, offset, place.strides, place.shape, place.dtype)
+        return StorageView(whole, offset, place.strides, place.shape, place.dtype)
 
 
 def _lies_in(model: np.ndarray, place: Any) -> bool:

@@ -96,7 +96,7 @@ PASSES = (
 
 
 @collector_paused()
-def optimized(plan: Plan, backend: Backend, without: Collection[str] = ()) -> Plan:
+def optimize(plan: Plan, backend: Backend, without: Collection[str] = ()) -> Plan:
     """`plan` after all passes but those named. Raises GradstepError for a name of none."""
     for _, _, after in rewritings(plan, backend, without):
         plan = after

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from core.engine.plan.compile_plan import Plan
-from core.engine.plan.steps import Step, Value
+from core.engine.plan.steps import PlanValue, Step
 from core.graph.dtypes import DType, Shape, TensorType
 from core.graph.model import Constant, Operation, TensorRef
 from core.ops.declare.table import lookup
@@ -48,7 +48,7 @@ class Additions:
             phase=near.phase,
         )
         if kind is not None:
-            self._values.append(Value(kind, op.output()))
+            self._values.append(PlanValue(kind, op.output()))
             writes = (value,)
         definition, also = lookup(type), tuple(also)
         steps.append(

@@ -18,13 +18,13 @@ from types import MappingProxyType
 import numpy as np
 
 from core.engine.kernels.kernel_alternative import Alternative
-from core.engine.plan.dead_branches import guarded
+from core.engine.plan.dead_branches import mark_dead_branches
 from core.engine.plan.fed_types import RunTypes
 from core.engine.plan.incremental import Takeover
 from core.engine.plan.liveness_conditions import Condition
 from core.engine.plan.pruning import Needed
 from core.engine.plan.step_groups import Group, group_steps
-from core.engine.plan.steps import Step, Value, Variable
+from core.engine.plan.steps import PlanValue, Step, Variable
 from core.engine.plan.versions import Resolver
 from core.errors import GradstepError
 from core.garbage_collection import collector_paused
@@ -69,7 +69,7 @@ class Plan:
 
     graph: Graph
     steps: tuple[Step, ...]
-    values: tuple[Value, ...]
+    values: tuple[PlanValue, ...]
     tensors: ByTensor[int | str]
     variables: Mapping[str, Variable]
     versions: Mapping[str, tuple[int, ...]]
@@ -168,17 +168,17 @@ def compile_plan(
         needed = previous.needed.after(graph, wanted)
         taken = Takeover(previous)
         taken.take(needed)
-        plan = assembled(graph, needed, taken, fetches, targets, taken.retired)
+        plan = assemble(graph, needed, taken, fetches, targets, taken.retired)
         if plan.is_dense:
             return plan
     needed = Needed(graph, types, wanted)
     resolver = Resolver(RunTypes(declared(graph), types))
     for op in needed.operations:
         resolver.add(op)
-    return assembled(graph, needed, resolver, fetches, targets)
+    return assemble(graph, needed, resolver, fetches, targets)
 
 
-def assembled(
+def assemble(
     graph: Graph,
     needed: Needed,
     resolver: Resolver,
@@ -191,7 +191,9 @@ def assembled(
         _check_output(resolver, ref)
     steps, alive = tuple(resolver.steps), _ALIVE
     if resolver.branches:
-        steps, alive = guarded(steps, resolver.values, resolver.where, resolver.types.fed)
+        steps, alive = mark_dead_branches(
+            steps, resolver.values, resolver.where, resolver.types.fed
+        )
     return Plan(
         graph=graph,
         steps=steps,
@@ -235,4 +237,4 @@ def _check_output(resolver: Resolver, ref: TensorRef) -> None:
     )
 
 
-__all__ = ["Group", "Plan", "Step", "Value", "Variable", "compile_plan", "declared"]
+__all__ = ["Group", "Plan", "PlanValue", "Step", "Variable", "compile_plan", "declared"]

@@ -11,15 +11,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from core.engine.plan.liveness_conditions import ALWAYS, Condition, all_of, any_of, requirement
-from core.engine.plan.steps import Guard, Step, Value
+from core.engine.plan.steps import Guard, PlanValue, Step
 from core.graph.model import Constant, TensorRef
 
 Sides = tuple[Condition, Condition]  # when a predicate is false, and when it is true
 
 
-def guarded(
+def mark_dead_branches(
     steps: Iterable[Step],
-    values: Sequence[Value],
+    values: Sequence[PlanValue],
     outputs: Mapping[str, Sequence[object]],
     fed: Mapping[TensorRef, object],
 ) -> tuple[tuple[Step, ...], Mapping[TensorRef, Condition]]:
@@ -35,7 +35,7 @@ class _Branches:
 
     def __init__(
         self,
-        values: Sequence[Value],
+        values: Sequence[PlanValue],
         outputs: Mapping[str, Sequence[object]],
         fed: Mapping[TensorRef, object],
     ) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from core.engine.plan.fed_types import Outputs
 from core.engine.plan.pruning import Needed
-from core.engine.plan.steps import Step, Value, Variable, makes_constants
+from core.engine.plan.steps import PlanValue, Step, Variable, makes_constants
 from core.engine.plan.versions import Resolver, Whereabouts
 from core.graph.model import Operation
 from core.ops.declare.table import OpDef, find
@@ -176,7 +176,7 @@ class Takeover(Resolver):
         self._watched.add(self.versions[variable][-1])  # who read it may have to read this one
         return super()._new_version(variable)
 
-    def _value(self, value: Value) -> int:
+    def _value(self, value: PlanValue) -> int:
         for index in self._spare:
             if self.values[index] == value:
                 self._spare.remove(index)

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.engine.memory.record_layout import has_place
-from core.engine.plan.compile_plan import Plan, assembled
+from core.engine.plan.compile_plan import Plan, assemble
 from core.engine.plan.fed_types import Outputs, RunTypes
 from core.engine.plan.pruning import Needed
-from core.engine.plan.steps import Step, Value, Variable
+from core.engine.plan.steps import PlanValue, Step, Variable
 from core.engine.plan.versions import Resolver
 from core.graph.dtypes import DType, TensorType
 from core.graph.loop import Loop
@@ -82,7 +82,7 @@ def _compiled(loop: Loop, types: IterationTypes, handles: Handles) -> Iteration:
     for op in (*before, *after):
         if op.name not in resolver.given:
             resolver.add(op)
-    plan = assembled(loop.graph, needed, resolver, (loop.cond, *loop.results), ())
+    plan = assemble(loop.graph, needed, resolver, (loop.cond, *loop.results), ())
     own = {*resolver.started, *(n for n, v in plan.variables.items() if v.anew)}
     shared = tuple(name for name in plan.versions if name not in own)
     return Iteration(
@@ -113,7 +113,7 @@ class _IterationResolver(Resolver):
         self.given = frozenset(loop.arguments)
         kinds = dict(zip(loop.arguments, types.arguments, strict=True))
         numbers = {name: number for number, name in enumerate(loop.arguments)}
-        placed = [n for n in loop.captures if n not in handles and has_place(Value(kinds[n]))]
+        placed = [n for n in loop.captures if n not in handles and has_place(PlanValue(kinds[n]))]
         self.outside = {TensorRef(name): numbers[name] for name in placed}
         super().__init__(RunTypes(types.inference, {TensorRef(n): kinds[n] for n in placed}))
         rest = [n for n in loop.arguments if n not in handles and TensorRef(n) not in self.outside]

@@ -12,7 +12,7 @@ from core.engine.plan.liveness_conditions import ALWAYS, Condition, on_values, p
 from core.graph.dtypes import SCALAR, DType, TensorType
 from core.graph.model import Operation, TensorRef
 from core.ops.declare.table import OpDef
-from core.ops.state.opaque_state import State
+from core.ops.state.opaque_state import OpaqueState
 
 if TYPE_CHECKING:
     from core.engine.plan.loop_body import Iteration
@@ -21,7 +21,7 @@ COUNTER = TensorType(DType.INT64, SCALAR)
 OPAQUE = TensorType(DType.RESOURCE, SCALAR)
 
 
-class Value(NamedTuple):
+class PlanValue(NamedTuple):
     """One array. `ref` is the tensor it is, or None for a version of `variable`."""
 
     type: TensorType
@@ -40,7 +40,7 @@ class Variable:
     type: TensorType
     resource: bool
     counter: bool = False
-    first: np.ndarray | State | None = None
+    first: np.ndarray | OpaqueState | None = None
     anew: bool = False
 
 

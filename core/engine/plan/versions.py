@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from core.engine.plan.fed_types import Outputs, RunTypes
-from core.engine.plan.steps import COUNTER, OPAQUE, Step, Value, Variable, storage_name
+from core.engine.plan.steps import COUNTER, OPAQUE, PlanValue, Step, Variable, storage_name
 from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from core.graph.loop import Loop, loop_of
 from core.graph.model import Operation, TensorRef
 from core.ops.declare.attribute_kinds import attribute
 from core.ops.declare.table import OpDef, find
-from core.ops.state.opaque_state import State
+from core.ops.state.opaque_state import OpaqueState
 from core.ops.typing.loop_types import iteration_types
 
 Whereabouts = tuple[int | str | None, ...]  # of an operation's outputs: values, or variables
@@ -24,7 +24,7 @@ class Resolver:
     def __init__(self, types: RunTypes) -> None:
         self.types = types
         self.steps: list[Step] = []
-        self.values: list[Value] = []
+        self.values: list[PlanValue] = []
         self.where: dict[str, Whereabouts] = {}
         self.variables: dict[str, Variable] = {}
         self.versions: dict[str, list[int]] = {}
@@ -34,7 +34,7 @@ class Resolver:
         for ref, kind in types.fed.items():
             there = [*self._fed.get(ref.op, ())]
             there += [None] * (ref.index + 1 - len(there))
-            there[ref.index] = self._value(Value(kind, ref))
+            there[ref.index] = self._value(PlanValue(kind, ref))
             self._fed[ref.op] = tuple(there)
         self.where.update(self._fed)
 
@@ -142,7 +142,7 @@ class Resolver:
         self._store(name, Variable(op.name, COUNTER, resource=False, counter=True, first=zero))
         return name
 
-    def _per_run(self, kind: type[State]) -> str:
+    def _per_run(self, kind: type[OpaqueState]) -> str:
         """The storage of what all operations of a run share that name `kind`."""
         name = f":{kind.__name__}"
         if name not in self.variables:
@@ -151,7 +151,7 @@ class Resolver:
 
     def _store(self, name: str, variable: Variable) -> None:
         self.variables[name] = variable
-        self.versions[name] = [self._value(Value(variable.type, variable=name))]
+        self.versions[name] = [self._value(PlanValue(variable.type, variable=name))]
 
     def _written(self, op: Operation, sources: list[int | str], index: int) -> str:
         source = sources[index]
@@ -172,14 +172,14 @@ class Resolver:
         return source
 
     def _new_version(self, variable: str) -> int:
-        index = self._value(Value(self.variables[variable].type, variable=variable))
+        index = self._value(PlanValue(self.variables[variable].type, variable=variable))
         self.versions[variable].append(index)
         return index
 
     def _outputs(self, op: Operation, outputs: Outputs) -> tuple[int, ...]:
         """A value for each output."""
         name = op.name
-        made = tuple([self._value(Value(x, TensorRef(name, i))) for i, x in enumerate(outputs)])
+        made = tuple([self._value(PlanValue(x, TensorRef(name, i))) for i, x in enumerate(outputs)])
         self._stand(op, made)
         return made
 
@@ -192,7 +192,7 @@ class Resolver:
             found = tuple(x if f is None else f for f, x in zip(fed, made, strict=True))
         self.where[op.name] = found
 
-    def _value(self, value: Value) -> int:
+    def _value(self, value: PlanValue) -> int:
         self.values.append(value)
         return len(self.values) - 1
 

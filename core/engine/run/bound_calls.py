@@ -25,8 +25,8 @@ from core.errors import GradstepError
 from core.graph.model import Operation
 from core.ops.declare.host_arrays import home
 from core.ops.declare.table import lookup
-from core.ops.numerics.adjacent_arrays import side_by_side
-from core.ops.state.opaque_state import State
+from core.ops.numerics.adjacent_arrays import view_adjacent
+from core.ops.state.opaque_state import OpaqueState
 
 # NumPy 2.4 deprecates a positional `out` for these.
 _OUT_BY_KEYWORD = (np.maximum, np.minimum)
@@ -37,7 +37,7 @@ def failing(error: GradstepError) -> Call:
     return partial(_fail, error)
 
 
-def bound(
+def bind_call(
     backend: Backend,
     step: Step,
     functions: Functions,
@@ -99,7 +99,7 @@ def at_once(
     parts = [
         ([cells[v] for v in reads], [cells[v] for v in writes]) for reads, writes in step.parts
     ]
-    places = [side_by_side(column) for column in zip(*(p for _, p in parts), strict=True)]
+    places = [view_adjacent(column) for column in zip(*(p for _, p in parts), strict=True)]
     if any(place is None for place in places):
         return Several([into_places(backend, step, functions, *part, room) for part in parts])
     rows = [_row(backend, column) for column in zip(*(p for p, _ in parts), strict=True)]
@@ -113,7 +113,7 @@ def _row(backend: Backend, arrays: Sequence[Any]) -> tuple[Any, Call]:
     first = arrays[0]
     if first.ndim == 0 and all(x is first for x in arrays):
         return first, nothing
-    there = side_by_side(arrays)
+    there = view_adjacent(arrays)
     if there is not None:
         return there, nothing
     copy = backend.empty((sum(x.size for x in arrays),), first.dtype)
@@ -224,7 +224,7 @@ def _by_reference(
             _expected([cells[index]], (result,))
             cells[index][...] = result
         else:
-            cells[index] = result if isinstance(result, State) else keep(result, inputs)
+            cells[index] = result if isinstance(result, OpaqueState) else keep(result, inputs)
 
 
 def _keep(xp: Any, step: Step) -> Callable[[Any, list[Any]], Any]:

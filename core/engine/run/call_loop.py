@@ -50,7 +50,7 @@ def run_through(calls: Sequence[Call]) -> tuple[int, Exception | None]:
     return len(calls), None
 
 
-def packed(calls: Iterable[Call]) -> list[Call]:
+def pack_calls(calls: Iterable[Call]) -> list[Call]:
     """The same calls, made anew one after another, so that they lie in memory in the order in which
     they run. Of a thousand small ones that takes a tenth off."""
     return [
@@ -76,7 +76,7 @@ class StepCalls:
     def pack(self) -> None:
         """Make running faster, for the time of some runs."""
         if not self._packed:
-            self._calls, self._packed = packed(self._calls), True
+            self._calls, self._packed = pack_calls(self._calls), True
 
     def run(self, where: Quiet, start: int, stop: int) -> tuple[int, Exception | None]:
         """Execute steps `start` to `stop`; how many steps are done then, and what stopped it

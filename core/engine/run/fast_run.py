@@ -13,14 +13,14 @@ from core.engine.backend import Backend
 from core.engine.memory.reuse_layout import Compact
 from core.engine.plan.compile_plan import Blocked, Plan, Step
 from core.engine.run.bound_calls import Several, into_places, parts
-from core.engine.run.call_loop import Call, packed
+from core.engine.run.call_loop import Call, pack_calls
 from core.engine.run.op_evaluation import NO_FUNCTIONS, Functions
 from core.engine.run.recording import Recording
 from core.engine.run.variable_store import VariableStore
 from core.errors import GradstepError
 from core.garbage_collection import collector_paused
 from core.ops.declare.ufunc import BLOCK
-from core.ops.state.opaque_state import State
+from core.ops.state.opaque_state import OpaqueState
 
 
 class Fast(Recording):
@@ -37,7 +37,7 @@ class Fast(Recording):
         self._busy: list[Call] = []
         self._step_of: list[int] = []
         kept = ((n, v) for n, v in plan.variables.items() if not v.anew)
-        self._states = [name for name, v in kept if isinstance(v.first, State)]
+        self._states = [name for name, v in kept if isinstance(v.first, OpaqueState)]
 
     @property
     def calls(self) -> Iterable[tuple[int, Call]]:
@@ -57,7 +57,7 @@ class Fast(Recording):
         versions = self.plan.versions
         for name, (first, *_) in versions.items():
             array, place = variables.get(name, self._first.get(name)), self.layout.places[first]
-            if isinstance(array, State):
+            if isinstance(array, OpaqueState):
                 continue
             if array is None or place is None or array.shape != place.shape:
                 return False
@@ -86,7 +86,7 @@ class Fast(Recording):
         arrays = {}
         for name, (first, *_) in self.plan.versions.items():
             value = self._first[name] if self.plan.variables[name].anew else variables[name]
-            if isinstance(value, State):
+            if isinstance(value, OpaqueState):
                 self._cells[first] = value
             else:
                 arrays[name] = value
@@ -128,7 +128,7 @@ class Fast(Recording):
         if done < len(self.plan.steps):
             for name, (first, *_) in self.plan.versions.items():
                 newest = self.plan.newest(name, done)
-                held = newest in self.layout.held or isinstance(self._cells[first], State)
+                held = newest in self.layout.held or isinstance(self._cells[first], OpaqueState)
                 if not held:
                     self._move(newest, first)
 
@@ -138,7 +138,7 @@ class Fast(Recording):
         for value, part in self.layout.parts.of.items():
             self._cells[value] = part.of(self._cells[part.whole])
         flat = [*self._listed(), *self._moves()]
-        self._step_of, self._busy = [i for i, _ in flat], packed(call for _, call in flat)
+        self._step_of, self._busy = [i for i, _ in flat], pack_calls(call for _, call in flat)
 
     def _listed(self) -> Iterator[tuple[int, Call]]:
         blocked = {i: run for run in self.plan.blocked for i in range(run.start, run.stop)}

@@ -40,7 +40,7 @@ def feed_arrays(graph: Graph, feeds: Mapping[Any, Any]) -> dict[TensorRef, np.nd
     return arrays
 
 
-def fed_types(arrays: Mapping[TensorRef, np.ndarray]) -> dict[TensorRef, TensorType]:
+def infer_fed_types(arrays: Mapping[TensorRef, np.ndarray]) -> dict[TensorRef, TensorType]:
     """The types of what is really fed."""
     return {ref: TensorType(DType.of(a.dtype), Shape(a.shape)) for ref, a in arrays.items()}
 

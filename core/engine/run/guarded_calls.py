@@ -107,7 +107,7 @@ class Checked:
         self.call()
 
 
-def guarded(
+def guard_call(
     plan: Plan, step: Step, call: Call, cells: list[Any], fixed: Sequence[bool], absent: set[int]
 ) -> Call:
     """`call` of `step`, which may be dead. What it would have written to variables stays as it

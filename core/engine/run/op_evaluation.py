@@ -18,7 +18,7 @@ from core.ops.declare.definition import InferContext
 from core.ops.declare.host_arrays import home
 from core.ops.declare.resource_handles import handle_of
 from core.ops.declare.table import OpDef, lookup
-from core.ops.state.opaque_state import State
+from core.ops.state.opaque_state import OpaqueState
 from core.ops.typing.input_description import with_inputs
 
 Functions = Mapping[str, Callable[..., Any]]
@@ -35,7 +35,7 @@ def run_op(
             results = as_tuple(kernel(*inputs))
             return tuple(kept(x, home(backend.xp, x).asarray) for x in results)
     except Exception as error:
-        raise located(error, op, backend, inputs) from error
+        raise locate_error(error, op, backend, inputs) from error
 
 
 def bind(
@@ -82,7 +82,7 @@ def as_tuple(result: Any) -> tuple[Any, ...]:
     return tuple(result) if isinstance(result, list) else (result,)
 
 
-def located(
+def locate_error(
     error: Exception, op: Operation, backend: Backend, given: Sequence[Any] = ()
 ) -> GradstepError:
     """Any failure of a kernel as the error that users see. given: the arrays that it worked on."""
@@ -114,7 +114,7 @@ def _no_tensor(op: Operation, given: Sequence[Any]) -> GradstepError | None:
     definition = lookup(op.type, op.name)
     handles = {spec.name for spec in definition.inputs if spec.handle}
     for name, ref, x in zip(definition.arity(len(op.inputs)), op.inputs, given, strict=False):
-        if isinstance(x, State) and name not in handles:
+        if isinstance(x, OpaqueState) and name not in handles:
             return GradstepError(
                 f"Trying to access a resource using the wrong type: '{ref}' is the handle of "
                 f"{handle_of(x)}, and no tensor",

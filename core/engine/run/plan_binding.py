@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from core.engine.backend import Backend
 from core.engine.loops.loop_pause import Pausing, never
 from core.engine.memory.arena import Arena
-from core.engine.memory.record_layout import Layout, Place
+from core.engine.memory.record_layout import Layout, Slot
 from core.engine.memory.scratch_memory import Room
 from core.engine.plan.compile_plan import Plan, Step
 from core.engine.plan.constant_steps import constants_of
-from core.engine.run.bound_calls import bound, failing, parts
+from core.engine.run.bound_calls import bind_call, failing, parts
 from core.engine.run.call_loop import Call, StepCalls, nothing
-from core.engine.run.guarded_calls import Checked, guarded, renewed
-from core.engine.run.op_evaluation import Functions, located
+from core.engine.run.guarded_calls import Checked, guard_call, renewed
+from core.engine.run.op_evaluation import Functions, locate_error
 from core.engine.run.variable_store import uninitialised, wants_values
 from core.errors import GradstepError
 from core.garbage_collection import collector_paused
@@ -108,7 +108,7 @@ class Binding:
         for index in self.layout.by_reference:
             self._fixed[index] = False
         # One array for each place: NumPy takes in-place work for granted only on one and the same.
-        views: dict[Place, Any] = {}
+        views: dict[Slot, Any] = {}
         self._cells += [None] * (values - first)
         for index, place in enumerate(self.layout.places[first:], first):
             if place is not None and index not in self.layout.held:
@@ -116,7 +116,7 @@ class Binding:
                     views[place] = self._view(place, index)
                 self._cells[index] = views[place]
 
-    def _view(self, place: Place, index: int) -> Any:
+    def _view(self, place: Slot, index: int) -> Any:
         try:
             return self._arena.view(place)
         except ValueError:  # of no bytes, with other sizes beyond all bounds, or of too high a rank
@@ -185,7 +185,7 @@ class Binding:
             return call
         lacking = self._lacking
         lacking.update([new for new, old in renewed(self.plan, step) if old in lacking])
-        return guarded(self.plan, step, call, self._cells, self._fixed, self._absent)
+        return guard_call(self.plan, step, call, self._cells, self._fixed, self._absent)
 
     def _checked(self, step: Step) -> Call:
         """The step's call, or its failure on a variable without a value."""
@@ -212,14 +212,16 @@ class Binding:
                 return self._loop(step, step.iteration)
             if other is not None:
                 return other.call(step, self._cells, self._fixed)
-            return bound(self.backend, step, self.functions, self._cells, self._fixed, self._room)
+            return bind_call(
+                self.backend, step, self.functions, self._cells, self._fixed, self._room
+            )
         except Exception as error:  # a missing attribute, axes that are no integers
-            return failing(located(error, step.op, self.backend, self._given(step)))
+            return failing(locate_error(error, step.op, self.backend, self._given(step)))
 
     def _located(self, error: Exception, index: int) -> GradstepError:
         """What stopped step number `index`, as the error that users see."""
         step = self.plan.steps[index]
-        return located(error, step.op, self.backend, self._given(step))
+        return locate_error(error, step.op, self.backend, self._given(step))
 
     def _given(self, step: Step) -> list[Any]:
         """The arrays that a step works on; of several operations done at once, the first one's."""

@@ -14,12 +14,12 @@ from core.engine.kernels.kernel_choice import REFERENCE, Kernels
 from core.engine.memory.device_transfer import get
 from core.engine.memory.layout_choice import Rewrite, has_values, laid_out
 from core.engine.numpy_backend import NumpyBackend
-from core.engine.passes.pass_pipeline import optimized, require_passes
+from core.engine.passes.pass_pipeline import optimize, require_passes
 from core.engine.plan.compile_plan import Plan, compile_plan
 from core.engine.plan.why_dead import why_dead, without_value
 from core.engine.run.blocked_run import stuck
 from core.engine.run.fast_run import Fast
-from core.engine.run.feed_values import fed_types, feed_arrays, instead_of, missing_tensor
+from core.engine.run.feed_values import feed_arrays, infer_fed_types, instead_of, missing_tensor
 from core.engine.run.op_evaluation import NO_FUNCTIONS, Functions
 from core.engine.run.recording import Recording
 from core.engine.run.variable_store import VariableStore, initial_store, uninitialised
@@ -62,7 +62,7 @@ class Session:
         self._rewrite: Rewrite | None = None
         if fast:
             require_passes(without)
-            self._rewrite = partial(optimized, backend=self.backend, without=without)
+            self._rewrite = partial(optimize, backend=self.backend, without=without)
         self.store: VariableStore = initial_store(graph, self.backend, initial or {})
         self._recordings: OrderedDict[_Key, Recording] = OrderedDict()
 
@@ -175,7 +175,7 @@ class Session:
         targets: tuple[str, ...],
         arrays: Mapping[TensorRef, np.ndarray],
     ) -> Recording:
-        types = fed_types(arrays)
+        types = infer_fed_types(arrays)
         key = (fetches, targets, frozenset(types.items()))
         found = self._recordings.pop(key, None)
         if found is None or not self._suits(found):

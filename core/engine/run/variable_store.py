@@ -13,8 +13,8 @@ from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, DType, Shape
 from core.graph.model import Graph, Operation, unknown_name
 from core.ops.declare.attribute_kinds import attribute
-from core.ops.numerics.adjacent_arrays import side_by_side
-from core.ops.state.opaque_state import State
+from core.ops.numerics.adjacent_arrays import view_adjacent
+from core.ops.state.opaque_state import OpaqueState
 
 _DECLARATIONS = frozenset({"VariableV2", "VarHandleOp"})
 # These meet a variable that has no value yet without failing.
@@ -45,7 +45,7 @@ class VariableStore(Mapping[str, Any]):
     def set(self, name: str, array: Any) -> None:
         """Keep a copy of `array`, which is on the backend's device; state that is no array
         itself."""
-        if isinstance(array, State):
+        if isinstance(array, OpaqueState):
             self._arrays[name] = array
             return
         held = self._arrays[name] if name in self._settled else None
@@ -58,7 +58,7 @@ class VariableStore(Mapping[str, Any]):
     def lay_side_by_side(self, names: Sequence[str]) -> None:
         """Put these variables, which are of one element type, one behind the other in memory."""
         arrays = [self._arrays[name] for name in names]
-        if self._settled.issuperset(names) and side_by_side(arrays) is not None:
+        if self._settled.issuperset(names) and view_adjacent(arrays) is not None:
             return
         block = self.backend.empty((sum(a.size for a in arrays),), arrays[0].dtype)
         for name, array in zip(names, arrays, strict=True):

@@ -10,13 +10,13 @@ from pathlib import Path
 from core.document.document import Document
 from core.errors import GradstepError
 from core.io.disk.file_claims import Claim
-from core.io.edit_journal import Journal, Note
+from core.io.edit_journal import EditJournal, JournalNote
 
 DELAY = 0.2  # seconds in which edits are gathered
 AGAIN = 5.0  # seconds until what could not be written is tried again
 PATIENCE = 10.0  # seconds that a flush may take
 
-Wanted = tuple[Document, Note] | None  # what is to be on disk; None for no journal
+Wanted = tuple[Document, JournalNote] | None  # what is to be on disk; None for no journal
 
 
 class Keeper:
@@ -29,7 +29,7 @@ class Keeper:
     def __init__(self, path: Path, told: Callable[[GradstepError | None], None]) -> None:
         self.path = path
         self._told = told
-        self._journal = Journal(path)
+        self._journal = EditJournal(path)
         self._claim: Claim | None = None
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
@@ -38,7 +38,9 @@ class Keeper:
         self._given = self._tried = self._kept = 0  # the last that was so, by number
         self._hurry = self._closing = self._failing = False
 
-    def keep(self, document: Document, note: Note, then: Callable[[], None] | None = None) -> None:
+    def keep(
+        self, document: Document, note: JournalNote, then: Callable[[], None] | None = None
+    ) -> None:
         """Have it on disk within half a second, if the disk is no slower; `then()` is called in the
         keeper's thread when this or something later is."""
         self._hand_over((document, note), then)

@@ -22,7 +22,7 @@ from core.io.script.script_loops import reserving, statements
 from core.io.script.script_nodes import created, is_passed_on, preparing
 from core.io.script.script_optimizers import training_steps
 from core.io.script.script_threads import HELPER, starting
-from core.io.tensorflow.graphdef_lowering import lowered, with_requests
+from core.io.tensorflow.graphdef_lowering import lower_document, with_requests
 from core.ops.declare.table import OpDef, lookup
 from core.ops.typing.inference import declared
 
@@ -96,7 +96,7 @@ _IMPLIED = {
 def to_python(document: Document) -> bytes:
     """The script, as UTF-8. Raises GradstepError for a graph that a script cannot hold."""
     graph = everywhere(document.graph, lambda part: with_requests(part, document.request))
-    graph = everywhere(graph, lambda part: lowered(part, declared(part)))
+    graph = everywhere(graph, lambda part: lower_document(part, declared(part)))
     title = " ".join(document.title.replace("\\", "").replace('"', "'").split())
     parts = [_HEAD.format(title=title or "A graph")]
     if any(item.kind is CodeKind.NUMPY_GRADIENT for item in document.code.values()):

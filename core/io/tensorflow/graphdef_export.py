@@ -15,7 +15,7 @@ from core.graph.model import Constant, Graph, Operation
 from core.io.tensorflow.graphdef_attributes import write_attribute
 from core.io.tensorflow.graphdef_loops_export import with_frames
 from core.io.tensorflow.graphdef_lowering import (
-    lowered,
+    lower_document,
     with_initializers,
     with_private_shapes,
     with_requests,
@@ -60,7 +60,9 @@ def to_graphdef(
     written = document.graph if graph is None else graph
     if graph is None:
         written = everywhere(written, lambda part: with_requests(part, document.request))
-    written = everywhere(written, lambda part: with_private_shapes(lowered(part, declared(part))))
+    written = everywhere(
+        written, lambda part: with_private_shapes(lower_document(part, declared(part)))
+    )
     values = document.initial if initial is None else initial
     proto = write_graph(with_initializers(written, values, document.init))
     if document.functions:

@@ -21,7 +21,7 @@ from core.ops.declare.attribute_kinds import attribute
 
 
 @dataclass(frozen=True)
-class Part:
+class FramePart:
     """path:      the frame.
     variables: the Merges of the loop variables.
     starts:    the Enter of each.
@@ -45,7 +45,7 @@ class Part:
     parallel: int
 
 
-def part_of(frames: Frames, path: Path) -> Part:
+def part_of(frames: Frames, path: Path) -> FramePart:
     """What a frame consists of. Raises GradstepError, at an operation, for one that is no loop."""
     inside, entering = frames.inside[path], frames.entering[path]
     variables = tuple(op for op in inside if goes_round(op, frames.graph))
@@ -56,7 +56,7 @@ def part_of(frames: Frames, path: Path) -> Part:
     pairs = [_ends(op, frames) for op in variables]
     _check_taken(inside, {op.name for op in entering if not is_constant(op)}, numbers)
     switches = _switches(inside, cond, numbers)
-    return Part(
+    return FramePart(
         path=path,
         variables=variables,
         starts=tuple(start for start, _ in pairs),

@@ -14,7 +14,7 @@ from typing import Any
 from core.graph.dtypes import DType
 from core.graph.loop import ACROSS, LOOP, Loop, require_sound
 from core.graph.model import Graph, Operation, Phase, TensorRef
-from core.io.tensorflow.graphdef_frame_parts import Part, parallel_iterations, part_of
+from core.io.tensorflow.graphdef_frame_parts import FramePart, parallel_iterations, part_of
 from core.io.tensorflow.graphdef_frames import (
     ENTERS,
     EXITS,
@@ -103,7 +103,7 @@ def _gradient_of(name: str, loops: Iterable[str]) -> str:
     return max((loop for loop in loops if name.endswith(f"/{loop}")), key=len, default="")
 
 
-def _argument(op: Operation, part: Part) -> Operation:
+def _argument(op: Operation, part: FramePart) -> Operation:
     """The `_Arg` of a loop variable's Merge, or of an Enter."""
     dtype = op.attrs.get("T")
     if not isinstance(dtype, DType):
@@ -118,7 +118,7 @@ def _argument(op: Operation, part: Part) -> Operation:
     return replace(op, type="_Arg", inputs=(), control_inputs=(), attrs=attrs)
 
 
-def _outside(op: Operation, part: Part, loop: str) -> Operation:
+def _outside(op: Operation, part: FramePart, loop: str) -> Operation:
     """What leaves a loop, as it stands behind the While called `loop`."""
     waits = tuple(name for name in op.control_inputs if name not in part.leaving)
     attrs: dict[str, Any] = dict(op.attrs)

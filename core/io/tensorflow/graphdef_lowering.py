@@ -84,7 +84,7 @@ def _assign(name: str, variable: Operation, value: Operation, dtype: DType) -> O
     return Operation(name, "Assign", inputs, attrs=attrs)
 
 
-def lowered(graph: Graph, inference: Inference) -> Graph:
+def lower_document(graph: Graph, inference: Inference) -> Graph:
     """`graph` with every SoftmaxCrossEntropyWithLogits on matrices, as TensorFlow insists: the
     leading dimensions are flattened before it and restored behind it."""
     made: dict[str, Operation] = {}

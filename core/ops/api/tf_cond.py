@@ -11,8 +11,8 @@ import numpy as np
 from core.errors import GradstepError
 from core.graph.dtypes import DType
 from core.ops.api.tf_creation import constant
-from core.ops.build.cond_context import Branch, entered
-from core.ops.build.nest import leaves, mapped, require_same
+from core.ops.build.cond_context import Branch, enter_branch
+from core.ops.build.nest import leaves, map_structure, require_same
 from core.ops.build.tensor import OpView, Tensor, TensorLike, call, call_many
 
 Function = Callable[[], Any]
@@ -77,7 +77,7 @@ def _results(branch: Branch, function: Function) -> Any:
     """What `function` returns in `branch`, each tensor as one of the branch."""
     builder = branch.pivot.builder
     which = "true_fn" if branch.index else "false_fn"
-    with entered(builder, branch), builder.as_default():
+    with enter_branch(builder, branch), builder.as_default():
         results = function()
         if results is None:
             raise GradstepError(
@@ -85,7 +85,7 @@ def _results(branch: Branch, function: Function) -> Any:
                 kind="ValueError",
                 hint="return a tensor from each function",
             )
-        return mapped(results, partial(_result, branch))
+        return map_structure(results, partial(_result, branch))
 
 
 def _result(branch: Branch, result: Any) -> Tensor:
@@ -117,7 +117,7 @@ def _merged(on_false: Any, on_true: Any, strict: bool) -> Any:
                 hint=f"put a Cast to {one.dtype.value} into 'false_fn'",
             )
     merged = iter([_merge(*pair) for pair in pairs])
-    return mapped(on_true, lambda _: next(merged))
+    return map_structure(on_true, lambda _: next(merged))
 
 
 def _merge(other: Tensor, one: Tensor) -> Tensor:
@@ -168,7 +168,7 @@ def _asserted(pairs: Sequence[tuple[Tensor, Function]]) -> Function:
     def checked() -> Any:
         some = call("Any", call("Pack", *(pred for pred, _ in pairs)), _FIRST)
         with pairs[0][0].builder.control_dependencies([_assert(some, _NONE)]):
-            return mapped(pairs[-1][1](), lambda x: call("Identity", constant(x)))
+            return map_structure(pairs[-1][1](), lambda x: call("Identity", constant(x)))
 
     return checked
 

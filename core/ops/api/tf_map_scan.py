@@ -11,7 +11,7 @@ from core.errors import GradstepError
 from core.ops.api.tf_creation import constant
 from core.ops.api.tf_tensor_array import TensorArray
 from core.ops.api.tf_while_loop import while_loop
-from core.ops.build.nest import leaves, mapped
+from core.ops.build.nest import leaves, map_structure
 from core.ops.build.tensor import Tensor, TensorLike, builder_of, call
 
 Function = Callable[..., Any]
@@ -29,10 +29,10 @@ def map_fn(
 ) -> Any:
     """What `fn` makes of each element along the first axis, put together again. dtype: of the
     results, nested as they are, where they are not as `elems`."""
-    elems = mapped(elems, constant)
+    elems = map_structure(elems, constant)
     with _builder(elems).scope(name or "map"):
         inputs, count = _unstacked(elems, infer_shape)
-        kinds = mapped(elems, lambda x: x.dtype) if dtype is None else dtype
+        kinds = map_structure(elems, lambda x: x.dtype) if dtype is None else dtype
         first = constant(0)
         outputs = _empty(kinds, count, infer_shape)
 
@@ -63,12 +63,12 @@ def scan(
 ) -> Any:
     """All that `fn(accumulated, element)` gives on the way along the first axis, put together.
     Without an initializer the first element is what it starts with."""
-    elems = mapped(elems, constant)
+    elems = map_structure(elems, constant)
     with _builder(elems).scope(name or "scan"):
         inputs, count = _unstacked(elems, infer_shape)
         last = count - 1
         start, begin = _start(inputs, initializer, last if reverse else 0)
-        kinds = mapped(start, lambda x: x.dtype)
+        kinds = map_structure(start, lambda x: x.dtype)
         outputs = _empty(kinds, count, infer_shape)
         if begin:
             outputs = _written(outputs, last if reverse else 0, start)
@@ -98,7 +98,7 @@ def _folding(own_name: str, reverse: bool, doc: str) -> Function:
         swap_memory: bool = False,
         name: str | None = None,
     ) -> Any:
-        elems = mapped(elems, constant)
+        elems = map_structure(elems, constant)
         with _builder(elems).scope(name or own_name):
             inputs, count = _unstacked(elems, True)
             last = count - 1
@@ -141,32 +141,32 @@ def _unstacked(elems: Any, infer_shape: bool) -> tuple[Any, Any]:
         made = TensorArray(x.dtype, count, infer_shape=infer_shape, clear_after_read=False)
         return made.unstack(x)
 
-    return mapped(elems, array), count
+    return map_structure(elems, array), count
 
 
 def _empty(kinds: Any, count: TensorLike, infer_shape: bool) -> Any:
     """An array for as many elements of each type."""
-    return mapped(kinds, lambda kind: TensorArray(kind, count, infer_shape=infer_shape))
+    return map_structure(kinds, lambda kind: TensorArray(kind, count, infer_shape=infer_shape))
 
 
 def _stacked(arrays: Any) -> Any:
-    return mapped(arrays, lambda array: array.stack())
+    return map_structure(arrays, lambda array: array.stack())
 
 
 def _start(inputs: Any, initializer: Any, first: TensorLike) -> tuple[Any, int]:
     """What is accumulated at first, and how many elements that took."""
     if initializer is not None:
-        return mapped(initializer, constant), 0
+        return map_structure(initializer, constant), 0
     return _read(inputs, first), 1
 
 
 def _read(arrays: Any, index: TensorLike) -> Any:
-    return mapped(arrays, lambda array: array.read(index))
+    return map_structure(arrays, lambda array: array.read(index))
 
 
 def _written(arrays: Any, index: TensorLike, values: Any) -> Any:
     left = iter(leaves(values))
-    return mapped(arrays, lambda array: array.write(index, next(left)))
+    return map_structure(arrays, lambda array: array.write(index, next(left)))
 
 
 def _until(count: TensorLike, reverse: bool) -> Function:

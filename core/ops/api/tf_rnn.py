@@ -18,7 +18,7 @@ from core.ops.api.tf_rnn_cells import RNNCell, State
 from core.ops.api.tf_scopes import Scope
 from core.ops.api.tf_tensor_array import TensorArray
 from core.ops.api.tf_while_loop import while_loop
-from core.ops.build.nest import leaves, mapped
+from core.ops.build.nest import leaves, map_structure
 from core.ops.build.tensor import Tensor, TensorLike, call
 from core.ops.typing.static_values import select
 
@@ -127,7 +127,7 @@ def _kept(over: Tensor, state: State, after: State) -> State:
     """The state as it was in the rows that are over, else what comes after."""
     pairs = zip(leaves(state), leaves(after), strict=True)
     chosen = iter([select(over, old, new) for old, new in pairs])
-    return mapped(state, lambda _: next(chosen))
+    return map_structure(state, lambda _: next(chosen))
 
 
 def _first_state(cell: RNNCell, initial: State, steps: Tensor, dtype: DType | str | None) -> State:

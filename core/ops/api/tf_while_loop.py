@@ -12,8 +12,8 @@ from core.graph.dtypes import DType, Shape
 from core.graph.loop import Loop
 from core.ops.api.tf_creation import constant
 from core.ops.api.tf_tensor_array import TensorArray
-from core.ops.build.cond_context import entered
-from core.ops.build.nest import leaves, mapped, require_same
+from core.ops.build.cond_context import enter_branch
+from core.ops.build.nest import leaves, map_structure, require_same
 from core.ops.build.python_values import as_shape
 from core.ops.build.tensor import Tensor, TensorLike, builder_of, call, call_many
 from core.ops.build.while_context import LoopBody
@@ -54,12 +54,12 @@ def while_loop(
             loop_vars = (_count(0, "iteration_counter"), loop_vars)
             if shape_invariants is not None:
                 shape_invariants = (Shape(()), shape_invariants)
-        loop_vars = mapped(loop_vars, _tensor)
+        loop_vars = map_structure(loop_vars, _tensor)
         shapes = _shapes(loop_vars, shape_invariants)
         results = _Building(cond, body, loop_vars, shapes, parallel_iterations).run()
         results = results[1] if counted else results
         if not back_prop:
-            results = mapped(results, _stopped)
+            results = map_structure(results, _stopped)
     single = len(results) == 1 and not return_same_structure
     return results[0] if single else results
 
@@ -169,7 +169,7 @@ class _Building:
     def run(self) -> Any:
         """The final values, nested as the variables are."""
         entering = [call("Enter", x, name="Enter", **self._frame) for x in self._given]
-        with entered(self._builder, self._context), self._builder.as_default():
+        with enter_branch(self._builder, self._context), self._builder.as_default():
             loop = self._loop(entering)
         outputs = call_many(
             "While",
@@ -204,7 +204,7 @@ class _Building:
                 variable.with_flow(next(left)) if isinstance(variable, TensorArray) else next(left)
             )
 
-        return mapped(self._loop_vars, placed)
+        return map_structure(self._loop_vars, placed)
 
     def _next(self, result: TensorLike, given: Tensor, variable: Tensor) -> Tensor:
         """The value of a variable in the next iteration."""

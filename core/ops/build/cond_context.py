@@ -56,14 +56,14 @@ class Branch:
     def _switched(self, tensor: Tensor, name: str) -> Tensor:
         builder = self._builder
         kind = "RefSwitch" if tensor.type.ref else "Switch"
-        with entered(builder, None), builder.control_dependencies(None), builder.scope("/"):
+        with enter_branch(builder, None), builder.control_dependencies(None), builder.scope("/"):
             sides = builder.op(kind, tensor, self._pred, name=name)
         self.take(sides[0].ref.op)
         return sides[self.index]
 
 
 @contextmanager
-def entered(builder: GraphBuilder, branch: Context | None) -> Iterator[None]:
+def enter_branch(builder: GraphBuilder, branch: Context | None) -> Iterator[None]:
     """Operations made inside belong to `branch`."""
     outer = builder.branch
     builder.branch = branch

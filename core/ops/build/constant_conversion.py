@@ -12,7 +12,7 @@ from core.graph.dtypes import DType
 _HINT = "write other values first, or keep the element type and put a Cast behind it"
 
 
-def converted(array: np.ndarray, dtype: DType) -> np.ndarray:
+def convert_constant(array: np.ndarray, dtype: DType) -> np.ndarray:
     """The same numbers in element type `dtype`: floating-point numbers to the nearest there is, all
     others exactly; numbers as text and back. Raises GradstepError that names the first that
     `dtype` does not have."""

@@ -34,7 +34,7 @@ class IndexedSlices:
         return call("GatherV2", self.dense_shape, np.array(0, np.int32), np.array(0, np.int32))
 
 
-def concatenated(parts: list[IndexedSlices]) -> IndexedSlices:
+def concat_slices(parts: list[IndexedSlices]) -> IndexedSlices:
     """The sum of several: their rows one after the other. Indices of both types become int64."""
     if len(parts) == 1:
         return parts[0]

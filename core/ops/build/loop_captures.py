@@ -10,11 +10,11 @@ from core.graph.dtypes import TensorType
 from core.graph.free_names import unique_name
 from core.graph.loop import LOOP, Loop, anywhere, crossing, loops_around
 from core.graph.model import Edge, Graph, Operation, TensorRef
-from core.ops.typing.flatten_loops import opened_types
+from core.ops.typing.flatten_loops import flatten_loop_types
 from core.ops.typing.inference import declared
 
 
-def brought_in(graph: Graph, source: TensorRef, reader: str) -> tuple[Graph, TensorRef]:
+def capture_tensor(graph: Graph, source: TensorRef, reader: str) -> tuple[Graph, TensorRef]:
     """The graph, and what `source` is called where operation `reader` is. Each loop that `reader`
     is in and `source` is not captures it, unless it does so already.
 
@@ -49,7 +49,7 @@ def _captured(graph: Graph, outer: str, source: TensorRef, name: str) -> tuple[G
 
 
 def _type(graph: Graph, source: TensorRef) -> TensorType:
-    kind: TensorType | None = opened_types(graph, declared(graph)).types.get(source)
+    kind: TensorType | None = flatten_loop_types(graph, declared(graph)).types.get(source)
     if kind is None:
         raise _unknown(source)
     return kind

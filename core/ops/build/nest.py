@@ -13,15 +13,15 @@ def leaves(structure: Any) -> list[Any]:
     return [*_leaves(structure)]
 
 
-def mapped(structure: Any, function: Callable[[Any], Any]) -> Any:
+def map_structure(structure: Any, function: Callable[[Any], Any]) -> Any:
     """The same structure of what `function` makes of each leaf."""
     if isinstance(structure, Mapping):
-        made = {key: mapped(structure[key], function) for key in sorted(structure)}
+        made = {key: map_structure(structure[key], function) for key in sorted(structure)}
         return {key: made[key] for key in structure}
     if isinstance(structure, tuple) and hasattr(structure, "_fields"):
-        return type(structure)(*(mapped(part, function) for part in structure))
+        return type(structure)(*(map_structure(part, function) for part in structure))
     if isinstance(structure, list | tuple):
-        return type(structure)([mapped(part, function) for part in structure])
+        return type(structure)([map_structure(part, function) for part in structure])
     return function(structure)
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _SLICE = tuple[Any, Any, Any]  # begin, end, stride
 
 
-def sliced(x: Tensor, index: Any) -> Tensor:
+def slice_tensor(x: Tensor, index: Any) -> Tensor:
     """`x[index]`. Raises TypeError for what is no index."""
     parts = index if isinstance(index, tuple) else (index,)
     masks = dict.fromkeys(("begin", "end", "ellipsis", "new_axis", "shrink_axis"), 0)

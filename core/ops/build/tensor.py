@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape, TensorType
 from core.graph.model import Operation, TensorRef
-from core.ops.build.subscripts import sliced
+from core.ops.build.subscripts import slice_tensor
 from core.ops.declare.table import lookup
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Tensor:
         )
 
     def __getitem__(self, index: Any) -> Tensor:
-        return sliced(self, index)
+        return slice_tensor(self, index)
 
     def __iter__(self) -> NoReturn:
         raise TypeError(

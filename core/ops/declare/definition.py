@@ -14,13 +14,13 @@ from core.ops.declare.arithmetic_class import Arithmetic
 from core.ops.declare.domain_limits import Breaks
 from core.ops.declare.input_spec import InputSpec
 from core.ops.declare.ufunc import Kernel
-from core.ops.state.opaque_state import State
+from core.ops.state.opaque_state import OpaqueState
 
 Infer = Callable[["InferContext"], "TensorType | tuple[TensorType, ...]"]
 GradientRule = Callable[..., Any]
 Follow = Callable[[Mapping[str, Any]], Mapping[str, Any]]
-First = Callable[[Operation], State]
-StateClass = type[State]
+First = Callable[[Operation], OpaqueState]
+StateClass = type[OpaqueState]
 Branch = Literal["", "switch", "merge", "trigger", "loop"]
 Samples = Callable[[Any], "list[Sample]"]  # takes a numpy.random.Generator
 

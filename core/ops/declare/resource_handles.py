@@ -17,7 +17,7 @@ from core.graph.dtypes import DType, TensorType
 from core.ops.state.dataset_iterator import Iterator
 from core.ops.state.lookup_table import LookupTable
 from core.ops.state.loop_trace import Trace
-from core.ops.state.opaque_state import State
+from core.ops.state.opaque_state import OpaqueState
 from core.ops.state.queue import Queue
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # What an input may take the handle of -> what then reaches the kernel. None: arrays, as text that
 # RunArrays looks up and what variables hold, or nothing that is looked at.
-HANDLES = MappingProxyType[str, type[State] | None](
+HANDLES = MappingProxyType[str, type[OpaqueState] | None](
     {
         "queue": Queue,
         "table": LookupTable,
@@ -93,15 +93,15 @@ def checked(kernel: Callable[..., Any], inputs: Sequence[InputSpec]) -> Callable
     return asked
 
 
-def _leads_to(value: Any, wanted: type[State] | None) -> bool:
-    return not isinstance(value, State) if wanted is None else isinstance(value, wanted)
+def _leads_to(value: Any, wanted: type[OpaqueState] | None) -> bool:
+    return not isinstance(value, OpaqueState) if wanted is None else isinstance(value, wanted)
 
 
-def handle_of(state: State) -> str:
+def handle_of(state: OpaqueState) -> str:
     """What `state` is, in words: "a queue"."""
     found = (named(h) for h, kind in HANDLES.items() if kind and isinstance(state, kind))
     return next(found, "something else")
 
 
 def _said(value: Any) -> str:
-    return f"that of {handle_of(value)}" if isinstance(value, State) else "what is no handle"
+    return f"that of {handle_of(value)}" if isinstance(value, OpaqueState) else "what is no handle"

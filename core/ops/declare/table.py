@@ -43,7 +43,7 @@ from core.ops.declare.input_dtypes import as_declared
 from core.ops.declare.input_spec import InputSpec
 from core.ops.declare.resource_handles import checked
 from core.ops.declare.ufunc import Kernel, from_calls, ufunc_kernel, ufunc_out_kernel
-from core.ops.state.opaque_state import State
+from core.ops.state.opaque_state import OpaqueState
 
 _TABLE: dict[str, OpDef] = {}
 
@@ -80,7 +80,7 @@ def op(
     counter: bool = False,
     first: First | None = None,
     branch: Branch = "",
-    per_run: type[State] | None = None,
+    per_run: type[OpaqueState] | None = None,
     python: str = "",
     breaks: Breaks = MappingProxyType({}),
     flat: str = "",

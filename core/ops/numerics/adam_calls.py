@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from core.ops.declare.ufunc import BLOCK, Calls
-from core.ops.numerics.adjacent_arrays import side_by_side
+from core.ops.numerics.adjacent_arrays import view_adjacent
 from core.ops.numerics.scalar_operands import number, one
 
 Arrays = Sequence[Any]
@@ -63,7 +63,7 @@ def _rate(beta1_power: Any, beta2_power: Any, lr: Any, room: Any) -> Any:
     """lr * sqrt(1 - beta2_power) / (1 - beta1_power), once the calls given are made."""
     alpha, rests = room((), lr.dtype), room((2,), lr.dtype)
     rest1, rest2 = rests[:1].reshape(()), rests[1:].reshape(())
-    powers = side_by_side((beta1_power, beta2_power))
+    powers = view_adjacent((beta1_power, beta2_power))
     if powers is not None:
         yield np.subtract, one(np, lr), powers, rests
     else:
@@ -87,7 +87,7 @@ def _rest(beta: Any, room: Any) -> Any:
 def _moments(old: Arrays, new: Arrays, grad: Any, rests: Arrays, work: Arrays, room: Any) -> Calls:
     """The new moments. work: memory for each on the way there."""
     few = grad.size <= _FEW and not any(rest.flags.writeable for rest in rests)
-    both, out = (side_by_side(pair) if few else None for pair in (old, new))
+    both, out = (view_adjacent(pair) if few else None for pair in (old, new))
     if both is not None and out is not None:
         yield from _moments_at_once(both, old, grad, np.repeat(rests, grad.size), out, room)
         return

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 
-def side_by_side(arrays: Sequence[Any]) -> np.ndarray | None:
+def view_adjacent(arrays: Sequence[Any]) -> np.ndarray | None:
     """The vector that NumPy arrays of one element type are the parts of, in this order; None if
     there is no such vector."""
     first = arrays[0]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.ops.state.opaque_state import State
+from core.ops.state.opaque_state import OpaqueState
 
 
 @dataclass(frozen=True)
-class Iterator(State):
+class Iterator(OpaqueState):
     """An iterator that has no elements."""
 
     @property

@@ -12,11 +12,11 @@ import numpy as np
 
 from core.errors import GradstepError
 from core.graph.dtypes import DType
-from core.ops.state.opaque_state import SHOWN, State
+from core.ops.state.opaque_state import SHOWN, OpaqueState
 
 
 @dataclass(frozen=True, eq=False)
-class LookupTable(State):
+class LookupTable(OpaqueState):
     """entries: key -> value; None before it is initialised."""
 
     key: DType

@@ -6,10 +6,10 @@ from abc import abstractmethod
 from typing import Any
 
 from core.graph.model import TensorRef
-from core.ops.state.opaque_state import State
+from core.ops.state.opaque_state import OpaqueState
 
 
-class Trace(State):
+class Trace(OpaqueState):
     """The value of a While's last output."""
 
     __slots__ = ()

@@ -15,7 +15,7 @@ import numpy as np
 SHOWN = 8  # elements of an array, and arrays, that are shown
 
 
-class State(ABC):
+class OpaqueState(ABC):
     """To be subclassed by frozen dataclasses. `str` of it is what people are shown."""
 
     __slots__ = ()
@@ -32,7 +32,7 @@ class State(ABC):
     @abstractmethod
     def __str__(self) -> str: ...
 
-    def at(self, handle: np.ndarray) -> State | None:
+    def at(self, handle: np.ndarray) -> OpaqueState | None:
         """The part of it that a handle leads to, if it has parts that handles lead to."""
         return None
 

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
-from core.ops.state.opaque_state import SHOWN, State, short
+from core.ops.state.opaque_state import SHOWN, OpaqueState, short
 
 Item = tuple[Any, ...]  # one array for each component
 
@@ -46,7 +46,7 @@ class WouldBlockError(GradstepError):
 
 
 @dataclass(frozen=True, eq=False)
-class Queue(State):
+class Queue(OpaqueState):
     """First in, first out.
 
     type, name: as errors call it. capacity: how many elements it takes, -1 for any number.

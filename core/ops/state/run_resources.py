@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from core.errors import GradstepError
-from core.ops.state.opaque_state import State
+from core.ops.state.opaque_state import OpaqueState
 from core.ops.state.stack import Stack
 from core.ops.state.tensor_array import TensorArray
 
@@ -31,7 +31,7 @@ def text_of(handle: Any) -> str:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RunArrays(State):
+class RunArrays(OpaqueState):
     """held: by handle. added: bytes that it keeps beyond the one that it was made from."""
 
     held: Mapping[str, Held] = field(default_factory=lambda: _NONE)
@@ -64,7 +64,7 @@ class RunArrays(State):
             hint=f"wire the handle of a {kind.noun()} to it",
         )
 
-    def at(self, handle: Any) -> State | None:
+    def at(self, handle: Any) -> OpaqueState | None:
         return self.held.get(text_of(handle))
 
     @property

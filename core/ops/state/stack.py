@@ -8,11 +8,11 @@ from itertools import islice
 from typing import Any
 
 from core.errors import GradstepError
-from core.ops.state.opaque_state import SHOWN, State, short
+from core.ops.state.opaque_state import SHOWN, OpaqueState, short
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stack(State):
+class Stack(OpaqueState):
     """top: the value pushed last, and the stack below it; None where there is none."""
 
     size: int = 0

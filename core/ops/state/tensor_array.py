@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.ops.declare.shape_rules import brackets
-from core.ops.state.opaque_state import SHOWN, State, short
+from core.ops.state.opaque_state import SHOWN, OpaqueState, short
 
 
-class Place(NamedTuple):
+class ArrayPlace(NamedTuple):
     """value: None where nothing was written, or what was is cleared. shape: of what was written
     there, or in the array that this is the gradient of."""
 
@@ -23,7 +23,7 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TensorArray(State):
+class TensorArray(OpaqueState):
     """Never changed: what changes it gives another one. Places are given with their handle's text,
     for messages, which are TensorFlow's.
 
@@ -33,7 +33,7 @@ class TensorArray(State):
     """
 
     dtype: DType
-    places: tuple[Place, ...]
+    places: tuple[ArrayPlace, ...]
     element: Shape
     grows: bool = False
     clears: bool = True
@@ -51,7 +51,7 @@ class TensorArray(State):
 
     def gradient(self) -> TensorArray:
         """An array for the gradients of this one's elements."""
-        places = tuple(Place(shape=place.shape) for place in self.places)
+        places = tuple(ArrayPlace(shape=place.shape) for place in self.places)
         return TensorArray(self.dtype, places, self.element, same=self.same, adds=True)
 
     def written(self, handle: str, indices: Iterable[int], values: Sequence[Any]) -> TensorArray:
@@ -65,7 +65,7 @@ class TensorArray(State):
                     hint="give the array a larger size, or dynamic_size=True",
                 )
             element = self._fitting(handle, index, value, element)
-            places += [Place()] * (index + 1 - len(places))
+            places += [ArrayPlace()] * (index + 1 - len(places))
             places[index] = self._place(handle, index, places[index], value)
         return replace(self, places=tuple(places), element=element)
 
@@ -81,7 +81,7 @@ class TensorArray(State):
             )
         return Shape(tuple(value.shape)) if self.same else element
 
-    def _place(self, handle: str, index: int, place: Place, value: Any) -> Place:
+    def _place(self, handle: str, index: int, place: ArrayPlace, value: Any) -> ArrayPlace:
         where = f"TensorArray {handle}: Could not write to TensorArray index {index} because it has"
         if place.read:
             raise GradstepError(f"{where} already been read.", hint="write before reading")
@@ -90,7 +90,7 @@ class TensorArray(State):
                 f"{where} already been written to.", hint="a place can be written to once"
             )
         if not place.written:
-            return Place(value, tuple(value.shape), True)
+            return ArrayPlace(value, tuple(value.shape), True)
         if place.value.shape != value.shape:
             raise GradstepError(
                 f"TensorArray {handle}: Could not aggregate to TensorArray index {index} because "
@@ -113,7 +113,7 @@ class TensorArray(State):
             places[index] = places[index]._replace(value=left, read=True)
         return found, replace(self, places=tuple(places))
 
-    def _value(self, handle: str, index: int, place: Place, xp: Any) -> Any:
+    def _value(self, handle: str, index: int, place: ArrayPlace, xp: Any) -> Any:
         if place.read and self.clears:
             raise GradstepError(
                 f"TensorArray {handle}: Could not read index {index} twice because it was cleared "
@@ -149,7 +149,7 @@ class TensorArray(State):
         return f"{self.size} of {self.dtype.value}{self.element}: [{shown}{more}]"
 
 
-def _shown(place: Place) -> str:
+def _shown(place: ArrayPlace) -> str:
     if place.value is not None:
         return short(place.value)
     return "cleared" if place.read else "-"

@@ -22,7 +22,7 @@ _Types = tuple[TensorType | None, ...]
 _OPENED = "opened"  # kept with the graph, which it may be itself: so it goes when that goes
 
 
-def opened(graph: Graph) -> Graph:
+def flatten_loops(graph: Graph) -> Graph:
     """`graph` and, after each While, what is in it; the same graph where there is none."""
     if _OPENED not in graph.__dict__:
         operations = [*_opened(graph)]
@@ -32,9 +32,9 @@ def opened(graph: Graph) -> Graph:
     return found
 
 
-def opened_types(graph: Graph, inference: Inference) -> Inference:
+def flatten_loop_types(graph: Graph, inference: Inference) -> Inference:
     """`inference` of `graph`, and the types of what is in its loops, as far as they are known."""
-    if opened(graph) is graph:
+    if flatten_loops(graph) is graph:
         return inference
     types: dict[str, _Types] = dict(inference.types.of)
     _add_types(types, graph)

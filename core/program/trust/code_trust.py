@@ -13,7 +13,7 @@ from core.document.document import Document
 from core.errors import GradstepError
 from core.program.trust.code_fingerprint import fingerprint
 from core.program.trust.code_permission import Permission
-from core.program.trust.example_index import EXAMPLES, Entry, load
+from core.program.trust.example_index import EXAMPLES, ExampleEntry, load
 from core.program.trust.trust_store import Decision, TrustStore, now
 
 _DAY = len("2026-01-01")  # of a time: the use of a decision is written down once a day
@@ -131,7 +131,7 @@ def _use(decision: Decision) -> None:
 
 
 @cache
-def _bundled() -> tuple[Entry, ...]:
+def _bundled() -> tuple[ExampleEntry, ...]:
     """The examples that came with the program and have Python; none if they were lost."""
     try:
         return tuple(entry for entry in load(EXAMPLES) if entry.code)

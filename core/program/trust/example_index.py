@@ -23,7 +23,7 @@ _WORD = re.compile(r"[^\W_]{2,}")
 _MARKED = re.compile(r"(\*\*|\*|`)(?=\S)(.+?)(?<=\S)\1")
 
 
-class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class ExampleEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """name: the file's, without its ending; sentence: the first of its note; disputed: whether a
     popular claim is held against the truth; code: the hash of its Python, if it has any; program:
     of that and of what calls it (core.program.trust.code_fingerprint); words: all that it can be
@@ -44,11 +44,11 @@ def is_bundled(path: Path) -> bool:
     return EXAMPLES in Path(os.path.normpath(path.absolute())).parents
 
 
-def entry_of(name: str, document: Document) -> Entry:
+def entry_of(name: str, document: Document) -> ExampleEntry:
     """The entry of the document in the file `name`.gradstep."""
     from core.program.trust.code_fingerprint import fingerprint
 
-    return Entry(
+    return ExampleEntry(
         name=name,
         title=plain(document.title),
         sentence=first_sentence(document.note),
@@ -60,15 +60,15 @@ def entry_of(name: str, document: Document) -> Entry:
     )
 
 
-def to_bytes(entries: Sequence[Entry]) -> bytes:
+def to_bytes(entries: Sequence[ExampleEntry]) -> bytes:
     """The file of `entries`, in the order in which they are to be read."""
     return pretty(msgspec.to_builtins(list(entries))).encode()
 
 
-def load(folder: Path) -> list[Entry]:
+def load(folder: Path) -> list[ExampleEntry]:
     """The index of the examples in `folder`. Raises GradstepError."""
     try:
-        return msgspec.json.decode((folder / INDEX).read_bytes(), type=list[Entry])
+        return msgspec.json.decode((folder / INDEX).read_bytes(), type=list[ExampleEntry])
     except (OSError, *UNREADABLE) as error:
         raise GradstepError(f"{folder / INDEX}: {error}", kind="FileError") from None
 

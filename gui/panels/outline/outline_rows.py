@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from core.document.document import Document
 from core.document.requests import whole_request
 from core.graph.model import Operation, TensorRef
-from core.ops.typing.flatten_loops import opened
+from core.ops.typing.flatten_loops import flatten_loops
 from core.ops.typing.inference import Inference
 from core.protocol.messages import ProgramInfo, StepInfo
 from gui.panels.problems.problem_rows import faults
@@ -33,7 +33,7 @@ def outline_rows(
     left out. With `words`, only operations whose name or type contains each of them."""
     asked = {ref.op for ref in whole_request(document).of}
     groups: dict[str, list[Operation]] = {"inputs": [], "variables": [], "network": [], "loss": []}
-    for op in opened(document.graph):
+    for op in flatten_loops(document.graph):
         groups[_role(op, asked)].append(op)
     problems = dict(reversed(faults(inference.problems, program)))
     derivative = _derivative_of(document)

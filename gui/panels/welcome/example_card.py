@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
-from core.program.trust.example_index import EXAMPLES, Entry
+from core.program.trust.example_index import EXAMPLES, ExampleEntry
 from gui.look.plain_text import Worded, plain
 from gui.look.theme import BODY, GRID, SMALL, Theme, faded, mix, mono, sans
 from gui.panels.widgets.claim_card import MARK, paint_mark
@@ -49,7 +49,7 @@ class Card(QAbstractButton):
     from it, with where to.
     """
 
-    def __init__(self, theme: ThemeSource, entry: Entry, wants: Wants, leave: Leave) -> None:
+    def __init__(self, theme: ThemeSource, entry: ExampleEntry, wants: Wants, leave: Leave) -> None:
         super().__init__()
         self.entry = entry
         self.path = EXAMPLES / f"{entry.name}.gradstep"

@@ -10,7 +10,7 @@ from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QScrollArea, QVBoxLayout, QWidget
 
-from core.program.trust.example_index import Entry
+from core.program.trust.example_index import ExampleEntry
 from gui.look.plain_text import Label
 from gui.look.theme import GRID, sans
 from gui.panels.welcome.example_card import PICTURE, Card
@@ -70,7 +70,7 @@ class Gallery(QScrollArea):
         seen = [card for card in self.shown if not card.visibleRegion().isEmpty()]
         return bool(self.cards) and not self._waiting and all(card.is_drawn for card in seen)
 
-    def fill(self, entries: Sequence[Entry]) -> None:
+    def fill(self, entries: Sequence[ExampleEntry]) -> None:
         """Make the cards, once."""
         names = dict.fromkeys(entry.group for entry in entries)
         for number, name in enumerate(names):
@@ -80,7 +80,7 @@ class Gallery(QScrollArea):
             self._column.insertWidget(number, group)
         self.show_only("")
 
-    def _card(self, entry: Entry) -> Card:
+    def _card(self, entry: ExampleEntry) -> Card:
         card = Card(self._theme, entry, self._want, self._go)
         card.clicked.connect(lambda: self.chosen.emit(card.path))
         return card
@@ -194,6 +194,6 @@ def _nearest(card: Card, cards: Sequence[Card], dy: int) -> Card:
     return best
 
 
-def _has(entry: Entry, parts: Sequence[str]) -> bool:
+def _has(entry: ExampleEntry, parts: Sequence[str]) -> bool:
     searched = f"{entry.title} {entry.sentence} {entry.group} {entry.words}".lower()
     return all(part in searched for part in parts)

@@ -31,7 +31,7 @@ def ours(rate: float, **how: Any) -> Program:
     from core.ops import api as tf
     from core.ops.build.builder import GraphBuilder
     from core.ops.build.indexed_slices import IndexedSlices
-    from core.train.unique_rows import summed
+    from core.train.unique_rows import sum_duplicate_rows
     from tests.bench.ours import program
 
     build = GraphBuilder()
@@ -40,7 +40,7 @@ def ours(rate: float, **how: Any) -> Program:
     arriving = build.placeholder("arriving", "float32", GRADIENT.shape)
     (rows,) = gradients(tf.gather(table, indices), [table], grad_ys=[arriving])
     assert isinstance(rows, IndexedSlices)
-    unique = summed(rows)
+    unique = sum_duplicate_rows(rows)
     feeds = {"indices": INDICES, "arriving": GRADIENT}
     fetches = [unique.indices.ref, unique.values.ref]
     run = program(build.build(), fetches, (), feeds, {"table": TABLE}, **how)

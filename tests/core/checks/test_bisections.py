@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.checks.why.recorded_values import Given, LoopRan, Recorded, Value
+from core.checks.why.recorded_values import Given, LoopRan, Recorded, RecordedValue
 from core.debug.history.frozen_program import Program
 from core.debug.motion.debug_session import DebugSession
 from core.engine.loops import iteration_trace
@@ -59,7 +59,7 @@ def test_the_first_run_of_all_in_a_row_is_found(counting: DebugSession, last: in
             assert isinstance(found, Given)
             assert (found.kind, found.rank) == ("initial", (0, -1))
         else:
-            assert isinstance(found, Value)
+            assert isinstance(found, RecordedValue)
             assert (found.ran.rank, found.ran.held(found.index)) == ((first - 1,), first)
         assert len(looked_at) <= 2 * np.log2(last + 2) + 1
 
@@ -73,7 +73,7 @@ def test_of_runs_that_are_not_kept_nothing_is_known() -> None:
     assert isinstance(found, Given)
     assert (found.kind, found.rank) == ("lost", (5, -1))
     later = Recorded(session).run(6).came_from(began)
-    assert isinstance(later, Value)
+    assert isinstance(later, RecordedValue)
     assert later.ran.rank == (5,)
 
 

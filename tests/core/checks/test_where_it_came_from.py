@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
 from core.checks.why.nonfinite_origins import Search
-from core.checks.why.recorded_values import Recorded, Value
+from core.checks.why.recorded_values import Recorded, RecordedValue
 from core.checks.why.step_rerun import Again
 from core.checks.why.why_answers import Explainer
 from core.debug.history.frozen_program import Program
@@ -314,7 +314,7 @@ def test_iterations_are_passed_over() -> None:
     session.continue_()
     run = Recorded(session).run(0)
     search = Search(Again(session), np.isnan)
-    search.start(Value(run, run.value_of(TensorRef("y")) or 0))
+    search.start(RecordedValue(run, run.value_of(TensorRef("y")) or 0))
     maker = search.first()
     assert maker is not None
     assert len(search.way(maker)) < 20

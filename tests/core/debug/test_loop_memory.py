@@ -15,7 +15,7 @@ import pytest
 from core.autodiff.reverse.gradient_request import GradientRequest
 from core.debug.history.frozen_program import Program
 from core.debug.motion.debug_session import DebugSession
-from core.debug.motion.loop_position import Inside, looked_at, trace_of
+from core.debug.motion.loop_position import LoopPosition, looked_at, trace_of
 from core.debug.motion.stopped_state import Reason
 from core.document.document import CodeItem, CodeKind, Document
 from core.engine.loops import iteration_checkpoints, iteration_trace, trace_budget
@@ -83,11 +83,11 @@ def test_gradients_are_the_same_with_less_memory(limit: int) -> None:
         np.testing.assert_array_equal(there, wanted)
 
 
-def levels(session: DebugSession) -> Iterator[Inside]:
+def levels(session: DebugSession) -> Iterator[LoopPosition]:
     """Every loop of the last run, those inside others for each of their iterations."""
     timeline, plan = session.timeline, session.plan
 
-    def within(step: Step, kept: Any) -> Iterator[Inside]:
+    def within(step: Step, kept: Any) -> Iterator[LoopPosition]:
         inside = looked_at(step, kept)
         yield inside
         for number in range(kept.iterations):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.document.block_insertion import add_block
-from core.document.clipboard import piece, put
+from core.document.clipboard import paste, piece
 from core.document.document import Document
 from core.document.document_edits import duplicate_operations, rename_operation
 from core.errors import GradstepError
@@ -20,11 +20,11 @@ def test_a_piece_keeps_its_wires_and_values_under_free_names() -> None:
     document = read(EXAMPLES / "tutorial.gradstep")
     part = piece(document, ["c", "d", "e"])
     assert part.graph["e"].inputs == (TensorRef("c"), None), "what comes from elsewhere is open"
-    once, added = put(document, part)
+    once, added = paste(document, part)
     assert added == ["c_1", "d_1", "e_1"]
     assert once.graph["d_1"].inputs == (None, TensorRef("c_1"))
     assert np.array_equal(once.initial["c_1"].array, document.initial["c"].array)
-    twice, more = put(once, part)
+    twice, more = paste(once, part)
     assert more == ["c_2", "d_2", "e_2"]
     places = np.array([*twice.view.positions.values()])
     near = np.abs(places[:, None] - places[None]) < (172, 60)
@@ -36,7 +36,7 @@ def test_a_loop_goes_as_a_whole() -> None:
     document = read(EXAMPLES / "while_loop.gradstep")
     with pytest.raises(GradstepError, match="copied with its loop"):
         piece(document, ["while/Mul"])
-    copied, added = put(document, piece(document, ["while/While", "x"]))
+    copied, added = paste(document, piece(document, ["while/While", "x"]))
     assert added == ["x_1", "while/While_1"]
     assert "while/Mul_1" in copied.graph["while/While_1"].attrs["loop"].graph
 
@@ -49,10 +49,10 @@ def test_a_block_that_is_copied_is_another_box() -> None:
     doubled, copies = duplicate_operations(document, names)
     assert set(copies.values()) == {name.replace("dense", "dense_1") for name in names}
     assert doubled.view.collapsed == {"dense", "dense_1"}
-    again, added = put(doubled, piece(doubled, names))
+    again, added = paste(doubled, piece(doubled, names))
     assert added == [name.replace("dense", "dense_2") for name in names]
     assert again.view.collapsed == {"dense", "dense_1", "dense_2"}
-    alone, added = put(Document(), piece(document, names))
+    alone, added = paste(Document(), piece(document, names))
     assert added == names
     assert alone.view.collapsed == {"dense"}
     _, copies = duplicate_operations(document, ["dense/MatMul"])

@@ -12,7 +12,7 @@ from hypothesis import given
 from core.autodiff.reverse.gradient_request import GradientRequest, Override
 from core.document.document import CodeItem, CodeKind, Document
 from core.document.function_source import identifier, meant
-from core.document.requested_functions import asked_code, missing_code
+from core.document.requested_functions import find_requested_functions, missing_code
 from core.errors import GradstepError
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Graph, Operation, TensorRef
@@ -21,7 +21,7 @@ from tests.support import gradient_facts as facts
 
 
 def test_what_the_articles_graph_asks_for() -> None:
-    add, gradient = asked_code(facts.document("article_forward"))
+    add, gradient = find_requested_functions(facts.document("article_forward"))
     assert (add.name, add.kind, add.nodes) == ("pyfunc_0", CodeKind.PYFUNC, ("e",))
     assert add.head == "def pyfunc_0(c, k, d):"  # reads of variables by the variables
     assert "#   c  float32 [2]\n" in add.stub
@@ -39,7 +39,7 @@ def test_each_name_once_with_everything_that_asks_for_it() -> None:
     ]
     x = Operation("x", "Placeholder", attrs={"dtype": DType.FLOAT32, "shape": Shape.of(2)})
     document = Document(graph=Graph.of([x, *relus]))
-    [asked] = asked_code(document)
+    [asked] = find_requested_functions(document)
     assert asked.nodes == ("r0", "r1", "r2")
     assert "the gradient of r0 (Relu) and 2 more" in asked.stub
     assert missing_code(document, ["x"]) == []
@@ -55,10 +55,10 @@ def test_overrides_ask_while_they_are_on() -> None:
     for enabled in (True, False):
         override = Override("Mine", "Relu", enabled=enabled)
         request = GradientRequest(overrides=(override,))
-        names = [a.name for a in asked_code(document.with_(request=request))]
+        names = [a.name for a in find_requested_functions(document.with_(request=request))]
         assert names == ["Mine"] * enabled
     borrowed = GradientRequest(overrides=(Override("Identity", "Relu"),))
-    assert asked_code(document.with_(request=borrowed)) == []
+    assert find_requested_functions(document.with_(request=borrowed)) == []
 
 
 @given(st.text(max_size=12), st.lists(st.text("ab/:-é1 \n", max_size=6), max_size=4))
@@ -74,7 +74,7 @@ def test_every_stub_is_python_that_is_found_and_fails(name: str, inputs: list[st
             ),
         ]
     )
-    [asked] = asked_code(Document(graph=graph))
+    [asked] = find_requested_functions(Document(graph=graph))
     assert asked.name == name
     for kind in CodeKind:
         item = replace(asked, kind=kind).item

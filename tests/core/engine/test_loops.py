@@ -30,7 +30,7 @@ from core.graph.model import Graph, TensorRef
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, Tensor, call, call_many
 from core.ops.state.loop_trace import Trace
-from core.ops.typing.flatten_loops import opened
+from core.ops.typing.flatten_loops import flatten_loops
 from tests.support.layouts import Case, check
 from tests.support.random_loops import RandomLoops
 
@@ -253,7 +253,7 @@ def test_nothing_of_a_loop_outlives_its_graph() -> None:
             _, y = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * x), (0, x))
             (grad,) = gradients(y, x)
         assert isinstance(grad, Tensor)
-        graph = opened(builder.build())
+        graph = flatten_loops(builder.build())
         Session(builder.build()).run([grad.ref], {"x": np.ones(2)})
         return [ref(graph), *(ref(loop.graph) for op in graph if (loop := loop_of(op)))]
 

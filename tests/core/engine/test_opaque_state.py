@@ -19,11 +19,11 @@ from core.graph.dtypes import SCALAR, DType, TensorType
 from core.graph.model import Graph, TensorRef
 from core.ops.build.builder import GraphBuilder
 from core.ops.declare import table
-from core.ops.state.opaque_state import State
+from core.ops.state.opaque_state import OpaqueState
 
 
 @dataclass(frozen=True)
-class Pile(State):
+class Pile(OpaqueState):
     """Numbers, the newest last."""
 
     items: tuple[float, ...] = ()

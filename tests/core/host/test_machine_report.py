@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from core.errors import GradstepError
-from core.host.machine_report import Finding, as_text, doctor_command, examine
+from core.host.machine_report import MachineFact, as_text, doctor_command, examine
 
 
 def engine(script: str) -> list[str]:
@@ -36,7 +36,7 @@ def test_it_is_asked_where_the_engine_runs() -> None:
 def test_what_is_wrong_is_no_failure_of_asking() -> None:
     said = '{"checks": [{"name": "Qt", "ok": false, "text": "no"}]}'
     script = f"print({said!r}); raise SystemExit(1)"
-    assert examine(engine(script)) == [Finding("Qt", False, "no")]
+    assert examine(engine(script)) == [MachineFact("Qt", False, "no")]
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,10 @@ def test_no_such_program() -> None:
 
 
 def test_text_has_advice_where_it_is_needed_alone() -> None:
-    findings = [Finding("a", True, "1.0", "get it"), Finding("long", False, "none", "get it")]
+    findings = [
+        MachineFact("a", True, "1.0", "get it"),
+        MachineFact("long", False, "none", "get it"),
+    ]
     assert as_text(findings).splitlines() == [
         "ok  a     1.0",
         "--  long  none",

@@ -16,7 +16,7 @@ from core.document.wire_completion import add_source
 from core.graph.model import Edge
 from core.host.device_access import CpuOnly
 from core.host.engine_service import EngineService
-from core.host.session_journal import Journal
+from core.host.session_journal import SessionJournal
 from core.io.native import gradstep_file
 from core.protocol import messages as m
 from tests.support.queueing import queue_document
@@ -25,8 +25,8 @@ from tests.support.queueing import queue_document
 class Engine:
     """A service, and the journal that a client would keep of it."""
 
-    def __init__(self, journal: Journal | None = None) -> None:
-        self.service, self.journal = EngineService(CpuOnly()), journal or Journal()
+    def __init__(self, journal: SessionJournal | None = None) -> None:
+        self.service, self.journal = EngineService(CpuOnly()), journal or SessionJournal()
         for message, buffers in self.journal.replay():
             reply, _ = self.service.handle(message, buffers)
             assert not isinstance(reply, m.Failed), reply

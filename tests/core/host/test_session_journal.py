@@ -15,7 +15,7 @@ from core.graph.loop import within
 from core.graph.model import Constant
 from core.host.device_access import CpuOnly
 from core.host.engine_service import EngineService
-from core.host.session_journal import Journal
+from core.host.session_journal import SessionJournal
 from core.io.native import gradstep_file
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, Tensor
@@ -31,7 +31,7 @@ class Sessions(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.service = EngineService(CpuOnly())
-        self.journal = Journal()
+        self.journal = SessionJournal()
         self.here: m.Stopped | None = None
         self.refs: list[str] = []
         self.document: Document | None = None
@@ -131,18 +131,18 @@ TestSessions = Sessions.TestCase
 
 
 def test_nothing_was_open() -> None:
-    assert Journal().replay() == []
+    assert SessionJournal().replay() == []
 
 
 def test_a_document_that_could_not_be_opened_is_not_remembered() -> None:
     service = EngineService(CpuOnly())
     request = m.Open()
     reply, _ = service.handle(request, (b"broken",))
-    assert Journal().after(request, (b"broken",), reply) == Journal()
+    assert SessionJournal().after(request, (b"broken",), reply) == SessionJournal()
 
 
 def test_threads_come_back_by_the_same_commands() -> None:
-    service, journal = EngineService(CpuOnly()), Journal()
+    service, journal = EngineService(CpuOnly()), SessionJournal()
 
     def ask(message: m.Message, *buffers: bytes) -> m.Message:
         nonlocal journal
@@ -175,7 +175,7 @@ def test_it_comes_back_into_the_same_iteration_of_the_same_loop() -> None:
         _, y = tf.while_loop(lambda i, a: i < 3, body, (0, x))
     feeds = {"x:0": Constant(np.float32(2))}
     document = Document(graph=builder.build(), fetches=(y.ref,), feeds=feeds)
-    service, journal = EngineService(CpuOnly()), Journal()
+    service, journal = EngineService(CpuOnly()), SessionJournal()
     product = next(op.name for op in within(document.graph) if op.type == "Mul")
 
     def ask(message: m.Message, *buffers: bytes) -> m.Message:

@@ -14,7 +14,7 @@ from core.document.document import Document
 from core.errors import GradstepError
 from core.graph.model import Constant
 from core.io import edit_journal
-from core.io.edit_journal import Journal, Note
+from core.io.edit_journal import EditJournal, JournalNote
 from core.io.native import gradstep_file
 
 
@@ -31,16 +31,16 @@ def read(path: Path) -> bytes:
 
 def test_edits_are_added_and_not_written_anew(tmp_path: Path) -> None:
     path = tmp_path / "a.journal"
-    writing, documents = Journal(path), grown(20)
+    writing, documents = EditJournal(path), grown(20)
     large = Constant(np.arange(50_000.0))
-    writing.keep(documents[0].with_(feeds={"x:0": large}), Note(name="n"))
+    writing.keep(documents[0].with_(feeds={"x:0": large}), JournalNote(name="n"))
     base, inode = path.stat().st_size, path.stat().st_ino
     for document in documents[1:]:
         before = path.stat().st_size
-        writing.keep(document.with_(feeds={"x:0": large}), Note(name="n"))
+        writing.keep(document.with_(feeds={"x:0": large}), JournalNote(name="n"))
         assert path.stat().st_size - before < 2000 < base
     assert path.stat().st_ino == inode
-    assert edit_journal.read_note(path) == Note(name="n")
+    assert edit_journal.read_note(path) == JournalNote(name="n")
     assert read(path) == gradstep_file.to_bytes(documents[-1].with_(feeds={"x:0": large}))
 
 
@@ -49,9 +49,9 @@ def test_a_log_longer_than_its_document_is_written_anew(
 ) -> None:
     monkeypatch.setattr(edit_journal, "SMALL", 0)
     path = tmp_path / "a.journal"
-    writing, documents = Journal(path), grown(2)
+    writing, documents = EditJournal(path), grown(2)
     for turn in range(60):
-        writing.keep(documents[1 + turn % 2], Note())
+        writing.keep(documents[1 + turn % 2], JournalNote())
         assert read(path) == gradstep_file.to_bytes(documents[1 + turn % 2])
     assert path.stat().st_size < 6000
 
@@ -63,10 +63,10 @@ def test_a_torn_end_is_ignored(count: int, cut: float, rest: bytes) -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.journal"
-        writing, sizes = Journal(path), []
+        writing, sizes = EditJournal(path), []
         documents = grown(count)
         for document in documents:
-            writing.keep(document, Note())
+            writing.keep(document, JournalNote())
             sizes.append(path.stat().st_size)
         size = sizes[0] + round(cut * (sizes[-1] - sizes[0]))
         path.write_bytes(path.read_bytes()[:size] + rest)
@@ -77,9 +77,9 @@ def test_a_torn_end_is_ignored(count: int, cut: float, rest: bytes) -> None:
 def test_a_flipped_bit_ends_it(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """As a torn end does: what a frame holds is not looked at."""
     path = tmp_path / "a.journal"
-    writing = Journal(path)
+    writing = EditJournal(path)
     for document in (documents := grown(3)):
-        writing.keep(document, Note())
+        writing.keep(document, JournalNote())
     data = bytearray(path.read_bytes())
     data[-5] ^= 1
     path.write_bytes(data)
@@ -97,8 +97,8 @@ def test_what_is_no_journal_is_said(tmp_path: Path, data: bytes) -> None:
 
 def test_a_journal_that_was_deleted_is_written_whole(tmp_path: Path) -> None:
     path = tmp_path / "a.journal"
-    writing, documents = Journal(path), grown(2)
-    writing.keep(documents[0], Note())
+    writing, documents = EditJournal(path), grown(2)
+    writing.keep(documents[0], JournalNote())
     path.unlink()
-    writing.keep(documents[1], Note())
+    writing.keep(documents[1], JournalNote())
     assert read(path) == gradstep_file.to_bytes(documents[1])

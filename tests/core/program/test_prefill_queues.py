@@ -12,7 +12,7 @@ from core.graph.model import Constant
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder
 from core.program.derive import derive
-from core.program.prefill_queues import filled
+from core.program.prefill_queues import prefill_queues
 
 
 def test_threads_run_until_each_waits_or_has_ended() -> None:
@@ -38,7 +38,7 @@ def test_threads_run_until_each_waits_or_has_ended() -> None:
     )
     program = derive(Document(b.build(), initial={"n": Constant(np.int32(0))}, threads=threads))
     backend = NumpyBackend()
-    found = filled(program, backend, first_variables(program, backend))
+    found = prefill_queues(program, backend, first_variables(program, backend))
     assert {name: (len(queue.items), queue.closed) for name, queue in found.items()} == {
         "names": (0, True),
         "data": (5, True),

@@ -18,7 +18,7 @@ from core.io.tensorflow.graphdef_import import from_pb
 from core.ops.build.builder import GraphBuilder, Tensor
 from core.program.derive import derive
 from core.program.race_problems import problems_of, races_of
-from core.program.runnable_part import without_unfinished
+from core.program.runnable_part import drop_unfinished
 from tests.support import tensorflow_graphs
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "assets" / "examples").glob("*.gradstep"))
@@ -174,7 +174,7 @@ def test_a_race_is_said_once_while_some_of_the_run_waits_for_a_feed() -> None:
     build.one("Neg", build.get("w"), name="read")
     names = ("update", "count", "write", "read")
     program = derive(Document(graph=build.build(), targets=names))
-    found = problems_of(DebugSession(without_unfinished(program)))
+    found = problems_of(DebugSession(drop_unfinished(program)))
     races = [problem for problem in found if problem.code == "race"]
     assert [problem.node for problem in races] == ["rate", "read"]
     assert races == races_of(program)

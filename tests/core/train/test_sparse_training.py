@@ -21,7 +21,7 @@ from core.ops.build.builder import GraphBuilder, Tensor
 from core.ops.build.indexed_slices import IndexedSlices
 from core.program.derive import derive
 from core.train.optimizers import Updates, apply_updates
-from core.train.unique_rows import summed
+from core.train.unique_rows import sum_duplicate_rows
 
 W = np.array([[1, -2], [0.5, 3], [-1, 0.25], [2, -0.5]], np.float32)
 WEIGHTS = np.array([[1, 2], [3, -1], [0.5, 1], [-2, 0.5], [1, 1]], np.float32)
@@ -217,7 +217,7 @@ def test_powers_move_after_the_rows() -> None:
 def test_rows_are_summed_in_the_order_they_come_in() -> None:
     b = GraphBuilder()
     values, indices = b.constant(WEIGHTS), b.constant(IDS)
-    unique = summed(IndexedSlices(values, indices, np.array(W.shape, np.int32)))
+    unique = sum_duplicate_rows(IndexedSlices(values, indices, np.array(W.shape, np.int32)))
     found = Session(b.build()).run([unique.values.ref, unique.indices.ref])
     assert found[0].tolist() == [[-0.5, 3.5], [3, -1], [1, 1]]
     assert found[1].tolist() == [3, 0, 1]

@@ -16,7 +16,7 @@ from core.document import document_edits
 from core.document.document import Document
 from core.io import edit_journal
 from core.io.disk.file_claims import Claim
-from core.io.edit_journal import Journal, Note
+from core.io.edit_journal import EditJournal, JournalNote
 from core.io.native import gradstep_file
 from core.io.native.journal_writer import lock_of
 from gui import commands
@@ -34,10 +34,10 @@ def add(space: Workspace, name: str) -> None:
     commands.add_node(space, "Tanh", (0.0, 0.0), name)
 
 
-def leave(name: str, document: Document, note: Note) -> Path:
+def leave(name: str, document: Document, note: JournalNote) -> Path:
     """What a window that was killed left behind."""
     autosave.folder().mkdir(parents=True, exist_ok=True)
-    writing = Journal(autosave.folder() / f"{name}.journal")
+    writing = EditJournal(autosave.folder() / f"{name}.journal")
     writing.keep(document, note)
     writing.leave()
     return writing.path
@@ -47,7 +47,7 @@ def leave(name: str, document: Document, note: Note) -> Path:
 def left(tmp_path: Path, examples: Path) -> Path:
     document = gradstep_file.load(examples / "tutorial.gradstep")
     kept = document_edits.add_operation(document, "Tanh", (0.0, 0.0), "kept")[0]
-    return leave("left", kept, Note(str(tmp_path / "mine.gradstep")))
+    return leave("left", kept, JournalNote(str(tmp_path / "mine.gradstep")))
 
 
 @pytest.fixture
@@ -103,13 +103,13 @@ def test_an_edit_costs_the_window_next_to_nothing(
     import threading
 
     threads = set()
-    begin = Journal.keep
+    begin = EditJournal.keep
 
-    def keep(self: Journal, document: Document, note: Note) -> None:
+    def keep(self: EditJournal, document: Document, note: JournalNote) -> None:
         threads.add(threading.current_thread())
         begin(self, document, note)
 
-    monkeypatch.setattr(Journal, "keep", keep)
+    monkeypatch.setattr(EditJournal, "keep", keep)
     add(space, "a")
     assert kept.save_now()
     assert threads
@@ -163,7 +163,7 @@ def test_two_windows_never_take_each_others(space: Workspace, kept: autosave.Aut
 
 def test_what_was_recovered_and_is_kept_again_is_offered_once(left: Path) -> None:
     """A crash between the two: the newer one holds all of it."""
-    leave("newer", Document(), Note(before=left.name))
+    leave("newer", Document(), JournalNote(before=left.name))
     (found,) = autosave.left_behind()
     assert found.copy.name == "newer.journal"
     assert not left.exists()
@@ -198,9 +198,9 @@ def test_recovered_work_comes_back_as_unsaved_work_of_its_file(
 ) -> None:
     """From its first byte on the new journal names the one whose work it holds."""
     seen: set[str] = set()
-    begin = Journal.keep
+    begin = EditJournal.keep
     monkeypatch.setattr(
-        Journal,
+        EditJournal,
         "keep",
         lambda self, document, note: (seen.add(note.before), begin(self, document, note)),
     )
@@ -228,7 +228,7 @@ def test_recovered_and_killed_before_anything_newer_is_on_disk(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(Journal, "_begin", full)
+        patched.setattr(EditJournal, "_begin", full)
         driver.window.offer_recovery()
         driver.click("banner.recovery.open")
         driver.wait(lambda: driver.workspace.is_open, "the recovered document")
@@ -240,7 +240,7 @@ def test_recovered_and_killed_before_anything_newer_is_on_disk(
 
 def test_all_that_was_left_is_offered_one_after_the_other(driver: Driver) -> None:
     for name in ("one.pb", "two.pb"):
-        leave(name[:3], Document(note=name), Note(name=name))
+        leave(name[:3], Document(note=name), JournalNote(name=name))
     driver.window.offer_recovery()
     text = driver.window.banners.recovery.label.text
     assert "1 more follows." in text()
@@ -272,7 +272,7 @@ def test_where_there_is_unsaved_work_it_gets_a_window_of_its_own(
 
 
 def test_recovered_work_on_an_imported_graph_keeps_its_name(driver: Driver) -> None:
-    leave("x", Document(), Note(name="resnet.pb"))
+    leave("x", Document(), JournalNote(name="resnet.pb"))
     driver.window.offer_recovery()
     assert "resnet.pb" in driver.window.banners.recovery.label.text()
     driver.click("banner.recovery.open")

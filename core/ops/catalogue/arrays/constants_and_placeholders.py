@@ -11,7 +11,7 @@ from core.errors import GradstepError
 from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from core.graph.model import Constant
 from core.ops.build.builder import call
-from core.ops.build.constant_conversion import converted
+from core.ops.build.constant_conversion import convert_constant
 from core.ops.declare.host_arrays import home, integers, is_integer
 from core.ops.declare.samples import unary
 from core.ops.declare.shape_rules import brackets, one_dtype
@@ -82,7 +82,7 @@ def _in_its_dtype(attrs: Mapping[str, Any]) -> Mapping[str, Any]:
     """A constant's attributes once its dtype has been set."""
     if "dtype" not in attrs:
         return attrs
-    value = converted(attrs["value"].array, DType(attrs["dtype"]))
+    value = convert_constant(attrs["value"].array, DType(attrs["dtype"]))
     return {**attrs, "value": Constant(value)}
 
 

@@ -13,7 +13,7 @@ from core.ops.declare.attribute_kinds import attribute
 from core.ops.declare.host_arrays import integer
 from core.ops.declare.table import InferContext, op
 from core.ops.state.run_resources import RunArrays
-from core.ops.state.tensor_array import Place, TensorArray
+from core.ops.state.tensor_array import ArrayPlace, TensorArray
 from core.ops.state.tensor_array_gradients import read_gradient, write_gradient
 
 # An attribute of reads, which TensorFlow passes over: there, Python remembers the shape.
@@ -90,7 +90,7 @@ def _made(
 ) -> tuple[Any, ...]:
     if (count := integer(size)) < 0:
         raise GradstepError("Size should be >= 0.", hint=f"the size is {count}")
-    places = (Place(),) * count
+    places = (ArrayPlace(),) * count
     array = TensorArray(
         dtype, places, element_shape, dynamic_size, clear_after_read, identical_element_shapes
     )

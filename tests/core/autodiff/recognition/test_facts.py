@@ -8,11 +8,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from core.autodiff.recognition.differentiated_losses import differentiated
-from core.autodiff.recognition.gradient_names import Place, gradient_scopes, place_in
+from core.autodiff.recognition.differentiated_losses import find_differentiated
+from core.autodiff.recognition.gradient_names import GradientPlace, gradient_scopes, place_in
 from core.autodiff.recognition.gradient_recognition import Recognised, recognise
 from core.autodiff.recognition.gradient_scope import GradientScope
-from core.autodiff.recognition.recognised_gradients import answered
+from core.autodiff.recognition.recognised_gradients import answer_request
 from core.autodiff.reverse.differentiate import Differentiation, differentiate
 from core.autodiff.reverse.gradient_request import GradientRequest
 from core.document.document import Document
@@ -35,7 +35,7 @@ ORACLE = oracle.CASES.parent / "graphs"
 @cache
 def found(name: str, number: int) -> Recognised:
     call, graph = facts.calls(name)[number], facts.document(name).graph
-    return recognise(graph, call.scope, differentiated(GradientScope(graph, call.scope)))
+    return recognise(graph, call.scope, find_differentiated(GradientScope(graph, call.scope)))
 
 
 @pytest.mark.parametrize(("name", "number"), CALLS)
@@ -63,7 +63,7 @@ def test_what_is_differentiated_and_by_what(name: str) -> None:
         one = next(one for one in document.imported if one.scope == call.scope)
         variables = [ref for ref in call.xs if document.graph[ref.op].type in VARIABLES]
         assert list(one.wrt) == (variables or list(call.xs))
-        derived = answered(document.graph, one)
+        derived = answer_request(document.graph, one)
         none = {ref for ref, held in call.xs.items() if held is None}
         assert {ref for ref in one.wrt if ref not in derived.gradients} == none
     used = [one.scope for one in document.imported if _is_updated_with(document, one.scope)]
@@ -85,7 +85,7 @@ def test_what_is_trained_is_what_tensorflow_trains(name: str) -> None:
 def test_the_gradient_that_is_none_ends_at_the_stop() -> None:
     document = facts.document("residual_network")
     for one in document.imported:
-        derived = answered(document.graph, one)
+        derived = answer_request(document.graph, one)
         assert TensorRef("head/temperature") in one.wrt
         assert TensorRef("head/temperature") not in derived.gradients
         assert {edge.op: why for edge, why in derived.blocked.items()} == {
@@ -96,7 +96,7 @@ def test_the_gradient_that_is_none_ends_at_the_stop() -> None:
 def test_a_gradient_that_only_the_program_knew() -> None:
     """What tf.custom_gradient gives None for is blocked; everything else is found."""
     document = facts.document(THEIRS)
-    derived = answered(document.graph, document.imported[0])
+    derived = answer_request(document.graph, document.imported[0])
     assert [str(edge) for edge in derived.blocked] == ["IdentityN<0"]
     (why,) = derived.blocked.values()
     assert why.startswith("gradient 'CustomGradient-")
@@ -106,7 +106,7 @@ def test_a_gradient_that_only_the_program_knew() -> None:
 
 def test_rows_are_seen_as_a_whole_tensor() -> None:
     document = facts.document("embedding")
-    derived = answered(document.graph, document.imported[0])
+    derived = answer_request(document.graph, document.imported[0])
     table = TensorRef("table")
     assert derived.slices[table].values == TensorRef("gradients/concat")
     whole = derived.graph[derived.gradients[table].op]
@@ -147,7 +147,7 @@ def _derived_anew(document: Document, held: Differentiation) -> Differentiation:
 def _require_equal(document: Document, feeds: Mapping[TensorRef, np.ndarray]) -> None:
     compared = 0
     for one in document.imported:
-        held = answered(document.graph, one)
+        held = answer_request(document.graph, one)
         anew = _derived_anew(document, held)
         for mine, theirs in ((held.gradients, anew.gradients), (held.edges, anew.edges)):
             keys = [k for k in mine if k in theirs and theirs[k].op in anew.graph]
@@ -220,7 +220,7 @@ def test_the_oracles_graphs(name: str, of: str, wrt: set[str]) -> None:
 def test_names(name: str, place: tuple[str, str] | None) -> None:
     names = {"a/b", "gradients/a/b_grad/Mul", "gradients/a/b_grad/Sum"}
     scopes = ["train/gradients_1", "gradients_1", "gradients"]
-    assert place_in(name, scopes, names) == (None if place is None else Place(*place))
+    assert place_in(name, scopes, names) == (None if place is None else GradientPlace(*place))
 
 
 def test_scopes_are_found_whatever_they_are_called() -> None:

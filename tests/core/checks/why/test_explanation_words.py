@@ -13,10 +13,10 @@ from hypothesis.extra.numpy import array_shapes
 from core.checks.why.explanation_text import described, norm, operands
 from core.checks.why.explanation_words import (
     broadcast_index,
-    capitalized,
+    capitalize,
     element,
     extent,
-    listed,
+    list_words,
     number,
     place,
     sentence,
@@ -105,12 +105,12 @@ def test_what_is_not_broadcast_there(shape: tuple[int, ...], index: tuple[int, .
 def test_places_lists_and_sentences() -> None:
     assert place((0, 3)) == " at index [0, 3]"
     assert place(()) == place(None) == ""
-    assert listed("a") == "a"
-    assert listed("ab") == "a and b"
-    assert listed("abc") == "a, b and c"
+    assert list_words("a") == "a"
+    assert list_words("ab") == "a and b"
+    assert list_words("abc") == "a, b and c"
     assert sentence("a", "", "b.") == "a; b."
-    assert capitalized("it is") == "It is"
-    assert capitalized("") == ""
+    assert capitalize("it is") == "It is"
+    assert capitalize("") == ""
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from core.checks.why.recorded_values import (
     Made,
     OneIteration,
     Recorded,
-    Value,
+    RecordedValue,
     source,
 )
 from core.debug.history.frozen_program import Program
@@ -129,7 +129,7 @@ def test_where_a_variable_that_a_loop_shares_came_from(session: DebugSession) ->
 def test_what_a_loop_reads_from_outside(session: DebugSession) -> None:
     loop = loop_of_run(session)
     began = loop.result(2, 1)
-    assert isinstance(began, Value)
+    assert isinstance(began, RecordedValue)
     assert float(began.ran.held(began.index)) == 11
     assert float(loop.around.held(loop.read(1).index)) == 5
 

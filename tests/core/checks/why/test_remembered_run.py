@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.checks.why.recorded_values import Value
+from core.checks.why.recorded_values import RecordedValue
 from core.checks.why.remembered_run import Recollection
 from core.debug.history.frozen_program import Program
 from core.debug.motion.debug_session import DebugSession
@@ -31,9 +31,9 @@ def test_before_the_first_step_only_what_is_given_has_a_value() -> None:
     first = session.plan.steps[0].op.output()
     assert there.place(first) is None
     assert there.place(TensorRef("y")) is None
-    assert isinstance(there.place(TensorRef("x")), Value)
+    assert isinstance(there.place(TensorRef("x")), RecordedValue)
     session.continue_()
-    assert isinstance(Recollection(session, 0).place(first), Value)
+    assert isinstance(Recollection(session, 0).place(first), RecordedValue)
     assert Recollection(session, 0, 0).place(first) is None
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from core.debug.breaks.compiled_breakpoints import StopPoints
-from core.debug.breaks.hit_counts import Hits
+from core.debug.breaks.hit_counts import HitCounts
 from core.debug.history.frozen_program import Program
 from core.debug.history.variable_assignments import assign
 from core.debug.motion.debug_session import DebugSession
@@ -141,7 +141,7 @@ def test_at_an_end_only_conditions_stop(countdown: Program) -> None:
     session = DebugSession(countdown)
     last = session.plan.steps[-1].op.name
     after, before = Breakpoint(last, condition="value > -100"), Breakpoint(last)
-    points = StopPoints(session.plan, [after, before], Hits())
+    points = StopPoints(session.plan, [after, before], HitCounts())
     length = len(session.plan.steps)
     assert points.positions == [length - 1, length]
     session.continue_()

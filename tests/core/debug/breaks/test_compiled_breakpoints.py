@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from core.debug.breaks import loop_breakpoints
 from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from core.debug.breaks.compiled_breakpoints import StopPoints
-from core.debug.breaks.hit_counts import Hits
+from core.debug.breaks.hit_counts import HitCounts
 from core.debug.breaks.loop_breakpoints import LoopPoints
 from core.debug.history.frozen_program import Program
 from core.engine.plan.compile_plan import Plan, compile_plan
@@ -77,7 +77,7 @@ def test_breakpoints_stop_where_a_look_at_every_step_says(
         exempt=st.frozensets(targets, max_size=2),
     )
     breakpoints = data.draw(st.lists(drawn, max_size=6))
-    points = StopPoints(plan, breakpoints, Hits())
+    points = StopPoints(plan, breakpoints, HitCounts())
     found = [(p.position, p.operation) for at in points.at.values() for p in at]
     assert sorted(found) == sorted(place for b in breakpoints for place in places(plan, b))
     assert all(p.position == position for position, at in points.at.items() for p in at)
@@ -107,7 +107,7 @@ def looked_at(length: int) -> int:
         for kind in BreakpointKind
     ]
     with counting() as found:
-        points = StopPoints(plan, breakpoints, Hits())
+        points = StopPoints(plan, breakpoints, HitCounts())
     assert len(points.positions) == length
     return found[0]
 
@@ -135,7 +135,7 @@ def test_each_of_many_loops_looks_at_the_breakpoints_that_name_it(
     ]
     given: list[int] = []
 
-    def points(plan: Plan, breakpoints: list[Breakpoint], hits: Hits) -> StopPoints:
+    def points(plan: Plan, breakpoints: list[Breakpoint], hits: HitCounts) -> StopPoints:
         given.append(len(breakpoints))
         return StopPoints(plan, breakpoints, hits)
 

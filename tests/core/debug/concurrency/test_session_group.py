@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.debug.concurrency.scheduler import Threads
-from core.debug.concurrency.session_group import Sessions, held
+from core.debug.concurrency.session_group import Sessions, read_variables
 from core.debug.concurrency.thread_state import Thread
 from core.debug.history.frozen_program import Program
 from core.debug.history.variable_assignments import assign, repeat
@@ -39,7 +39,7 @@ def sessions() -> Sessions:
 
 
 def values(both: Sessions, name: str, session: str) -> list[float]:
-    array = held(both[session])[name]
+    array = read_variables(both[session])[name]
     return [float(x) for x in array]
 
 
@@ -163,4 +163,7 @@ def test_each_variable_is_that_of_the_thread_that_uses_it() -> None:
     assert (values(both, "a/w", "main"), values(both, "b/w", "main")) == ([3, 4], [2, 4])
     again = Threads(both["main"].program)
     again.repeat(both["main"].history)
-    assert [x.tolist() for x in (held(again)["a/w"], held(again)["b/w"])] == [[3, 4], [2, 4]]
+    assert [x.tolist() for x in (read_variables(again)["a/w"], read_variables(again)["b/w"])] == [
+        [3, 4],
+        [2, 4],
+    ]

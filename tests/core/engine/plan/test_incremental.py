@@ -15,7 +15,7 @@ from core.autodiff.reverse.gradient_request import GradientRequest, Override, Ov
 from core.engine.numpy_backend import NumpyBackend
 from core.engine.plan.compile_plan import Plan, compile_plan
 from core.engine.plan.liveness_conditions import holds
-from core.engine.run.feed_values import fed_types, feed_arrays
+from core.engine.run.feed_values import feed_arrays, infer_fed_types
 from core.engine.run.recording import Recording
 from core.errors import GradstepError
 from core.graph.model import Constant, Graph, Operation, Phase, TensorRef
@@ -40,7 +40,7 @@ class Edited:
     def to(self, graph: Graph, fetches: tuple[TensorRef, ...]) -> tuple[Plan, Recording]:
         """The graph is this now: compiled after the one before and anew, all is the same."""
         arrays = feed_arrays(graph, self.case.feeds)
-        types = fed_types(arrays)
+        types = infer_fed_types(arrays)
         targets = tuple(t for t in self.case.targets if t in graph)
         anew = compile_plan(graph, fetches, targets, types)
         self.plan = compile_plan(graph, fetches, targets, types, self.plan)
@@ -221,13 +221,13 @@ def test_a_recording_is_taken_over_once() -> None:
     """Two plans may continue one; its memory goes to the first that asks."""
     first, second = stopped_at("tanh15")
     feeds = feed_arrays(first.graph, first.feeds)
-    plan = compile_plan(first.graph, first.fetches, (), fed_types(feeds))
+    plan = compile_plan(first.graph, first.fetches, (), infer_fed_types(feeds))
     recording = Recording(plan, BACKEND)
     recording.feed(feeds)
     recording.begin(first.initial)
     shown = []
     for _ in range(2):
-        other = compile_plan(second.graph, second.fetches, (), fed_types(feeds), plan)
+        other = compile_plan(second.graph, second.fetches, (), infer_fed_types(feeds), plan)
         shown.append(Recording(other, BACKEND, before=recording))
     assert shown[0]._cells is recording._cells
     assert shown[1]._cells is not recording._cells

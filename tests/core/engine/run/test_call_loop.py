@@ -8,7 +8,7 @@ import numpy as np
 
 from core.engine.numpy_backend import NumpyBackend
 from core.engine.plan.compile_plan import compile_plan
-from core.engine.run.call_loop import Quiet, StepCalls, packed
+from core.engine.run.call_loop import Quiet, StepCalls, pack_calls
 from core.engine.run.recording import Recording
 from core.engine.run.tf_session import Session
 from core.errors import GradstepError
@@ -40,7 +40,7 @@ def test_packed_calls_do_the_same() -> None:
     from functools import partial
 
     a, out = np.arange(3.0), np.zeros(3)
-    for call in packed([partial(np.add, a, a, out), partial(np.maximum, out, 1.0, out=out)]):
+    for call in pack_calls([partial(np.add, a, a, out), partial(np.maximum, out, 1.0, out=out)]):
         call()
     np.testing.assert_array_equal(out, [1, 2, 4])
 

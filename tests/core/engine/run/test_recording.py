@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from core.engine.memory.record_layout import ALIGNMENT, Layout
 from core.engine.numpy_backend import NumpyBackend
 from core.engine.plan.compile_plan import Plan, compile_plan
-from core.engine.run.feed_values import fed_types
+from core.engine.run.feed_values import infer_fed_types
 from core.engine.run.op_evaluation import run_op
 from core.engine.run.recording import Recording
 from core.engine.run.tf_session import Session
@@ -89,7 +89,7 @@ def test_recorded_values_are_those_of_a_plain_interpreter(program: list) -> None
     graph = build(program).build()
     feeds = {TensorRef("x"): np.array([1.5, -0.25], np.float32)}
     everything = [op.name for op in graph if op.type != "Placeholder"]
-    plan = compile_plan(graph, [TensorRef("x")], everything, fed_types(feeds))
+    plan = compile_plan(graph, [TensorRef("x")], everything, infer_fed_types(feeds))
     recording = Recording(plan, NumpyBackend(), FUNCTIONS)
     recording.feed(feeds)
     state = {"v": np.array([1, 2], np.float32), "w": np.array([-1, 0.5], np.float32)}
@@ -179,7 +179,7 @@ def test_what_fails_while_its_calls_are_made_fails_at_its_step() -> None:
     floats = graph["axes"].with_attrs(value=Constant(np.ones(1, np.float32)), dtype=DType.FLOAT32)
     graph = Graph.of(floats if op.name == "axes" else op for op in graph)
     feeds = {TensorRef("x"): np.ones((2, 3), np.float32)}
-    plan = compile_plan(graph, [TensorRef("y")], (), fed_types(feeds))
+    plan = compile_plan(graph, [TensorRef("y")], (), infer_fed_types(feeds))
     recording = Recording(plan, NumpyBackend())
     recording.feed(feeds)
     recording.begin({})

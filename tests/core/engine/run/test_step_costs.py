@@ -11,9 +11,9 @@ import pytest
 
 from core.engine.memory.layout_choice import laid_out
 from core.engine.numpy_backend import NumpyBackend
-from core.engine.passes.pass_pipeline import optimized
+from core.engine.passes.pass_pipeline import optimize
 from core.engine.plan.compile_plan import compile_plan
-from core.engine.run.feed_values import fed_types, feed_arrays
+from core.engine.run.feed_values import feed_arrays, infer_fed_types
 from core.engine.run.step_costs import Cost, Profile, measure
 from core.engine.run.variable_store import VariableStore, initial_store
 from core.errors import GradstepError
@@ -39,9 +39,9 @@ def profile(
     """The profile of the graph's fetches, and the variables after it."""
     graph = builder.build()
     arrays = feed_arrays(graph, feeds or {})
-    plan = compile_plan(graph, [TensorRef.parse(f) for f in fetches], (), fed_types(arrays))
+    plan = compile_plan(graph, [TensorRef.parse(f) for f in fetches], (), infer_fed_types(arrays))
     store = initial_store(graph, CPU, {n: np.asarray(x) for n, x in (initial or {}).items()})
-    rewrite = (lambda p: optimized(p, CPU)) if mode == "fast" else None
+    rewrite = (lambda p: optimize(p, CPU)) if mode == "fast" else None
     recording = laid_out(plan, CPU, functions or {}, store, rewrite)
     recording.feed(arrays)
     return measure(recording, store, **options), store

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from core.errors import GradstepError
 from core.graph.dtypes import DType
-from core.ops.build.constant_conversion import converted
+from core.ops.build.constant_conversion import convert_constant
 
 ARRAYS = (
     np.array([0.0, -1.0, 2.0, 0.5, 1e30, np.nan, np.inf, -np.inf, 16777217.0, 2.0**63]),
@@ -41,7 +41,7 @@ def test_a_value_comes_back_or_is_refused(value: object, dtype: DType) -> None:
 
 def or_refusal(array: np.ndarray, dtype: DType) -> np.ndarray | str:
     try:
-        return converted(array, dtype)
+        return convert_constant(array, dtype)
     except GradstepError as error:
         return error.message
 
@@ -61,14 +61,14 @@ def or_refusal(array: np.ndarray, dtype: DType) -> np.ndarray | str:
 )
 def test_why_a_value_is_refused(value: object, dtype: DType, says: str) -> None:
     with pytest.raises(GradstepError) as caught:
-        converted(np.asarray(value), dtype)
+        convert_constant(np.asarray(value), dtype)
     assert caught.value.message == says
     assert "Cast" in caught.value.hint
 
 
 def test_numbers_become_text_and_text_numbers() -> None:
-    texts = converted(np.array([1.5, -2.0], np.float32), DType.STRING)
+    texts = convert_constant(np.array([1.5, -2.0], np.float32), DType.STRING)
     assert texts.tolist() == [b"1.5", b"-2.0"]
-    assert converted(texts, DType.FLOAT32).tolist() == [1.5, -2.0]
+    assert convert_constant(texts, DType.FLOAT32).tolist() == [1.5, -2.0]
     with pytest.raises(GradstepError, match=r"'-2\.0' at index \[1\]|'1\.5' at index \[0\]"):
-        converted(texts, DType.INT32)
+        convert_constant(texts, DType.INT32)

@@ -14,7 +14,7 @@ from core.graph.loop import loop_of, within
 from core.graph.model import Edge, Graph, TensorRef
 from core.ops import api as tf
 from core.ops.build.builder import GraphBuilder, Tensor
-from core.ops.typing.flatten_loops import opened_types
+from core.ops.typing.flatten_loops import flatten_loop_types
 from core.ops.typing.inference import declared, infer
 
 # As TensorFlow 2.21 has it in v1 mode, but for the Whiles, which it has not, and operators, whose
@@ -66,10 +66,10 @@ def test_types_inside_are_known_whatever_wire_into_the_loop_is_open(builder: Gra
     graph = builder.build()
     loop = loop_of(graph["outer/While"])
     assert loop is not None
-    whole = opened_types(graph, infer(graph)).types
+    whole = flatten_loop_types(graph, infer(graph)).types
     for index, argument in enumerate(loop.arguments):
         cut = disconnect(graph, Edge("outer/While", index))
-        types = opened_types(cut, infer(cut)).types
+        types = flatten_loop_types(cut, infer(cut)).types
         assert types[TensorRef(argument)] == declared(loop.graph).types[TensorRef(argument)]
         others = (TensorRef(name) for name in loop.arguments if name != argument)
         assert all(types[ref].dtype is whole[ref].dtype for ref in others)

@@ -10,7 +10,7 @@ from core.document.document import Document, View
 from core.graph.dtypes import DType, Shape
 from core.graph.model import Edge, Graph, Operation, TensorRef
 from core.io.open_document import read
-from core.ops.typing.flatten_loops import closed, opened, shown_as
+from core.ops.typing.flatten_loops import closed, flatten_loops, shown_as
 from gui import commands
 from gui.canvas.scene.visible_graph import VisibleGraph
 from gui.look.theme import ASSETS
@@ -65,7 +65,7 @@ def test_stops_are_found_on_their_links(canvas: Any, name: str) -> None:
     assert bool(read_inside) == (name in ("while_loop", "rnn"))
     for wire in [*read_inside[:4], *wires[:: max(1, len(wires) // 8)]]:
         edge = closed(document.graph, wire)
-        assert wire in shown_as(opened(document.graph), edge)
+        assert wire in shown_as(flatten_loops(document.graph), edge)
         for request in (
             {"stopped_edges": frozenset({edge})},
             {"stops": frozenset({graph.source(wire)})},
