@@ -93,10 +93,10 @@ def test_what_is_lost_in_a_file_is_noticed(monkeypatch: pytest.MonkeyPatch) -> N
     from tests.fuzz import pipeline
 
     data = (ROOT / "assets" / "examples" / "gather.gradstep").read_bytes()
-    put_together = pipeline.store.put_together
+    put_together = pipeline.gradstep_file.put_together
     lost = lambda *parts: put_together(*parts).with_(title="")  # noqa: E731
-    before = pipeline.store.from_bytes(data)
-    monkeypatch.setattr(pipeline.store, "put_together", lost)
+    before = pipeline.gradstep_file.from_bytes(data)
+    monkeypatch.setattr(pipeline.gradstep_file, "put_together", lost)
     with pytest.raises(Exception, match="another document"):
         pipeline._saved(before)
 

@@ -104,7 +104,7 @@ def test_an_edit_that_changes_the_document_before_it(monkeypatch: Any) -> None:
 
 def test_a_file_that_lacks_something(monkeypatch: Any) -> None:
     load = gradstep_file.load
-    monkeypatch.setattr(walk.store, "load", lambda path: _renamed(load(path)))
+    monkeypatch.setattr(walk.gradstep_file, "load", lambda path: _renamed(load(path)))
     assert broken(1, 300).kind == "saved"
 
 
@@ -131,7 +131,7 @@ def test_python_that_runs_without_being_trusted(monkeypatch: Any) -> None:
     walked(seed, 10, "bernoulli_mask", heard.append)
     assert not heard
     monkeypatch.setattr(
-        engine_service, "compiled", lambda d, trusted, say: compile_functions(d, True, say)
+        engine_service, "compile_functions", lambda d, trusted, say: compile_functions(d, True, say)
     )
     walked(seed, 10, "bernoulli_mask", heard.append)
     assert RAN in "".join(heard)
@@ -183,7 +183,7 @@ def test_the_command_gives_figures_of_an_engine_process_that_was_killed(capsys: 
 
 def test_a_finding_comes_with_what_shows_it_again(monkeypatch: Any) -> None:
     load = gradstep_file.load
-    monkeypatch.setattr(walk.store, "load", lambda path: _renamed(load(path)))
+    monkeypatch.setattr(walk.gradstep_file, "load", lambda path: _renamed(load(path)))
     monkeypatch.setattr(walk, "MOVES", {"control": 1, "save": 1})
     monkeypatch.setattr(campaigns, "ProcessEngine", ServiceEngine)
     said: list[str] = []

@@ -22,6 +22,7 @@ from core.errors import GradstepError
 from core.host.engine_client import Answer
 from core.host.session_journal import SessionJournal
 from core.program.trust import code_trust
+from core.program.trust.code_permission import Permission
 from core.protocol import messages as m
 from gui import commands
 from gui.app import application
@@ -145,7 +146,7 @@ class WindowUser:
         self._failures.clear()
         settings().recording_limit = self.limit = limit
         if trusted and document.code:
-            code_trust.trust(document)
+            code_trust.allow(document, Permission.FULL)
         self._do("open", lambda: self.space.open_document(document))
 
     def ask(self, message: m.Message) -> Answer:

@@ -39,7 +39,8 @@ from core.host.engine_client import EngineClient
 from core.protocol.messages import Control, Open
 clients = []
 for file in map(Path, sys.argv[1:]):
-    clients.append(client := EngineClient([sys.executable, "-m", "core.host.process.process_setup"]))
+    setup = [sys.executable, "-m", "core.host.process.process_setup"]
+    clients.append(client := EngineClient(setup))
     client.send(Open(trusted=True), [file.read_bytes()])
     client.send(Control(command="continue_"))
 time.sleep(600)
