@@ -83,7 +83,12 @@ PLANTED = (
     ("core.autodiff.planted_engine", "import core.engine", LAYERS),
     ("core.engine.planted_debug", "import core.debug", LAYERS),
     ("core.debug.planted_train", "import core.train", LAYERS),
-    ("core.io.planted_train", "import core.train", LAYERS),
+    ("core.train.planted_io", "import core.io", LAYERS),
+    ("core.document.planted_io", "import core.io", LAYERS),
+    ("core.protocol.planted_ops", "import core.ops", LAYERS),
+    ("core.io.planted_program", "import core.program", LAYERS),
+    ("core.program.planted_checks", "import core.checks", LAYERS),
+    ("core.checks.planted_host", "import core.host", LAYERS),
     ("core.train.planted_host", "import core.host", LAYERS),
     ("core.host.planted_cli", "import core.cli", LAYERS),
 )

@@ -82,8 +82,10 @@ def test_code_that_runs_unasked_is_noticed(monkeypatch: pytest.MonkeyPatch) -> N
     changed = example.with_(code={name: type(item)(name, item.kind, MARK + item.source)})
     case = Case(".gradstep", gradstep_file.to_bytes(changed))
     try_case(case, heavy=False)
-    compiled = engine_service.compiled
-    monkeypatch.setattr(engine_service, "compiled", lambda d, trusted, out: compiled(d, True, out))
+    compiled = engine_service.compile_functions
+    monkeypatch.setattr(
+        engine_service, "compile_functions", lambda d, trusted, out: compiled(d, True, out)
+    )
     with pytest.raises(Exception, match="nobody had trusted") as caught:
         try_case(case, heavy=False)
     assert failure_of(caught.value).kind == "code_run"
