@@ -6,45 +6,49 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.cli.command_line import main
+from gradstep.core.cli.command_line import main
 
 if TYPE_CHECKING:
-    from core.document.document import Document
-    from core.host.device_access import DeviceServices
+    from gradstep.core.document.document import Document
+    from gradstep.core.host.device_access import DeviceServices
 
 
 class Gradstep:
     """The parts of the program, each imported when it is needed. See
-    core.cli.injected.Application."""
+    gradstep.core.cli.injected.Application."""
 
     def devices(self) -> DeviceServices:
-        from gpu.devices import Devices
+        from gradstep.gpu.devices import Devices
 
         return Devices()
 
     def window(self, path: Path | None) -> int:
-        from gui.app import run_window
+        from gradstep.gui.app import run_window
 
         status: int = run_window(path)
         return status
 
     def shot(self, path: Path | None, out: Path, **look: Any) -> None:
-        from gui.app import shot
+        from gradstep.gui.app import shot
 
         shot(path, out, **look)
 
     def picture(self, document: Document, suffix: str) -> bytes:
-        from gui.canvas.document_picture import picture
+        from gradstep.gui.canvas.document_picture import picture
 
         data: bytes = picture(document, suffix)
         return data
 
     def tour(self, folder: Path) -> int:
-        from gui.app import tour
+        from gradstep.gui.app import tour
 
         status: int = tour(folder)
         return status
 
 
+def run() -> int:
+    return main(sys.argv[1:], Gradstep())
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:], Gradstep()))
+    sys.exit(run())

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from core.debug.history.frozen_program import Program
-from core.engine.backend import Backend
-from core.ops.typing.missing_inputs import Waiting, waiting
-from core.protocol.messages import ComparedNode, Comparison, SideResult
-from gpu.comparison_conclusion import brief, conclusion
-from gpu.device_run import Outcome
-from gpu.documented_rules import reason
-from gpu.emulation_gaps import unemulated
-from gpu.hazards import hazards
-from gpu.lockstep import Turn, lockstep
-from gpu.result_agreement import Verdict, verdict_on
-from gpu.tensor_distance import distance, worst_index
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.engine.backend import Backend
+from gradstep.core.ops.typing.missing_inputs import Waiting, waiting
+from gradstep.core.protocol.messages import ComparedNode, Comparison, SideResult
+from gradstep.gpu.comparison_conclusion import brief, conclusion
+from gradstep.gpu.device_run import Outcome
+from gradstep.gpu.documented_rules import reason
+from gradstep.gpu.emulation_gaps import unemulated
+from gradstep.gpu.hazards import hazards
+from gradstep.gpu.lockstep import Turn, lockstep
+from gradstep.gpu.result_agreement import Verdict, verdict_on
+from gradstep.gpu.tensor_distance import distance, worst_index
 
 _SHOWN = 64  # elements of each side that a comparison carries
 

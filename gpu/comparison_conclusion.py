@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from core.ops.typing.missing_inputs import Waiting
-from core.protocol.messages import ComparedNode
+from gradstep.core.ops.typing.missing_inputs import Waiting
+from gradstep.core.protocol.messages import ComparedNode
 
 _NAMED = 3  # nodes; of the others, how many
 

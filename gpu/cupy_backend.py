@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from core.ops.declare.system_rules import Rules
-from core.ops.declare.table import OpDef
+from gradstep.core.ops.declare.system_rules import Rules
+from gradstep.core.ops.declare.table import OpDef
 
 
 class CupyBackend:

@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.check.promote_float64 import widen_array, widen_operation
-from core.engine.backend import Backend
-from core.engine.loops.standalone_loop import promote_iteration, run_alone
-from core.engine.memory.device_transfer import get, kept, put, shown
-from core.engine.plan.compile_plan import Plan, Step
-from core.engine.plan.liveness_conditions import holds
-from core.engine.plan.steps import Guard
-from core.engine.run.guarded_calls import renewed
-from core.engine.run.op_evaluation import Functions, locate_error, run_op
-from core.engine.run.variable_store import uninitialised, wants_values
-from core.errors import GradstepError
-from core.graph.model import Operation
-from core.ops.state.opaque_state import OpaqueState
+from gradstep.core.autodiff.check.promote_float64 import widen_array, widen_operation
+from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.loops.standalone_loop import promote_iteration, run_alone
+from gradstep.core.engine.memory.device_transfer import get, kept, put, shown
+from gradstep.core.engine.plan.compile_plan import Plan, Step
+from gradstep.core.engine.plan.liveness_conditions import holds
+from gradstep.core.engine.plan.steps import Guard
+from gradstep.core.engine.run.guarded_calls import renewed
+from gradstep.core.engine.run.op_evaluation import Functions, locate_error, run_op
+from gradstep.core.engine.run.variable_store import uninitialised, wants_values
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.state.opaque_state import OpaqueState
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from core.debug.history.frozen_program import Program
-from core.engine.backend import Backend
-from core.engine.numpy_backend import NumpyBackend
-from core.errors import GradstepError
-from core.protocol.messages import Comparison, DeviceInfo
-from gpu.compare import compare
-from gpu.emulated_systems import CUPY_NATIVE, NUMPY_NATIVE, PROFILES, TF_ON_GPU
-from gpu.emulation import EmulatedBackend
-from gpu.probe import probe
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.errors import GradstepError
+from gradstep.core.protocol.messages import Comparison, DeviceInfo
+from gradstep.gpu.compare import compare
+from gradstep.gpu.emulated_systems import CUPY_NATIVE, NUMPY_NATIVE, PROFILES, TF_ON_GPU
+from gradstep.gpu.emulation import EmulatedBackend
+from gradstep.gpu.probe import probe
 
 
 class Devices:
-    """See core.host.device_access.DeviceServices."""
+    """See gradstep.core.host.device_access.DeviceServices."""
 
     def open_backend(self, name: str) -> Backend:
         """The backend called `name`. Raises GradstepError for one that is unknown or missing."""
@@ -73,7 +73,7 @@ class Devices:
                 kind="DeviceNotFoundError",
                 hint="emulate:tf-gpu imitates one by its documented rules",
             )
-        from gpu.cupy_backend import CupyBackend
+        from gradstep.gpu.cupy_backend import CupyBackend
 
         rules = CUPY_NATIVE if name == "gpu:native" else TF_ON_GPU
         return CupyBackend(rules, name, status.name)

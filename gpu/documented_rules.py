@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.engine.backend import Backend
-from core.ops.declare.system_rules import NoRoom, OutOfRange
-from core.ops.declare.table import OpDef, lookup
-from gpu.lockstep import Turn
+from gradstep.core.engine.backend import Backend
+from gradstep.core.ops.declare.system_rules import NoRoom, OutOfRange
+from gradstep.core.ops.declare.table import OpDef, lookup
+from gradstep.gpu.lockstep import Turn
 
 _GATHERED = {
     OutOfRange.RAISE: "fails",

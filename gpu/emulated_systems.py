@@ -6,7 +6,7 @@ transcendental functions, and has no times; what it computes is always labelled 
 
 from __future__ import annotations
 
-from core.ops.declare.system_rules import NoRoom, OutOfRange, Rules
+from gradstep.core.ops.declare.system_rules import NoRoom, OutOfRange, Rules
 
 _TF_GPU = (
     "TensorFlow 2.21 headers gather_functor_gpu.cu.h (out[i] = ValueOrVec(0)) and "

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from core.engine.backend import Backend
-from core.graph.loop import loop_of, within
-from core.ops.declare.table import OpDef, lookup
-from gpu.lockstep import Turn
-from gpu.sum_terms import terms
+from gradstep.core.engine.backend import Backend
+from gradstep.core.graph.loop import loop_of, within
+from gradstep.core.ops.declare.table import OpDef, lookup
+from gradstep.gpu.lockstep import Turn
+from gradstep.gpu.sum_terms import terms
 
 _COMMUTES = 2  # so many terms have no order
 

@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from core.engine.numpy_backend import NumpyBackend
-from core.engine.run.op_evaluation import run_op
-from core.errors import GradstepError
-from core.graph.dtypes import DType
-from core.graph.model import Operation
-from core.ops.declare.system_rules import TF_CPU
-from core.ops.declare.table import find
-from gpu.documented_rules import count_subnormals
-from gpu.emulated_systems import PROFILES
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.run.op_evaluation import run_op
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.declare.system_rules import TF_CPU
+from gradstep.core.ops.declare.table import find
+from gradstep.gpu.documented_rules import count_subnormals
+from gradstep.gpu.emulated_systems import PROFILES
 
 Predicate = Callable[[Operation, Sequence[np.ndarray]], "str | None"]
 

@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from core.debug.history.frozen_program import Program
-from core.debug.motion.debug_session import first_variables
-from core.engine.backend import Backend
-from core.engine.memory.device_transfer import kept, shown
-from core.engine.numpy_backend import NumpyBackend
-from core.engine.plan.compile_plan import Plan, Step, compile_plan
-from core.engine.run.feed_values import feed_arrays, infer_fed_types
-from core.graph.model import Operation, TensorRef
-from core.ops.state.opaque_state import OpaqueState
-from gpu.device_run import Outcome, Track
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import first_variables
+from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.memory.device_transfer import kept, shown
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.plan.compile_plan import Plan, Step, compile_plan
+from gradstep.core.engine.run.feed_values import feed_arrays, infer_fed_types
+from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.ops.state.opaque_state import OpaqueState
+from gradstep.gpu.device_run import Outcome, Track
 
 
 @dataclass(frozen=True, eq=False)

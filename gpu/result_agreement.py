@@ -8,17 +8,17 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from core.graph.loop import loop_of, within
-from core.graph.model import Operation
-from core.ops.declare.arithmetic_class import Arithmetic
-from core.ops.declare.system_rules import Rules
-from core.ops.declare.table import lookup
-from gpu.device_run import UNAVAILABLE, Outcome
-from gpu.emulation import flush_subnormals
-from gpu.lockstep import Turn
-from gpu.sum_terms import magnitudes
-from gpu.tensor_distance import identical, measure, scaled_error
-from gpu.tolerances import Tolerance, tolerance, with_inherited
+from gradstep.core.graph.loop import loop_of, within
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.declare.arithmetic_class import Arithmetic
+from gradstep.core.ops.declare.system_rules import Rules
+from gradstep.core.ops.declare.table import lookup
+from gradstep.gpu.device_run import UNAVAILABLE, Outcome
+from gradstep.gpu.emulation import flush_subnormals
+from gradstep.gpu.lockstep import Turn
+from gradstep.gpu.sum_terms import magnitudes
+from gradstep.gpu.tensor_distance import identical, measure, scaled_error
+from gradstep.gpu.tolerances import Tolerance, tolerance, with_inherited
 
 Allowed = Callable[[np.dtype], Tolerance]
 

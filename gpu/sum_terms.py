@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from core.autodiff.check.promote_float64 import widen_array, widen_operation
-from core.engine.numpy_backend import NumpyBackend
-from core.engine.run.op_evaluation import run_op
-from core.errors import GradstepError
-from core.graph.model import Operation
-from core.ops.declare.system_rules import Rules
-from core.ops.declare.table import lookup
+from gradstep.core.autodiff.check.promote_float64 import widen_array, widen_operation
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.run.op_evaluation import run_op
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.declare.system_rules import Rules
+from gradstep.core.ops.declare.table import lookup
 
 Inputs = Sequence[np.ndarray | None]
 

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from gpu.safe_norms import Array, finite, largest, norms, pieces, real
+from gradstep.gpu.safe_norms import Array, finite, largest, norms, pieces, real
 
 _SAMPLE = 1 << 18  # elements that quantiles look at
 _SMALL = 1e-6  # of the largest magnitude; below, relative errors and ULPs mean little

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.ops.declare.arithmetic_class import Arithmetic
+from gradstep.core.ops.declare.arithmetic_class import Arithmetic
 
 # Relative L2 that two good libraries may be apart, by bytes of an element. float16 and float32 are
 # those of torch.testing.assert_close (11 ε in float32; CUDA's functions are within 2 ULP of the

@@ -13,15 +13,15 @@ os.environ.setdefault("PYQTGRAPH_QT_LIB", "PySide6")
 
 from PySide6.QtWidgets import QApplication
 
-from core.errors import GradstepError
-from gui.errors import Reporter, start_log
-from gui.frame import open_windows
-from gui.frame.main_window import MainWindow
-from gui.frame.startup import Start, furnish
-from gui.garbage_collection import Collector
-from gui.look import theme
-from gui.model.settings import settings, state_folder
-from gui.model.shutdown import Ending
+from gradstep.core.errors import GradstepError
+from gradstep.gui.errors import Reporter, start_log
+from gradstep.gui.frame import open_windows
+from gradstep.gui.frame.main_window import MainWindow
+from gradstep.gui.frame.startup import Start, furnish
+from gradstep.gui.garbage_collection import Collector
+from gradstep.gui.look import theme
+from gradstep.gui.model.settings import settings, state_folder
+from gradstep.gui.model.shutdown import Ending
 
 
 def application(windowless: bool = False) -> QApplication:
@@ -93,14 +93,14 @@ def run_window(path: str | Path | None = None, engine: Sequence[str] | None = No
 
 
 def shot(document: str | Path | None, picture: str | Path, **choices: Any) -> None:
-    """A picture of the window; see gui.automation.shot."""
-    from gui.automation import shot as pictures
+    """A picture of the window; see gradstep.gui.automation.shot."""
+    from gradstep.gui.automation import shot as pictures
 
     pictures.shot(document, picture, **choices)
 
 
 def tour(folder: str | Path) -> int:
-    """The tutorial in pictures; see gui.automation.tour. The exit status."""
-    from gui.automation import tour as tours
+    """The tutorial in pictures; see gradstep.gui.automation.tour. The exit status."""
+    from gradstep.gui.automation import tour as tours
 
     return tours.tour(folder)

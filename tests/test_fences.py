@@ -67,30 +67,30 @@ CORE, GPU, GUI, LAYERS = (
 
 # Module, what it imports, and the fence that says so. All are planted in one tree.
 PLANTED = (
-    ("core.graph.planted_qt", "import PySide6.QtCore", CORE),
-    ("core.engine.planted_cupy", "import cupy", CORE),
-    ("core.host.planted_gpu", "def late():\n    import gpu", CORE),
-    ("core.io.planted_gui", "from gui import canvas", CORE),
-    ("core.cli.planted_main", "import main", CORE),
+    ("gradstep.core.graph.planted_qt", "import PySide6.QtCore", CORE),
+    ("gradstep.core.engine.planted_cupy", "import cupy", CORE),
+    ("gradstep.core.host.planted_gpu", "def late():\n    import gpu", CORE),
+    ("gradstep.core.io.planted_gui", "from gui import canvas", CORE),
+    ("gradstep.core.cli.planted_main", "import main", CORE),
     ("gpu.planted_gui", "import gui", GPU),
     ("gpu.planted_qt", "from PySide6 import QtGui", GPU),
-    ("gui.panels.planted_gpu", "import gpu", GUI),
+    ("gradstep.gui.panels.planted_gpu", "import gpu", GUI),
     ("gui.planted_cupy", "def late():\n    import cupy", GUI),
     ("gui.planted_main", "import main", GUI),
-    ("core.graph.planted_ops", "import core.ops", LAYERS),
-    ("core.ops.planted_autodiff", "import core.autodiff", LAYERS),
-    ("core.autodiff.planted_layout", "import core.layout", LAYERS),
-    ("core.autodiff.planted_engine", "import core.engine", LAYERS),
-    ("core.engine.planted_debug", "import core.debug", LAYERS),
-    ("core.debug.planted_train", "import core.train", LAYERS),
-    ("core.train.planted_io", "import core.io", LAYERS),
-    ("core.document.planted_io", "import core.io", LAYERS),
-    ("core.protocol.planted_ops", "import core.ops", LAYERS),
-    ("core.io.planted_program", "import core.program", LAYERS),
-    ("core.program.planted_checks", "import core.checks", LAYERS),
-    ("core.checks.planted_host", "import core.host", LAYERS),
-    ("core.train.planted_host", "import core.host", LAYERS),
-    ("core.host.planted_cli", "import core.cli", LAYERS),
+    ("gradstep.core.graph.planted_ops", "import gradstep.core.ops", LAYERS),
+    ("gradstep.core.ops.planted_autodiff", "import gradstep.core.autodiff", LAYERS),
+    ("gradstep.core.autodiff.planted_layout", "import gradstep.core.layout", LAYERS),
+    ("gradstep.core.autodiff.planted_engine", "import gradstep.core.engine", LAYERS),
+    ("gradstep.core.engine.planted_debug", "import gradstep.core.debug", LAYERS),
+    ("gradstep.core.debug.planted_train", "import gradstep.core.train", LAYERS),
+    ("gradstep.core.train.planted_io", "import gradstep.core.io", LAYERS),
+    ("gradstep.core.document.planted_io", "import gradstep.core.io", LAYERS),
+    ("gradstep.core.protocol.planted_ops", "import gradstep.core.ops", LAYERS),
+    ("gradstep.core.io.planted_program", "import gradstep.core.program", LAYERS),
+    ("gradstep.core.program.planted_checks", "import gradstep.core.checks", LAYERS),
+    ("gradstep.core.checks.planted_host", "import gradstep.core.host", LAYERS),
+    ("gradstep.core.train.planted_host", "import gradstep.core.host", LAYERS),
+    ("gradstep.core.host.planted_cli", "import gradstep.core.cli", LAYERS),
 )
 
 
@@ -116,7 +116,7 @@ def _said(report: str) -> dict[str, str]:
 
 def test_what_lies_below_all_imports_nothing(tree: Path) -> None:
     """All of core imports this one: it breaks the fence for each."""
-    _plant(tree, "core.errors", "import core.graph")
+    _plant(tree, "gradstep.core.errors", "import gradstep.core.graph")
     assert LAYERS in _said(_lint(tree).stdout)
 
 

@@ -41,9 +41,12 @@ def test_every_name_that_is_imported_is_there(qapp: object) -> None:
 
 
 def test_a_name_that_is_gone_would_be_seen() -> None:
-    text = "def f():\n    from core.errors import NoSuchError, GradstepError\n"
+    text = "def f():\n    from gradstep.core.errors import NoSuchError, GradstepError\n"
     found = [*imported(text)]
-    assert found == [("core.errors", "NoSuchError"), ("core.errors", "GradstepError")]
-    errors = importlib.import_module("core.errors")
+    assert found == [
+        ("gradstep.core.errors", "NoSuchError"),
+        ("gradstep.core.errors", "GradstepError"),
+    ]
+    errors = importlib.import_module("gradstep.core.errors")
     assert [is_there(errors, name) for _, name in found] == [False, True]
     assert is_there(importlib.import_module("core"), "errors")

@@ -1,6 +1,6 @@
-"""Where Qt guesses whether a text is HTML, it gets it through gui.look.plain_text: held over the
-sources, and every rule is seen to catch what it is for. tests/gui/test_hostile_texts.py opens a
-window."""
+"""Where Qt guesses whether a text is HTML, it gets it through gradstep.gui.look.plain_text: held
+over the sources, and every rule is seen to catch what it is for. tests/gui/test_hostile_texts.py
+opens a window."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GUESSED = {
 MARKUP = {"setHtml", "insertHtml", "appendHtml", "setMarkdown", "insertMarkdown", "toHtml"}
 FORMATS = {"RichText", "AutoText", "MarkdownText", "ToolTipRole"}
 GUESSING = {"QLabel", "QMessageBox", "QErrorMessage", "QTextBrowser", "QStaticText"}
-# What may be used beside gui.look.plain_text, and why that is safe.
+# What may be used beside gradstep.gui.look.plain_text, and why that is safe.
 ALLOWED = {
     # Notes: Markdown without HTML, dressed anew fragment by fragment.
     "gui/panels/widgets/marked_text.py": {"QLabel", "setMarkdown", "toHtml", "RichText"},

@@ -1,4 +1,4 @@
-"""Files of the user's are written in one way: see core.io.disk.atomic_write."""
+"""Files of the user's are written in one way: see gradstep.core.io.disk.atomic_write."""
 
 from __future__ import annotations
 

@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from core.cli.arguments.shared_arguments import Parser
-from core.cli.arguments.time_limit import STATUS, time_limit
-from core.cli.command_table import VERBS
-from core.cli.injected import Answer, Application
-from core.cli.output.command_output import USAGE, error_object, report, report_error
-from core.cli.output.terminal_text import visible_output
-from core.cli.runs.interrupt import interruptible
-from core.errors import GradstepError
+from gradstep.core.cli.arguments.shared_arguments import Parser
+from gradstep.core.cli.arguments.time_limit import STATUS, time_limit
+from gradstep.core.cli.command_table import VERBS
+from gradstep.core.cli.injected import Answer, Application
+from gradstep.core.cli.output.command_output import USAGE, error_object, report, report_error
+from gradstep.core.cli.output.terminal_text import visible_output
+from gradstep.core.cli.runs.interrupt import interruptible
+from gradstep.core.errors import GradstepError
 
 
 def main(arguments: Sequence[str], app: Application) -> int:
@@ -80,10 +80,10 @@ def _execute(name: str, arguments: Sequence[str], app: Application) -> int:
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     args = parser.parse_args(list(arguments))
     if getattr(args, "sandbox", False) and name != "engine":
-        from core.cli.sandboxed import confine_command
+        from gradstep.core.cli.sandboxed import confine_command
 
         confine_command(name, args)
-    module: Any = importlib.import_module(f"core.cli.{name}")
+    module: Any = importlib.import_module(f"gradstep.core.cli.{name}")
     answer: Answer | int = 0
     try:
         with time_limit(getattr(args, "timeout", None)) as limit:
@@ -125,7 +125,7 @@ def _no_such(path: Path) -> GradstepError:
     """Neither a file nor a command: the first word was one of the two."""
     if path.suffix:
         return GradstepError(f"there is no file {path}", kind="FileError", hint="check the path")
-    from core.graph.suggestions import did_you_mean, near
+    from gradstep.core.graph.suggestions import did_you_mean, near
 
     words = [f"gradstep {verb}" for verb in near(str(path), VERBS)]
     hint = did_you_mean(words) or "see gradstep --help"

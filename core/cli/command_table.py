@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.cli.arguments import shared_arguments
-from core.cli.injected import PICTURES
-from core.io.export_document import WRITERS
+from gradstep.core.cli.arguments import shared_arguments
+from gradstep.core.cli.injected import PICTURES
+from gradstep.core.io.export_document import WRITERS
 
 START_PAGE = "-"  # in place of a file's name, for a picture of the window without a document
 WRITTEN = (*WRITERS, *PICTURES)  # what convert writes, by suffix
@@ -21,7 +21,8 @@ LINES = 10  # that come out of training where --every says nothing
 @dataclass(frozen=True)
 class Verb:
     """One command: a line of help, and what adds its arguments to a parser, whose docstring is
-    what `--help` says first. `execute` in the module of core.cli that bears its name does it."""
+    what `--help` says first. `execute` in the module of gradstep.core.cli that bears its name does
+    it."""
 
     help: str
     configure: Callable[[argparse.ArgumentParser], None]

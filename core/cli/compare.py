@@ -6,11 +6,11 @@ import argparse
 
 import msgspec
 
-from core.cli.arguments.document_session import load
-from core.cli.injected import Answer, Application
-from core.cli.output.command_output import table
-from core.cli.runs.derived_program import sound_program
-from core.protocol.messages import Comparison, SideResult
+from gradstep.core.cli.arguments.document_session import load
+from gradstep.core.cli.injected import Answer, Application
+from gradstep.core.cli.output.command_output import table
+from gradstep.core.cli.runs.derived_program import sound_program
+from gradstep.core.protocol.messages import Comparison, SideResult
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:

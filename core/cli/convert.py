@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from core.cli.arguments.code_file import code_from
-from core.cli.arguments.shared_arguments import budget
-from core.cli.command_table import WRITTEN
-from core.cli.injected import PICTURES, Answer, Application
-from core.cli.output.command_output import usage
-from core.io.disk.atomic_write import replace_file
-from core.io.export_document import to_bytes, unknown_format, write
-from core.io.open_document import read
+from gradstep.core.cli.arguments.code_file import code_from
+from gradstep.core.cli.arguments.shared_arguments import budget
+from gradstep.core.cli.command_table import WRITTEN
+from gradstep.core.cli.injected import PICTURES, Answer, Application
+from gradstep.core.cli.output.command_output import usage
+from gradstep.core.io.disk.atomic_write import replace_file
+from gradstep.core.io.export_document import to_bytes, unknown_format, write
+from gradstep.core.io.open_document import read
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:

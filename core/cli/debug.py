@@ -11,21 +11,21 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from core.cli.arguments.document_session import as_it_stands, load
-from core.cli.console.console import Console
-from core.cli.console.console_reply import Reply
-from core.cli.injected import Answer, Application
-from core.cli.output.command_output import error_object, error_text, usage
-from core.cli.output.problem_output import problem_text
-from core.cli.runs.interrupt import on_interrupt
-from core.debug.history.frozen_program import Program
-from core.errors import GradstepError
-from core.graph.problems import Problem
-from core.host.session_restore import begin
-from core.io.open_document import read_file
-from core.program.derive import derive
-from core.program.race_problems import problems_of
-from core.program.runnable_part import drop_unfinished
+from gradstep.core.cli.arguments.document_session import as_it_stands, load
+from gradstep.core.cli.console.console import Console
+from gradstep.core.cli.console.console_reply import Reply
+from gradstep.core.cli.injected import Answer, Application
+from gradstep.core.cli.output.command_output import error_object, error_text, usage
+from gradstep.core.cli.output.problem_output import problem_text
+from gradstep.core.cli.runs.interrupt import on_interrupt
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.problems import Problem
+from gradstep.core.host.session_restore import begin
+from gradstep.core.io.open_document import read_file
+from gradstep.core.program.derive import derive
+from gradstep.core.program.race_problems import problems_of
+from gradstep.core.program.runnable_part import drop_unfinished
 
 PROMPT = "(gradstep) "
 _INTERRUPTED = GradstepError("the script was interrupted", kind="CancelledError")

@@ -12,14 +12,14 @@ from collections.abc import Iterator
 
 import msgspec
 
-from core.cli.injected import Answer, Application
-from core.engine.kernels.kernel_libraries import LIBRARIES
-from core.engine.kernels.kernel_registry import ALTERNATIVES
-from core.errors import GradstepError
-from core.host.device_access import DeviceServices
-from core.host.machine_report import MachineFact, as_text
-from core.program import sandbox
-from core.program.sandbox import bubblewrap, landlock, seccomp
+from gradstep.core.cli.injected import Answer, Application
+from gradstep.core.engine.kernels.kernel_libraries import LIBRARIES
+from gradstep.core.engine.kernels.kernel_registry import ALTERNATIVES
+from gradstep.core.errors import GradstepError
+from gradstep.core.host.device_access import DeviceServices
+from gradstep.core.host.machine_report import MachineFact, as_text
+from gradstep.core.program import sandbox
+from gradstep.core.program.sandbox import bubblewrap, landlock, seccomp
 
 _PACKAGES = ("numpy", "msgspec", "networkx", "protobuf", "PySide6-Essentials", "pyqtgraph")
 # In a process of its own: a Qt that cannot be loaded must not take the doctor down.

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-from core.cli.injected import Application
-from core.cli.output.command_output import usage
+from gradstep.core.cli.injected import Application
+from gradstep.core.cli.output.command_output import usage
 
 
 def execute(args: argparse.Namespace, app: Application) -> int:
     """Serve until standard input ends; the exit status."""
     if not args.stdio:
         raise usage("the engine speaks over --stdio only", "write gradstep engine --stdio")
-    from core.host.process.process_setup import run_engine
+    from gradstep.core.host.process.process_setup import run_engine
 
     return run_engine(app.devices, args.sandbox)

@@ -7,17 +7,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from core.checks.expectations.expectation_capture import add_expectations, capture_expectations
-from core.checks.expectations.expectation_verdict import shown
-from core.cli.arguments.document_session import as_it_stands
-from core.cli.arguments.feed_args import read_feeds
-from core.cli.injected import Answer, Application
-from core.cli.output.command_output import tensor_object, usage
-from core.cli.trust import pass_trust_on
-from core.document.document import Document
-from core.document.expectation import Expectation, ExpectationKind, Variation
-from core.graph.model import Constant, TensorRef
-from core.io.native import gradstep_file
+from gradstep.core.checks.expectations.expectation_capture import (
+    add_expectations,
+    capture_expectations,
+)
+from gradstep.core.checks.expectations.expectation_verdict import shown
+from gradstep.core.cli.arguments.document_session import as_it_stands
+from gradstep.core.cli.arguments.feed_args import read_feeds
+from gradstep.core.cli.injected import Answer, Application
+from gradstep.core.cli.output.command_output import tensor_object, usage
+from gradstep.core.cli.trust import pass_trust_on
+from gradstep.core.document.document import Document
+from gradstep.core.document.expectation import Expectation, ExpectationKind, Variation
+from gradstep.core.graph.model import Constant, TensorRef
+from gradstep.core.io.native import gradstep_file
 
 _SUFFIX = ".gradstep"
 

@@ -7,25 +7,25 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from core.autodiff.check.gradcheck import Check, check_gradients
-from core.autodiff.reverse.differentiate import Differentiation, differentiate
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.checks.gradients.derived_evaluation import Evaluator
-from core.cli.arguments import shared_arguments
-from core.cli.arguments.document_session import Loaded, load, start
-from core.cli.arguments.request_args import require_request
-from core.cli.injected import Answer, Application
-from core.cli.output.command_output import kernel_lines, table, tensor_object, tensor_text
-from core.cli.output.problem_output import problem_object, problem_text
-from core.cli.runs.first_run_values import held, situation
-from core.debug.history.frozen_program import name_of
-from core.document.document import CodeKind
-from core.document.requests import every_request
-from core.engine.backend import Backend
-from core.engine.run.tf_session import Session
-from core.graph.model import Graph, TensorRef
-from core.graph.problems import Problem
-from core.program.unused_overrides import find_unmatched, find_unregistered
+from gradstep.core.autodiff.check.gradcheck import Check, check_gradients
+from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.checks.gradients.derived_evaluation import Evaluator
+from gradstep.core.cli.arguments import shared_arguments
+from gradstep.core.cli.arguments.document_session import Loaded, load, start
+from gradstep.core.cli.arguments.request_args import require_request
+from gradstep.core.cli.injected import Answer, Application
+from gradstep.core.cli.output.command_output import kernel_lines, table, tensor_object, tensor_text
+from gradstep.core.cli.output.problem_output import problem_object, problem_text
+from gradstep.core.cli.runs.first_run_values import held, situation
+from gradstep.core.debug.history.frozen_program import name_of
+from gradstep.core.document.document import CodeKind
+from gradstep.core.document.requests import every_request
+from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.graph.problems import Problem
+from gradstep.core.program.unused_overrides import find_unmatched, find_unregistered
 
 Gradients = Mapping[TensorRef, "np.ndarray | None"]
 Rows = Mapping[TensorRef, tuple[np.ndarray, np.ndarray]]  # values, indices of IndexedSlices

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from core.document.document import Document
-    from core.host.device_access import DeviceServices
+    from gradstep.core.document.document import Document
+    from gradstep.core.host.device_access import DeviceServices
 
 
 class Application(Protocol):
@@ -24,7 +24,7 @@ class Application(Protocol):
     def shot(self, path: Path | None, out: Path, **look: Any) -> None:
         """Save a picture of the window, on a document if a path is given. look: step, inside,
         theme, size, scale, select, show, compare, profile, colour and memory, as in
-        gui.automation.shot. Raises GradstepError."""
+        gradstep.gui.automation.shot. Raises GradstepError."""
 
     def picture(self, document: Document, suffix: str) -> bytes:
         """The document's graph as a ".png" or ".svg" file. Raises GradstepError."""

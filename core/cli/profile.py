@@ -7,17 +7,17 @@ from dataclasses import asdict
 
 import msgspec
 
-from core.cli.arguments import shared_arguments
-from core.cli.arguments.document_session import load
-from core.cli.injected import Answer, Application
-from core.cli.output.profile_text import text, totals
-from core.cli.runs import thread_needs
-from core.cli.runs.derived_program import sound_program
-from core.debug.motion.debug_session import first_variables
-from core.engine.run.step_costs import require_times
-from core.graph.scopes import parents
-from core.host.profile_answers import Wish, profile_runs
-from core.protocol.messages import ProfileRow
+from gradstep.core.cli.arguments import shared_arguments
+from gradstep.core.cli.arguments.document_session import load
+from gradstep.core.cli.injected import Answer, Application
+from gradstep.core.cli.output.profile_text import text, totals
+from gradstep.core.cli.runs import thread_needs
+from gradstep.core.cli.runs.derived_program import sound_program
+from gradstep.core.debug.motion.debug_session import first_variables
+from gradstep.core.engine.run.step_costs import require_times
+from gradstep.core.graph.scopes import parents
+from gradstep.core.host.profile_answers import Wish, profile_runs
+from gradstep.core.protocol.messages import ProfileRow
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:

@@ -9,16 +9,22 @@ from types import MappingProxyType
 
 import numpy as np
 
-from core.cli.arguments import shared_arguments
-from core.cli.arguments.document_session import Loaded, load, start
-from core.cli.injected import Answer, Application
-from core.cli.output.command_output import kernel_lines, table, tensor_object, tensor_text, usage
-from core.cli.runs import thread_needs
-from core.document.requests import whole_request
-from core.engine.backend import Backend
-from core.engine.run.tf_session import Session
-from core.graph.model import Graph, TensorRef
-from core.ops.declare.table import find
+from gradstep.core.cli.arguments import shared_arguments
+from gradstep.core.cli.arguments.document_session import Loaded, load, start
+from gradstep.core.cli.injected import Answer, Application
+from gradstep.core.cli.output.command_output import (
+    kernel_lines,
+    table,
+    tensor_object,
+    tensor_text,
+    usage,
+)
+from gradstep.core.cli.runs import thread_needs
+from gradstep.core.document.requests import whole_request
+from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.ops.declare.table import find
 
 Values = dict[str, "np.ndarray | None"]
 
@@ -29,7 +35,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     loaded = load(args)
     backend = app.devices().open_backend(args.device)
     if args.threads:
-        from core.cli.runs.run_threads import run_with_threads
+        from gradstep.core.cli.runs.run_threads import run_with_threads
 
         thread_needs.require_threads(loaded)
         if args.fast or args.kernels:
@@ -67,7 +73,7 @@ def _plan(
     _ = document.graph.order  # a cycle is said first, whatever it keeps from running
     if names and all(TensorRef.parse(name).op in document.graph for name in names):
         return begin(document.graph, initial=loaded.initial()), names, ()
-    from core.program.derive import derive
+    from gradstep.core.program.derive import derive
 
     program = derive(document, loaded.functions)
     session = begin(program.graph, initial=program.initial)

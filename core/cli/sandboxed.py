@@ -6,9 +6,9 @@ import argparse
 import os
 from collections.abc import Iterator
 
-from core.cli.output.command_output import usage
-from core.errors import GradstepError
-from core.program import sandbox
+from gradstep.core.cli.output.command_output import usage
+from gradstep.core.errors import GradstepError
+from gradstep.core.program import sandbox
 
 
 def confine_command(verb: str, args: argparse.Namespace) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from core.cli.arguments.shared_arguments import budget
-from core.cli.command_table import START_PAGE
-from core.cli.injected import Answer, Application
-from core.cli.output.command_output import usage
-from core.io.open_document import read
+from gradstep.core.cli.arguments.shared_arguments import budget
+from gradstep.core.cli.command_table import START_PAGE
+from gradstep.core.cli.injected import Answer, Application
+from gradstep.core.cli.output.command_output import usage
+from gradstep.core.io.open_document import read
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from core.cli.injected import Application
+from gradstep.core.cli.injected import Application
 
 
 def execute(args: argparse.Namespace, app: Application) -> int:

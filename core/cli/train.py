@@ -13,25 +13,25 @@ from contextlib import ExitStack
 
 import numpy as np
 
-from core.cli.arguments import shared_arguments
-from core.cli.arguments.document_session import load, start
-from core.cli.command_table import LINES
-from core.cli.injected import Answer, Application
-from core.cli.output.command_output import (
+from gradstep.core.cli.arguments import shared_arguments
+from gradstep.core.cli.arguments.document_session import load, start
+from gradstep.core.cli.command_table import LINES
+from gradstep.core.cli.injected import Answer, Application
+from gradstep.core.cli.output.command_output import (
     error_object,
     kernel_lines,
     report_error,
     tensor_object,
     tensor_text,
 )
-from core.cli.output.event_log import EventLog
-from core.cli.output.problem_output import problem_text
-from core.cli.run import Values, device_object, rounding_line
-from core.cli.runs import save_trained
-from core.cli.runs.interrupt import on_interrupt
-from core.cli.runs.training_steps import Training, asked, require_work
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
+from gradstep.core.cli.output.event_log import EventLog
+from gradstep.core.cli.output.problem_output import problem_text
+from gradstep.core.cli.run import Values, device_object, rounding_line
+from gradstep.core.cli.runs import save_trained
+from gradstep.core.cli.runs.interrupt import on_interrupt
+from gradstep.core.cli.runs.training_steps import Training, asked, require_work
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
 
 _INTERRUPTED = 130  # exit status, as shells have it
 

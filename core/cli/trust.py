@@ -8,12 +8,12 @@ from pathlib import Path
 
 import msgspec
 
-from core.cli.injected import Answer, Application
-from core.cli.output.command_output import table, usage, warn
-from core.document.document import Document
-from core.errors import GradstepError
-from core.program.trust import code_trust
-from core.program.trust.trust_store import Decision
+from gradstep.core.cli.injected import Answer, Application
+from gradstep.core.cli.output.command_output import table, usage, warn
+from gradstep.core.document.document import Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.program.trust import code_trust
+from gradstep.core.program.trust.trust_store import Decision
 
 DIGITS = 12  # of a fingerprint, in a list
 _LEAST = 4  # digits that name a program

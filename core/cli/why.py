@@ -8,24 +8,24 @@ from dataclasses import replace
 
 import msgspec
 
-from core.autodiff.reverse.gradient_paths import reached
-from core.checks.gradients.bottleneck_answers import find_bottlenecks
-from core.checks.why.why_answers import Explainer
-from core.cli.arguments.document_session import Loaded, load
-from core.cli.arguments.request_args import require_request
-from core.cli.injected import Answer, Application
-from core.cli.output.cut_text import bottleneck_text
-from core.cli.runs.first_run_values import asking, situation
-from core.debug.motion.debug_session import DebugSession
-from core.debug.motion.stopped_state import Reason
-from core.document.document import CodeKind
-from core.document.requests import main_request
-from core.engine.backend import Backend
-from core.graph.model import TensorRef
-from core.host.session_restore import begin
-from core.program.derive import derive
-from core.program.gradient_context import situation_of
-from core.protocol.messages import Explanation
+from gradstep.core.autodiff.reverse.gradient_paths import reached
+from gradstep.core.checks.gradients.bottleneck_answers import find_bottlenecks
+from gradstep.core.checks.why.why_answers import Explainer
+from gradstep.core.cli.arguments.document_session import Loaded, load
+from gradstep.core.cli.arguments.request_args import require_request
+from gradstep.core.cli.injected import Answer, Application
+from gradstep.core.cli.output.cut_text import bottleneck_text
+from gradstep.core.cli.runs.first_run_values import asking, situation
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.debug.motion.stopped_state import Reason
+from gradstep.core.document.document import CodeKind
+from gradstep.core.document.requests import main_request
+from gradstep.core.engine.backend import Backend
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.host.session_restore import begin
+from gradstep.core.program.derive import derive
+from gradstep.core.program.gradient_context import situation_of
+from gradstep.core.protocol.messages import Explanation
 
 Explanations = dict[str, Explanation]
 

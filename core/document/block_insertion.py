@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from core.document.document import Document
-from core.document.value_edits import with_fresh_value
-from core.graph.dtypes import TensorType
-from core.graph.model import Constant, Graph, TensorRef
-from core.graph.scopes import parents
-from core.layers.block_expansion import expand
-from core.layers.block_table import find_block
-from core.layout.box_diagram import Box
-from core.layout.layout_engines import layout
+from gradstep.core.document.document import Document
+from gradstep.core.document.value_edits import with_fresh_value
+from gradstep.core.graph.dtypes import TensorType
+from gradstep.core.graph.model import Constant, Graph, TensorRef
+from gradstep.core.graph.scopes import parents
+from gradstep.core.layers.block_expansion import expand
+from gradstep.core.layers.block_table import find_block
+from gradstep.core.layout.box_diagram import Box
+from gradstep.core.layout.layout_engines import layout
 
 Point = tuple[float, float]
 _SIZE = (172.0, 64.0)  # of a node on the canvas, scene units

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.document.document import Document, View
-from core.document.document_edits import remove_operations
-from core.document.node_renaming import rename_node
-from core.errors import GradstepError
-from core.graph.free_names import names_of_copies, scopes_of_copies
-from core.graph.loop import within
-from core.graph.model import Graph
-from core.graph.relabel import relabel
-from core.graph.scopes import parents
+from gradstep.core.document.document import Document, View
+from gradstep.core.document.document_edits import remove_operations
+from gradstep.core.document.node_renaming import rename_node
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.free_names import names_of_copies, scopes_of_copies
+from gradstep.core.graph.loop import within
+from gradstep.core.graph.model import Graph
+from gradstep.core.graph.relabel import relabel
+from gradstep.core.graph.scopes import parents
 
 STEP = 32.0  # scene units
 SIZE = np.array((188.0, 84.0))  # of a node, with room around it

@@ -9,12 +9,12 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
-from core.autodiff.recognition.imported_request import ImportedGradients
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.debug.breaks.breakpoints import Breakpoint
-from core.debug.concurrency.thread_state import Thread
-from core.document.expectation import Expectation
-from core.graph.model import Constant, Graph, TensorRef
+from gradstep.core.autodiff.recognition.imported_request import ImportedGradients
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.debug.breaks.breakpoints import Breakpoint
+from gradstep.core.debug.concurrency.thread_state import Thread
+from gradstep.core.document.expectation import Expectation
+from gradstep.core.graph.model import Constant, Graph, TensorRef
 
 
 class CodeKind(StrEnum):
@@ -39,7 +39,7 @@ class CodeItem:
 class Optimizer:
     """`tf.train.<type>Optimizer(**hyper).minimize(of, var_list=wrt, name=name)`.
 
-    type:    one of core.train's ("Adam", "GradientDescent"…).
+    type:    one of gradstep.core.train's ("Adam", "GradientDescent"…).
     hyper:   by TensorFlow's argument names (learning_rate, beta1…); flags are 0 or 1.
     of:      its loss; () for what the document's request differentiates.
     wrt:     its var_list; () for the variables of the request, or all of the graph's.
@@ -122,7 +122,7 @@ class Document:
     @property
     def code_hash(self) -> str:
         """SHA-256 (hex) of all custom Python; "" without any. Trust is about more than that: see
-        core.program.trust.code_fingerprint."""
+        gradstep.core.program.trust.code_fingerprint."""
         if not self.code:
             return ""
         digest = hashlib.sha256()

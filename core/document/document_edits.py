@@ -7,15 +7,15 @@ from dataclasses import replace
 from functools import reduce
 from typing import Any
 
-from core.autodiff.recognition.imported_request import ImportedGradients
-from core.autodiff.reverse.gradient_request import GradientRequest, OverrideKind
-from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
-from core.document.document import CodeItem, Document, Optimizer, View
-from core.document.feed_placeholders import with_placeholders
-from core.document.node_renaming import rename_node
-from core.document.py_func_conversion import to_pyfunc
-from core.document.queue_threads import threads_without
-from core.document.request_edits import (
+from gradstep.core.autodiff.recognition.imported_request import ImportedGradients
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, OverrideKind
+from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from gradstep.core.document.document import CodeItem, Document, Optimizer, View
+from gradstep.core.document.feed_placeholders import with_placeholders
+from gradstep.core.document.node_renaming import rename_node
+from gradstep.core.document.py_func_conversion import to_pyfunc
+from gradstep.core.document.queue_threads import threads_without
+from gradstep.core.document.request_edits import (
     clear_override,
     set_optimizers,
     set_override,
@@ -23,7 +23,7 @@ from core.document.request_edits import (
     toggle_override,
     toggle_stop,
 )
-from core.document.value_edits import (
+from gradstep.core.document.value_edits import (
     fresh_attrs,
     lasts,
     set_attr,
@@ -31,18 +31,18 @@ from core.document.value_edits import (
     set_initial,
     with_fresh_value,
 )
-from core.errors import GradstepError
-from core.graph import edits
-from core.graph.free_names import scopes_of_copies
-from core.graph.loop import anywhere, carried_by, loop_of, loops_around, way_to, within
-from core.graph.model import Edge, Operation, TensorRef
-from core.graph.scopes import is_inside, move_name
-from core.ops.build.loop_captures import capture_tensor
-from core.ops.declare.table import find, lookup
-from core.ops.typing.dependent_attributes import with_attribute
-from core.ops.typing.flatten_loops import closed, flatten_loop_types
-from core.ops.typing.inference import declared
-from core.ops.typing.input_fit import why_not
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph import edits
+from gradstep.core.graph.free_names import scopes_of_copies
+from gradstep.core.graph.loop import anywhere, carried_by, loop_of, loops_around, way_to, within
+from gradstep.core.graph.model import Edge, Operation, TensorRef
+from gradstep.core.graph.scopes import is_inside, move_name
+from gradstep.core.ops.build.loop_captures import capture_tensor
+from gradstep.core.ops.declare.table import find, lookup
+from gradstep.core.ops.typing.dependent_attributes import with_attribute
+from gradstep.core.ops.typing.flatten_loops import closed, flatten_loop_types
+from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.input_fit import why_not
 
 Point = tuple[float, float]
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
-from core.debug.breaks.expression import parse
-from core.errors import GradstepError
-from core.graph.model import Constant, TensorRef
+from gradstep.core.debug.breaks.expression import parse
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Constant, TensorRef
 
 RTOL, ATOL = 1e-5, 1e-6  # what float32 keeps through a small network
 
@@ -55,7 +55,7 @@ class Expectation:
     """One thing that holds once run number `run` (from 0) is over.
 
     text:    what it teaches, one sentence.
-    what:    an expression over the values then (core.debug.breaks.expression): x["loss"],
+    what:    an expression over the values then (gradstep.core.debug.breaks.expression): x["loss"],
              grad["c"], norm(grad["c"]); of FAILS the operation that fails, "" for any.
     value:   the tensor; a scalar stands for every element.
     other:   an expression, in place of a value.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from core.document.document import Document
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Graph, Operation
-from core.ops.typing.inference import is_unknown
+from gradstep.core.document.document import Document
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Graph, Operation
+from gradstep.core.ops.typing.inference import is_unknown
 
 
 def fed_outputs(op: Operation) -> range:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from core.autodiff.recognition.imported_request import ImportedGradients
-from core.autodiff.reverse.gradient_request import GradientRequest, OverrideKind
-from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
-from core.debug.breaks.expression_names import rename_operations
-from core.document.document import Document, Optimizer, View
-from core.document.expectation import Expectation, ExpectationKind, Variation
-from core.document.queue_threads import relabel_thread
-from core.graph.model import Edge, TensorRef
+from gradstep.core.autodiff.recognition.imported_request import ImportedGradients
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, OverrideKind
+from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from gradstep.core.debug.breaks.expression_names import rename_operations
+from gradstep.core.document.document import Document, Optimizer, View
+from gradstep.core.document.expectation import Expectation, ExpectationKind, Variation
+from gradstep.core.document.queue_threads import relabel_thread
+from gradstep.core.graph.model import Edge, TensorRef
 
 Names = Callable[[str], str]
 

@@ -8,18 +8,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.autodiff.reverse.gradient_request import NATIVE_OP_TYPE
-from core.document.document import CodeItem, CodeKind, Document
-from core.document.function_source import argument_names
-from core.errors import GradstepError
-from core.graph import edits
-from core.graph.free_names import unique_name
-from core.graph.loop import anywhere
-from core.graph.model import PYTHON_OPS, Operation, TensorRef
-from core.ops.build.loop_captures import capture_tensor
-from core.ops.declare.table import OpDef, lookup
-from core.ops.typing.flatten_loops import flatten_loop_types
-from core.ops.typing.inference import declared
+from gradstep.core.autodiff.reverse.gradient_request import NATIVE_OP_TYPE
+from gradstep.core.document.document import CodeItem, CodeKind, Document
+from gradstep.core.document.function_source import argument_names
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph import edits
+from gradstep.core.graph.free_names import unique_name
+from gradstep.core.graph.loop import anywhere
+from gradstep.core.graph.model import PYTHON_OPS, Operation, TensorRef
+from gradstep.core.ops.build.loop_captures import capture_tensor
+from gradstep.core.ops.declare.table import OpDef, lookup
+from gradstep.core.ops.typing.flatten_loops import flatten_loop_types
+from gradstep.core.ops.typing.inference import declared
 
 
 def to_pyfunc(document: Document, name: str, extra: Sequence[TensorRef] = ()) -> Document:

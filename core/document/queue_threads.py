@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
-from core.debug.concurrency.thread_state import Thread
-from core.engine.run.blocked_run import queue_of
-from core.graph.model import Graph, Operation, TensorRef, predecessors
+from gradstep.core.debug.concurrency.thread_state import Thread
+from gradstep.core.engine.run.blocked_run import queue_of
+from gradstep.core.graph.model import Graph, Operation, TensorRef, predecessors
 
 PUT = ("QueueEnqueueV2", "QueueEnqueueManyV2", "QueueEnqueue", "QueueEnqueueMany")
 CLOSE = ("QueueCloseV2", "QueueClose")

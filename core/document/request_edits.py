@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
-from core.document.document import Document, Optimizer
-from core.document.requests import requests
-from core.errors import GradstepError
-from core.graph.loop import carried_by
-from core.graph.model import Edge, TensorRef
-from core.ops.typing.flatten_loops import closed
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
+from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.document.requests import requests
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.loop import carried_by
+from gradstep.core.graph.model import Edge, TensorRef
+from gradstep.core.ops.typing.flatten_loops import closed
 
 
 def set_request(

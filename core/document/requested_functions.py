@@ -9,16 +9,16 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.autodiff.reverse.gradient_request import Override, OverrideTable
-from core.autodiff.reverse.gradient_rules import is_registered
-from core.document.document import CodeItem, CodeKind, Document
-from core.document.function_source import argument_names, identifier
-from core.graph.dtypes import TensorType
-from core.graph.model import PYTHON_OPS, Graph, Operation, TensorRef
-from core.ops.build.variable import variable_read_by
-from core.ops.typing.flatten_loops import flatten_loop_types, flatten_loops
-from core.ops.typing.inference import declared
-from core.ops.typing.tensor_types import outputs_of
+from gradstep.core.autodiff.reverse.gradient_request import Override, OverrideTable
+from gradstep.core.autodiff.reverse.gradient_rules import is_registered
+from gradstep.core.document.document import CodeItem, CodeKind, Document
+from gradstep.core.document.function_source import argument_names, identifier
+from gradstep.core.graph.dtypes import TensorType
+from gradstep.core.graph.model import PYTHON_OPS, Graph, Operation, TensorRef
+from gradstep.core.ops.build.variable import variable_read_by
+from gradstep.core.ops.typing.flatten_loops import flatten_loop_types, flatten_loops
+from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.tensor_types import outputs_of
 
 _Types = Sequence[TensorType | None]
 _Askers = Mapping[tuple[str, CodeKind], Sequence[Operation]]

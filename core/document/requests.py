@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.document.document import Document, Optimizer
-from core.graph.model import TensorRef
-from core.ops.build.variable import VARIABLES, is_trainable
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.build.variable import VARIABLES, is_trainable
 
 
 def requests(document: Document) -> tuple[GradientRequest, ...]:

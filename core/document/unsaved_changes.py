@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import fields
 
-from core.document.document import Document
-from core.graph.changes import sharing
+from gradstep.core.document.document import Document
+from gradstep.core.graph.changes import sharing
 
 # Kept in the file, but part of looking at a document and not of the document: what the debugger
 # stops at, and which scopes are folded.

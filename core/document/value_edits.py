@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from core.document.document import Document
-from core.errors import GradstepError
-from core.graph import edits
-from core.graph.dtypes import UNKNOWN, DType, Shape
-from core.graph.loop import anywhere
-from core.graph.model import Constant, Operation, TensorRef
-from core.ops.build.constant_conversion import convert_constant, require_texts
-from core.ops.build.variable import VARIABLES
-from core.ops.declare.attribute_kinds import attribute
-from core.ops.declare.table import OpDef
-from core.ops.typing.dependent_attributes import with_attribute
-from core.ops.typing.inference import declared
+from gradstep.core.document.document import Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph import edits
+from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape
+from gradstep.core.graph.loop import anywhere
+from gradstep.core.graph.model import Constant, Operation, TensorRef
+from gradstep.core.ops.build.constant_conversion import convert_constant, require_texts
+from gradstep.core.ops.build.variable import VARIABLES
+from gradstep.core.ops.declare.attribute_kinds import attribute
+from gradstep.core.ops.declare.table import OpDef
+from gradstep.core.ops.typing.dependent_attributes import with_attribute
+from gradstep.core.ops.typing.inference import declared
 
 LARGEST = 1 << 30  # bytes of a value that nobody wrote
 

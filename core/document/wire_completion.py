@@ -9,22 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from core.document import document_edits
-from core.document.document import Document
-from core.document.feed_placeholders import with_placeholders
-from core.document.value_edits import fresh_attrs, set_feed, set_initial
-from core.errors import GradstepError
-from core.graph import edits as graph_edits
-from core.graph.dtypes import DType, Shape, TensorType
-from core.graph.loop import anywhere
-from core.graph.model import Constant, Edge, Operation, TensorRef
-from core.graph.problems import UNFINISHED
-from core.ops.build.variable import VARIABLES
-from core.ops.declare.table import OpDef, lookup
-from core.ops.typing.flatten_loops import closed, flatten_loop_types
-from core.ops.typing.inference import declared
-from core.ops.typing.input_fit import cast_that_fits, misfit, taken_types
-from core.ops.typing.tensor_types import TensorTypes
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import Document
+from gradstep.core.document.feed_placeholders import with_placeholders
+from gradstep.core.document.value_edits import fresh_attrs, set_feed, set_initial
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph import edits as graph_edits
+from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.graph.loop import anywhere
+from gradstep.core.graph.model import Constant, Edge, Operation, TensorRef
+from gradstep.core.graph.problems import UNFINISHED
+from gradstep.core.ops.build.variable import VARIABLES
+from gradstep.core.ops.declare.table import OpDef, lookup
+from gradstep.core.ops.typing.flatten_loops import closed, flatten_loop_types
+from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.input_fit import cast_that_fits, misfit, taken_types
+from gradstep.core.ops.typing.tensor_types import TensorTypes
 
 Point = tuple[float, float]
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.dtypes import array_bytes
-from core.graph.splat_array import element_of, is_splat, splat
-from core.ops.declare.system_rules import TF_CPU, Rules
-from core.ops.declare.table import OpDef
+from gradstep.core.graph.dtypes import array_bytes
+from gradstep.core.graph.splat_array import element_of, is_splat, splat
+from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
+from gradstep.core.ops.declare.table import OpDef
 
 ALIGNMENT = 64  # bytes; ufuncs run up to 1.5x faster on aligned buffers
 _ADDRESSES = sys.maxsize - ALIGNMENT

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.graph.model import Graph
+from gradstep.core.graph.model import Graph
 
 if TYPE_CHECKING:
     from networkx import MultiDiGraph
@@ -18,8 +18,8 @@ def to_networkx(graph: Graph) -> MultiDiGraph:
     "update") and `attrs`, the operation's own attributes by name. An edge has `kind`: "data", with
     the numbers of the `output` that it leaves and the `input` that it enters, or "control". A loop
     is one node: what is inside stands in a graph of its own
-    (`core.ops.typing.flatten_loops.flatten_loops` unfolds it). What an edge leads from, but the
-    graph does not have, is no node, and the edge is left out.
+    (`gradstep.core.ops.typing.flatten_loops.flatten_loops` unfolds it). What an edge leads from,
+    but the graph does not have, is no node, and the edge is left out.
     """
     import networkx
 

@@ -7,8 +7,8 @@ from collections.abc import Hashable, Sequence
 from functools import cached_property
 from typing import Any
 
-from core.graph.loop import LOOP, Loop, loop_of
-from core.graph.model import Constant, Graph, Operation
+from gradstep.core.graph.loop import LOOP, Loop, loop_of
+from gradstep.core.graph.model import Constant, Graph, Operation
 
 # Attributes in which blocks that are alike may differ: names of their own, where they run, seeds.
 _OWN = frozenset(

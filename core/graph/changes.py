@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.graph.model import Graph, Operation
+from gradstep.core.graph.model import Graph, Operation
 
 
 @dataclass(frozen=True, slots=True)

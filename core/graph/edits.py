@@ -9,9 +9,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from typing import Any
 
-from core.errors import GradstepError
-from core.graph.free_names import check_name, collect_names, names_of_copies, unique_name
-from core.graph.loop import (
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.free_names import check_name, collect_names, names_of_copies, unique_name
+from gradstep.core.graph.loop import (
     LOOP,
     anywhere,
     everywhere,
@@ -20,9 +20,9 @@ from core.graph.loop import (
     way_to,
     within,
 )
-from core.graph.model import Edge, Graph, Operation, TensorRef
-from core.graph.relabel import relabel, relabel_operation
-from core.graph.scopes import is_inside, move_name
+from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
+from gradstep.core.graph.relabel import relabel, relabel_operation
+from gradstep.core.graph.scopes import is_inside, move_name
 
 
 def add(

@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from itertools import count
 
-from core.errors import GradstepError
-from core.graph.loop import within
-from core.graph.model import Graph
-from core.graph.scopes import parents
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.loop import within
+from gradstep.core.graph.model import Graph
+from gradstep.core.graph.scopes import parents
 
 
 def unique_name(graph: Graph, wanted: str) -> str:

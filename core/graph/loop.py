@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from core.errors import GradstepError
-from core.graph.model import Edge, Graph, Operation, TensorRef, predecessors, unknown_name
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef, predecessors, unknown_name
 
 LOOP = "loop"  # the attribute of an operation that runs one
 # Of an operation at the border of a loop, read from a GraphDef: the names of the operations on the

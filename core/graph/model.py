@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape
-from core.graph.splat_array import element_of, folded, is_splat
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.splat_array import element_of, folded, is_splat
 
 GRADIENT_OP_TYPE = "_gradient_op_type"
 # Op types whose forward is a Python function.
@@ -83,7 +83,7 @@ class Edge:
 
 class Constant:
     """A frozen tensor value as an attribute; equal when dtype, shape and every bit agree. A large
-    one of a single value takes the memory of one element (core.graph.splat_array)."""
+    one of a single value takes the memory of one element (gradstep.core.graph.splat_array)."""
 
     __slots__ = ("array",)
 
@@ -203,7 +203,7 @@ class Graph:
         try:
             return self.operations[name]
         except KeyError:
-            from core.graph.loop import out_of_reach
+            from gradstep.core.graph.loop import out_of_reach
 
             raise out_of_reach(self, name) or unknown_name(name, self.operations) from None
 
@@ -229,7 +229,7 @@ class Graph:
     @cached_property
     def order(self) -> tuple[str, ...]:
         """Topological order, closest to creation order. Raises GradstepError on a cycle."""
-        from core.graph.topological_order import topological
+        from gradstep.core.graph.topological_order import topological
 
         return topological(self.operations)
 
@@ -266,7 +266,7 @@ def predecessors(op: Operation) -> Iterator[str]:
 
 def unknown_name(name: str, known: Iterable[str]) -> GradstepError:
     """The error for a name that is not in the graph, with the closest ones that are."""
-    from core.graph.suggestions import instead
+    from gradstep.core.graph.suggestions import instead
 
     return GradstepError(
         f"there is no operation named '{name}' in this graph",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from core.errors import GradstepError
+from gradstep.core.errors import GradstepError
 
 # Codes of what is no mistake, but not drawn to its end yet.
 UNFINISHED = frozenset({"unconnected", "unfed", "waiting"})

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from core.graph.loop import ACROSS, LOOP, Loop, loop_of
-from core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.graph.loop import ACROSS, LOOP, Loop, loop_of
+from gradstep.core.graph.model import Graph, Operation, TensorRef
 
 
 def relabel(graph: Graph, name_of: Callable[[str], str]) -> Graph:

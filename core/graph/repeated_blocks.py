@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.graph.block_signature import BlockGraph, label_of
-from core.graph.model import Graph
-from core.graph.scopes import parents
+from gradstep.core.graph.block_signature import BlockGraph, label_of
+from gradstep.core.graph.model import Graph
+from gradstep.core.graph.scopes import parents
 
 SMALLEST = 3  # operations of a block
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.graph.model import Graph
+from gradstep.core.graph.model import Graph
 
 
 def parents(name: str) -> Iterator[str]:

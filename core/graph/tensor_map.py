@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Generic, TypeVar
 
-from core.graph.model import TensorRef
+from gradstep.core.graph.model import TensorRef
 
 T = TypeVar("T")
 

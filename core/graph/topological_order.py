@@ -5,8 +5,8 @@ from __future__ import annotations
 import heapq
 from collections.abc import Mapping
 
-from core.errors import GradstepError
-from core.graph.model import Operation, predecessors
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Operation, predecessors
 
 
 def is_ordered(operations: Mapping[str, Operation]) -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from core.debug.history.frozen_program import Program
-from core.engine.backend import Backend
-from core.engine.numpy_backend import NumpyBackend
-from core.errors import GradstepError
-from core.protocol.messages import Comparison, DeviceInfo
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.errors import GradstepError
+from gradstep.core.protocol.messages import Comparison, DeviceInfo
 
 
 class DeviceServices(Protocol):

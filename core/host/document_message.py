@@ -1,6 +1,7 @@
 """A document and what is known of its types, as a message with raw buffers, and back.
 
-Its records are the file's own (core.io.native.file_schema); large tensors go as they lie in memory.
+Its records are the file's own (gradstep.core.io.native.file_schema); large tensors go as they lie
+in memory.
 """
 
 from __future__ import annotations
@@ -11,22 +12,22 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from core.document.document import Document
-from core.document.feed_placeholders import with_placeholders
-from core.errors import GradstepError
-from core.garbage_collection import collector_paused
-from core.graph.dtypes import DType, TensorType, array_bytes
-from core.graph.model import Constant, Operation
-from core.graph.problems import Problem
-from core.io.disk.memory_budget import Budget
-from core.io.native import file_schema
-from core.io.native.attribute_records import TensorFiles
-from core.io.native.document_records import put_together, take_apart
-from core.ops.typing.inference import Inference, declare
-from core.ops.typing.tensor_types import TensorTypes
-from core.ops.typing.type_memo import shared
-from core.protocol.framing import Buffer
-from core.protocol.message_base import Message
+from gradstep.core.document.document import Document
+from gradstep.core.document.feed_placeholders import with_placeholders
+from gradstep.core.errors import GradstepError
+from gradstep.core.garbage_collection import collector_paused
+from gradstep.core.graph.dtypes import DType, TensorType, array_bytes
+from gradstep.core.graph.model import Constant, Operation
+from gradstep.core.graph.problems import Problem
+from gradstep.core.io.disk.memory_budget import Budget
+from gradstep.core.io.native import file_schema
+from gradstep.core.io.native.attribute_records import TensorFiles
+from gradstep.core.io.native.document_records import put_together, take_apart
+from gradstep.core.ops.typing.inference import Inference, declare
+from gradstep.core.ops.typing.tensor_types import TensorTypes
+from gradstep.core.ops.typing.type_memo import shared
+from gradstep.core.protocol.framing import Buffer
+from gradstep.core.protocol.message_base import Message
 
 _UNREADABLE = (
     msgspec.DecodeError, RecursionError, ValueError, TypeError, IndexError, KeyError,

@@ -8,14 +8,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 
-from core.errors import GradstepError
-from core.host.engine_connection import Callback, Connection
-from core.host.process.process_setup import CONFINED
-from core.host.session_journal import SessionJournal
-from core.program.trust.code_permission import Permission
-from core.protocol.error_records import error_of
-from core.protocol.framing import Buffer
-from core.protocol.messages import Failed, Message
+from gradstep.core.errors import GradstepError
+from gradstep.core.host.engine_connection import Callback, Connection
+from gradstep.core.host.process.process_setup import CONFINED
+from gradstep.core.host.session_journal import SessionJournal
+from gradstep.core.program.trust.code_permission import Permission
+from gradstep.core.protocol.error_records import error_of
+from gradstep.core.protocol.framing import Buffer
+from gradstep.core.protocol.messages import Failed, Message
 
 Answer = tuple[Message, tuple[Buffer, ...]]
 

@@ -12,15 +12,15 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import IO
 
-from core.errors import GradstepError
-from core.host.process.event_outlet import INTERVAL, Outlet
-from core.host.process.exit_sentence import how_it_ended
-from core.host.process.process_tree import ProcessTree
-from core.host.process.stderr_tail import LastLines
-from core.protocol import framing
-from core.protocol.error_records import info_of
-from core.protocol.framing import Buffer, Packet
-from core.protocol.messages import Failed, Message
+from gradstep.core.errors import GradstepError
+from gradstep.core.host.process.event_outlet import INTERVAL, Outlet
+from gradstep.core.host.process.exit_sentence import how_it_ended
+from gradstep.core.host.process.process_tree import ProcessTree
+from gradstep.core.host.process.stderr_tail import LastLines
+from gradstep.core.protocol import framing
+from gradstep.core.protocol.error_records import info_of
+from gradstep.core.protocol.framing import Buffer, Packet
+from gradstep.core.protocol.messages import Failed, Message
 
 Callback = Callable[[Message, tuple[Buffer, ...]], None]
 

@@ -12,43 +12,46 @@ from typing import Any
 
 from msgspec import structs
 
-from core.checks.expectations.expectation_capture import add_expectations, capture_expectations
-from core.checks.expectations.expectation_runs import check_expectations
-from core.checks.gradients.bottleneck_answers import find_bottlenecks, loss_for
-from core.checks.gradients.derived_evaluation import Evaluator
-from core.checks.gradients.gradient_checks import gradient_tables, table_of_node
-from core.checks.why.finiteness_survey import Surveyor
-from core.checks.why.why_answers import Explainer
-from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
-from core.debug.concurrency.scheduler import Threads
-from core.debug.concurrency.session_group import Sessions
-from core.debug.motion.debug_session import DebugSession
-from core.document.document import CodeKind, Document
-from core.errors import GradstepError
-from core.graph.loop import way_to
-from core.graph.model import TensorRef
-from core.graph.problems import Problem
-from core.graph.repeated_blocks import blocks_around
-from core.graph.scopes import parents
-from core.host import session_courses as course_bytes
-from core.host.device_access import DeviceServices
-from core.host.profile_answers import Wish, profile_runs
-from core.host.program_reports import broken_numbers, operands, program_info, report_stop
-from core.host.session_answers import manage_sessions
-from core.host.session_restore import Courses, begin, begin_all, courses_of, follow_all
-from core.host.tensor_reads import read
-from core.io.disk.memory_budget import Budget
-from core.io.native import gradstep_file
-from core.ops.state.print_output import printing_to, say
-from core.ops.typing.flatten_loops import flatten_loops
-from core.program import sandbox
-from core.program.derive import compile_functions, derive, of_kind
-from core.program.gradient_context import Situation, situation_of
-from core.program.runnable_part import drop_unfinished
-from core.program.user_code import Function
-from core.protocol import messages as m
-from core.protocol.error_records import info_of, info_of_problem
-from core.protocol.framing import Buffer
+from gradstep.core.checks.expectations.expectation_capture import (
+    add_expectations,
+    capture_expectations,
+)
+from gradstep.core.checks.expectations.expectation_runs import check_expectations
+from gradstep.core.checks.gradients.bottleneck_answers import find_bottlenecks, loss_for
+from gradstep.core.checks.gradients.derived_evaluation import Evaluator
+from gradstep.core.checks.gradients.gradient_checks import gradient_tables, table_of_node
+from gradstep.core.checks.why.finiteness_survey import Surveyor
+from gradstep.core.checks.why.why_answers import Explainer
+from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from gradstep.core.debug.concurrency.scheduler import Threads
+from gradstep.core.debug.concurrency.session_group import Sessions
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.document.document import CodeKind, Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.loop import way_to
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.problems import Problem
+from gradstep.core.graph.repeated_blocks import blocks_around
+from gradstep.core.graph.scopes import parents
+from gradstep.core.host import session_courses as course_bytes
+from gradstep.core.host.device_access import DeviceServices
+from gradstep.core.host.profile_answers import Wish, profile_runs
+from gradstep.core.host.program_reports import broken_numbers, operands, program_info, report_stop
+from gradstep.core.host.session_answers import manage_sessions
+from gradstep.core.host.session_restore import Courses, begin, begin_all, courses_of, follow_all
+from gradstep.core.host.tensor_reads import read
+from gradstep.core.io.disk.memory_budget import Budget
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.ops.state.print_output import printing_to, say
+from gradstep.core.ops.typing.flatten_loops import flatten_loops
+from gradstep.core.program import sandbox
+from gradstep.core.program.derive import compile_functions, derive, of_kind
+from gradstep.core.program.gradient_context import Situation, situation_of
+from gradstep.core.program.runnable_part import drop_unfinished
+from gradstep.core.program.user_code import Function
+from gradstep.core.protocol import messages as m
+from gradstep.core.protocol.error_records import info_of, info_of_problem
+from gradstep.core.protocol.framing import Buffer
 
 Answer = tuple[m.Message, tuple[Buffer, ...]]
 Emit = Callable[[m.Event], None]

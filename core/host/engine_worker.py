@@ -15,15 +15,15 @@ import signal
 import threading
 from typing import BinaryIO
 
-from core.errors import GradstepError
-from core.host.device_access import CpuOnly, DeviceServices
-from core.host.engine_service import EngineService
-from core.host.process.event_outlet import Outlet
-from core.host.process.standard_streams import take_over_stdio
-from core.host.process.supervisor import GRACE
-from core.protocol import framing
-from core.protocol.error_records import info_of, unexpected
-from core.protocol.messages import Control, Event, Failed, Message
+from gradstep.core.errors import GradstepError
+from gradstep.core.host.device_access import CpuOnly, DeviceServices
+from gradstep.core.host.engine_service import EngineService
+from gradstep.core.host.process.event_outlet import Outlet
+from gradstep.core.host.process.standard_streams import take_over_stdio
+from gradstep.core.host.process.supervisor import GRACE
+from gradstep.core.protocol import framing
+from gradstep.core.protocol.error_records import info_of, unexpected
+from gradstep.core.protocol.messages import Control, Event, Failed, Message
 
 _log = logging.getLogger(__name__)
 

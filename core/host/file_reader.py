@@ -13,15 +13,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from core.document.document import Document
-from core.errors import GradstepError
-from core.host.document_message import DocumentSent, unpack
-from core.host.file_worker import Answer, ReadFile
-from core.host.process.exit_sentence import how_it_ended
-from core.io.disk.memory_budget import DEFAULT, Budget, OverBudgetError
-from core.ops.typing.inference import Inference
-from core.protocol import framing
-from core.protocol.error_records import error_of
+from gradstep.core.document.document import Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.host.document_message import DocumentSent, unpack
+from gradstep.core.host.file_worker import Answer, ReadFile
+from gradstep.core.host.process.exit_sentence import how_it_ended
+from gradstep.core.io.disk.memory_budget import DEFAULT, Budget, OverBudgetError
+from gradstep.core.ops.typing.inference import Inference
+from gradstep.core.protocol import framing
+from gradstep.core.protocol.error_records import error_of
 
 SECONDS = 300  # that a file may take; a graph of 100,000 nodes takes about ten
 _DYING = 2.0  # seconds that the process has to end by itself, once it says no more
@@ -42,7 +42,7 @@ class FileReader:
         environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "core.host.file_worker"],
+                [sys.executable, "-m", "gradstep.core.host.file_worker"],
                 stdin=pipe,
                 stdout=pipe,
                 stderr=subprocess.DEVNULL,
@@ -64,8 +64,9 @@ class FileReader:
         """The document at `path`, and the types of its graph as it is fed. Waits for it, `seconds`
         at most; to be called once. limit: see Budget.
 
-        Raises GradstepError: what core.io.open_document.read raises; DeadlineExceededError;
-        ReaderDied where the process ended, by `kill` or by what the file made it do.
+        Raises GradstepError: what gradstep.core.io.open_document.read raises;
+        DeadlineExceededError; ReaderDied where the process ended, by `kill` or by what the file
+        made it do.
         """
         self._seconds = seconds
         clock = threading.Timer(seconds, self._give_up)

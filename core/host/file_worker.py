@@ -1,4 +1,5 @@
-"""The process that reads one file of a stranger's, and ends: `python -m core.host.file_worker`.
+"""The process that reads one file of a stranger's, and ends: `python -m
+gradstep.core.host.file_worker`.
 
 It is asked on standard input and answers on standard output. What it needs is imported before, so
 that it can be confined when the first byte of the file is looked at.
@@ -15,18 +16,18 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import BinaryIO
 
-from core.document.feed_placeholders import with_placeholders
-from core.errors import GradstepError
-from core.host.document_message import DocumentSent, pack
-from core.host.process.standard_streams import take_over_stdio
-from core.io.disk.memory_budget import Budget, OverBudgetError
-from core.io.open_document import document_in, to_be_read
-from core.ops.typing.inference import declared
-from core.program import sandbox
-from core.protocol import framing
-from core.protocol.error_records import info_of, unexpected
-from core.protocol.message_base import Message
-from core.protocol.message_parts import ErrorInfo
+from gradstep.core.document.feed_placeholders import with_placeholders
+from gradstep.core.errors import GradstepError
+from gradstep.core.host.document_message import DocumentSent, pack
+from gradstep.core.host.process.standard_streams import take_over_stdio
+from gradstep.core.io.disk.memory_budget import Budget, OverBudgetError
+from gradstep.core.io.open_document import document_in, to_be_read
+from gradstep.core.ops.typing.inference import declared
+from gradstep.core.program import sandbox
+from gradstep.core.protocol import framing
+from gradstep.core.protocol.error_records import info_of, unexpected
+from gradstep.core.protocol.message_base import Message
+from gradstep.core.protocol.message_parts import ErrorInfo
 
 SPARE = 256 << 20  # bytes besides those of the file, in which Python does its work
 
@@ -78,10 +79,10 @@ def prepare() -> None:
     """Import what reading takes, as far as it is imported late."""
     from google.protobuf import text_format  # noqa: F401
 
-    import core.io.native.gradstep_file
-    import core.io.tensorflow.graphdef_import
-    import core.ops.catalogue  # noqa: F401
-    from core.io.tensorflow.graphdef_proto import message
+    import gradstep.core.io.native.gradstep_file
+    import gradstep.core.io.tensorflow.graphdef_import
+    import gradstep.core.ops.catalogue  # noqa: F401
+    from gradstep.core.io.tensorflow.graphdef_proto import message
 
     message("GraphDef")
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from core.errors import GradstepError
-from core.host.engine_client import local_engine
-from core.json_text import UNREADABLE
+from gradstep.core.errors import GradstepError
+from gradstep.core.host.engine_client import local_engine
+from gradstep.core.json_text import UNREADABLE
 
 _LONGEST = 150  # seconds; a first look at a GPU compiles its kernels
 _ENGINE = ("engine", "--stdio")

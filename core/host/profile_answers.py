@@ -7,23 +7,23 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 
-from core.debug.history.frozen_program import Program
-from core.engine.backend import Backend
-from core.engine.kernels.kernel_choice import AUTO, Kernels
-from core.engine.memory.layout_choice import laid_out
-from core.engine.passes.pass_pipeline import PASSES, require_passes
-from core.engine.passes.pass_report import PassReport, reported, stand_ins
-from core.engine.plan.compile_plan import Plan, compile_plan
-from core.engine.plan.step_groups import owner
-from core.engine.run.fast_run import Fast
-from core.engine.run.feed_values import feed_arrays, infer_fed_types
-from core.engine.run.step_costs import Cost, Profile, measure, require_times
-from core.engine.run.variable_store import VariableStore
-from core.errors import GradstepError
-from core.ops.state.print_output import nowhere, printing_to
-from core.ops.state.queue import Queue
-from core.program.prefill_queues import prefill_queues
-from core.protocol.messages import PassInfo, Profiled, ProfileRow
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.kernels.kernel_choice import AUTO, Kernels
+from gradstep.core.engine.memory.layout_choice import laid_out
+from gradstep.core.engine.passes.pass_pipeline import PASSES, require_passes
+from gradstep.core.engine.passes.pass_report import PassReport, reported, stand_ins
+from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
+from gradstep.core.engine.plan.step_groups import owner
+from gradstep.core.engine.run.fast_run import Fast
+from gradstep.core.engine.run.feed_values import feed_arrays, infer_fed_types
+from gradstep.core.engine.run.step_costs import Cost, Profile, measure, require_times
+from gradstep.core.engine.run.variable_store import VariableStore
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops.state.print_output import nowhere, printing_to
+from gradstep.core.ops.state.queue import Queue
+from gradstep.core.program.prefill_queues import prefill_queues
+from gradstep.core.protocol.messages import PassInfo, Profiled, ProfileRow
 
 MODES = ("recorded", "fast")
 _NOT_FAST = "a variable has no value when the run starts, or no fixed shape, so it ran recorded"

@@ -7,25 +7,25 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TypeVar
 
-from core.autodiff.notation.step_notation import Notation
-from core.checks.why.finiteness_survey import Surveyor
-from core.debug.concurrency.scheduler import Threads
-from core.debug.concurrency.thread_state import ThreadState
-from core.debug.history.frozen_program import Program, named
-from core.debug.motion.debug_session import DebugSession
-from core.debug.motion.loop_place import Place
-from core.engine.plan.compile_plan import Plan
-from core.engine.plan.step_groups import owner
-from core.errors import GradstepError, unforeseen
-from core.graph.model import Edge, Operation, TensorRef
-from core.graph.problems import Problem
-from core.ops.declare.table import find
-from core.ops.typing.flatten_loops import flatten_loops
-from core.ops.typing.missing_inputs import waiting
-from core.program.race_problems import problems_of
-from core.program.runnable_part import held_up
-from core.protocol.error_records import info_of, info_of_problem
-from core.protocol.messages import (
+from gradstep.core.autodiff.notation.step_notation import Notation
+from gradstep.core.checks.why.finiteness_survey import Surveyor
+from gradstep.core.debug.concurrency.scheduler import Threads
+from gradstep.core.debug.concurrency.thread_state import ThreadState
+from gradstep.core.debug.history.frozen_program import Program, named
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.debug.motion.loop_place import Place
+from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.step_groups import owner
+from gradstep.core.errors import GradstepError, unforeseen
+from gradstep.core.graph.model import Edge, Operation, TensorRef
+from gradstep.core.graph.problems import Problem
+from gradstep.core.ops.declare.table import find
+from gradstep.core.ops.typing.flatten_loops import flatten_loops
+from gradstep.core.ops.typing.missing_inputs import waiting
+from gradstep.core.program.race_problems import problems_of
+from gradstep.core.program.runnable_part import held_up
+from gradstep.core.protocol.error_records import info_of, info_of_problem
+from gradstep.core.protocol.messages import (
     BlockedEdge,
     BrokenNumbers,
     EdgeGradient,

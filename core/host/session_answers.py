@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from msgspec import structs
 
-from core.debug.concurrency.scheduler import Threads
-from core.debug.concurrency.session_group import Sessions, read_variables
-from core.errors import GradstepError
-from core.host.program_reports import program_info, report_stop
-from core.protocol.messages import ManageSessions, SessionInfo, SessionList
+from gradstep.core.debug.concurrency.scheduler import Threads
+from gradstep.core.debug.concurrency.session_group import Sessions, read_variables
+from gradstep.core.errors import GradstepError
+from gradstep.core.host.program_reports import program_info, report_stop
+from gradstep.core.protocol.messages import ManageSessions, SessionInfo, SessionList
 
 _SHOWN = 4  # elements of a variable
 

@@ -8,15 +8,15 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from core.debug.breaks.breakpoints import Breakpoint
-from core.debug.concurrency.session_group import FIRST
-from core.debug.history.variable_assignments import Assignment
-from core.debug.motion.loop_place import Place
-from core.errors import GradstepError
-from core.graph.dtypes import DType
-from core.host.session_restore import Course, Courses
-from core.protocol.framing import Buffer
-from core.protocol.tensor_bytes import elements, pack
+from gradstep.core.debug.breaks.breakpoints import Breakpoint
+from gradstep.core.debug.concurrency.session_group import FIRST
+from gradstep.core.debug.history.variable_assignments import Assignment
+from gradstep.core.debug.motion.loop_place import Place
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.host.session_restore import Course, Courses
+from gradstep.core.protocol.framing import Buffer
+from gradstep.core.protocol.tensor_bytes import elements, pack
 
 
 class _Array(msgspec.Struct, array_like=True):

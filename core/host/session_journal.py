@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from core.program.trust.code_permission import Permission
-from core.protocol.framing import Buffer
-from core.protocol.messages import (
+from gradstep.core.program.trust.code_permission import Permission
+from gradstep.core.protocol.framing import Buffer
+from gradstep.core.protocol.messages import (
     Control,
     Done,
     ManageSessions,

@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from core.debug.concurrency.scheduler import Threads
-from core.debug.concurrency.session_group import FIRST, Sessions
-from core.debug.history.frozen_program import Program
-from core.debug.history.variable_assignments import Assignment, repeat
-from core.debug.motion.debug_session import DebugSession
-from core.debug.motion.loop_place import Place
-from core.engine.backend import Backend
-from core.errors import GradstepError
-from core.graph.problems import Problem
+from gradstep.core.debug.concurrency.scheduler import Threads
+from gradstep.core.debug.concurrency.session_group import FIRST, Sessions
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.history.variable_assignments import Assignment, repeat
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.debug.motion.loop_place import Place
+from gradstep.core.engine.backend import Backend
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.problems import Problem
 
 
 def begin(

@@ -7,15 +7,15 @@ from collections.abc import Callable
 import numpy as np
 from msgspec import structs
 
-from core.debug.history.frame import Frame
-from core.engine.plan.why_dead import Untaken
-from core.errors import GradstepError
-from core.graph.dtypes import DType
-from core.graph.model import TensorRef
-from core.host.tensor_statistics import difference, differs, summarize
-from core.protocol.framing import Buffer
-from core.protocol.messages import Read, TensorPart, UpdateInfo, Values
-from core.protocol.tensor_bytes import pack
+from gradstep.core.debug.history.frame import Frame
+from gradstep.core.engine.plan.why_dead import Untaken
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.host.tensor_statistics import difference, differs, summarize
+from gradstep.core.protocol.framing import Buffer
+from gradstep.core.protocol.messages import Read, TensorPart, UpdateInfo, Values
+from gradstep.core.protocol.tensor_bytes import pack
 
 Known = Callable[[TensorRef], bool]  # whether the program has such a tensor
 

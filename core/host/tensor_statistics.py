@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from core.graph.splat_array import element_of, is_splat
-from core.protocol.messages import Stats
+from gradstep.core.graph.splat_array import element_of, is_splat
+from gradstep.core.protocol.messages import Stats
 
 Array = np.ndarray[Any, Any]
 

@@ -18,13 +18,13 @@ from pathlib import Path
 
 import msgspec
 
-from core.document.document import Document
-from core.errors import GradstepError
-from core.io.disk.atomic_write import replace_file
-from core.io.disk.memory_budget import Budget
-from core.io.native import gradstep_file
-from core.io.native.document_diff import Difference, apply, differences
-from core.json_text import UNREADABLE
+from gradstep.core.document.document import Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.io.disk.atomic_write import replace_file
+from gradstep.core.io.disk.memory_budget import Budget
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.native.document_diff import Difference, apply, differences
+from gradstep.core.json_text import UNREADABLE
 
 SMALL = 64 << 10  # bytes of differences that are never too many
 _MAGIC = b"GSJ1"

@@ -13,8 +13,8 @@ from functools import cache
 from pathlib import Path
 from types import TracebackType
 
-from core.errors import GradstepError
-from core.ops.formats.protobuf import bytes_field, double_field, int_field
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops.formats.protobuf import bytes_field, double_field, int_field
 
 _WALL_TIME, _STEP, _FILE_VERSION, _GRAPH_DEF, _SUMMARY = 1, 2, 3, 4, 5
 _VERSION = b"brain.Event:2"

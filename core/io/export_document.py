@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.errors import GradstepError
-from core.io.disk.atomic_write import replace_file
+from gradstep.core.errors import GradstepError
+from gradstep.core.io.disk.atomic_write import replace_file
 
 if TYPE_CHECKING:
-    from core.document.document import Document
+    from gradstep.core.document.document import Document
 
 
 def write(path: str | os.PathLike[str], document: Document) -> None:
@@ -33,31 +33,31 @@ def check_format(suffix: str) -> None:
 
 
 def _gradstep(document: Document) -> bytes:
-    from core.io.native import gradstep_file
+    from gradstep.core.io.native import gradstep_file
 
     return gradstep_file.proven(document)
 
 
 def _pb(document: Document) -> bytes:
-    from core.io.tensorflow.graphdef_export import to_pb
+    from gradstep.core.io.tensorflow.graphdef_export import to_pb
 
     return to_pb(document)
 
 
 def _pbtxt(document: Document) -> bytes:
-    from core.io.tensorflow.graphdef_export import to_pbtxt
+    from gradstep.core.io.tensorflow.graphdef_export import to_pbtxt
 
     return to_pbtxt(document)
 
 
 def _python(document: Document) -> bytes:
-    from core.io.script.python_script import to_python
+    from gradstep.core.io.script.python_script import to_python
 
     return to_python(document)
 
 
 def _dot(document: Document) -> bytes:
-    from core.io.graphviz import to_dot
+    from gradstep.core.io.graphviz import to_dot
 
     return to_dot(document)
 

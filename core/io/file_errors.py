@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.errors import GradstepError
-from core.io.disk.memory_budget import OverBudgetError
+from gradstep.core.errors import GradstepError
+from gradstep.core.io.disk.memory_budget import OverBudgetError
 
 
 def inside(place: str, error: GradstepError, kind: str = "") -> GradstepError:

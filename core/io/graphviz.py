@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.autodiff.reverse.gradient_request import OverrideTable, native_name
-from core.document.document import Document
-from core.graph.loop import Loop, loop_of
-from core.graph.model import Edge, Graph, Operation, TensorRef
+from gradstep.core.autodiff.reverse.gradient_request import OverrideTable, native_name
+from gradstep.core.document.document import Document
+from gradstep.core.graph.loop import Loop, loop_of
+from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 
 _HEAD = """\
   rankdir=LR;

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from core.document.document import Document
-from core.errors import GradstepError
-from core.graph.suggestions import did_you_mean, near
-from core.io.disk.memory_budget import Budget
-from core.io.disk.regular_file import RegularFile
-from core.io.sniff.file_kinds import FileKind, kind_of
-from core.io.sniff.file_sample import Sample
+from gradstep.core.document.document import Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.suggestions import did_you_mean, near
+from gradstep.core.io.disk.memory_budget import Budget
+from gradstep.core.io.disk.regular_file import RegularFile
+from gradstep.core.io.sniff.file_kinds import FileKind, kind_of
+from gradstep.core.io.sniff.file_sample import Sample
 
 _MODELS = ("saved_model.pb", "saved_model.pbtxt")
 SUFFIXES = (".gradstep", ".pb", ".pbtxt")  # of what opens

@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 
-from core.layers.block_settings import flag, whole
-from core.layers.block_table import Outputs, block
-from core.ops import api as tf
-from core.ops.api.tf_dense_layers import last_size
-from core.ops.build.builder import Tensor, call
-from core.ops.typing.static_values import shape_of
+from gradstep.core.layers.block_settings import flag, whole
+from gradstep.core.layers.block_table import Outputs, block
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.api.tf_dense_layers import last_size
+from gradstep.core.ops.build.builder import Tensor, call
+from gradstep.core.ops.typing.static_values import shape_of
 
 _CAUSAL = flag(False, "whether a place sees itself and earlier places alone")
 _HIDDEN = -1e9  # what is added to the scores of places that are not seen

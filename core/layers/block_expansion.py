@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import TensorType
-from core.graph.free_names import fresh_scope
-from core.graph.model import Graph, TensorRef
-from core.layers.block_settings import Setting
-from core.layers.block_table import Block, BlockInput
-from core.layers.network_reuse import NETWORK, Network
-from core.layers.outer_graph import Around
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.ops.build.collections import GraphKeys, is_in
-from core.ops.build.variable_scopes import VariableScope
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import TensorType
+from gradstep.core.graph.free_names import fresh_scope
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.layers.block_settings import Setting
+from gradstep.core.layers.block_table import Block, BlockInput
+from gradstep.core.layers.network_reuse import NETWORK, Network
+from gradstep.core.layers.outer_graph import Around
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.ops.build.collections import GraphKeys, is_in
+from gradstep.core.ops.build.variable_scopes import VariableScope
 
 
 @dataclass(frozen=True, slots=True)

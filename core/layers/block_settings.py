@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from core.errors import GradstepError
+from gradstep.core.errors import GradstepError
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
-import core.layers
-from core.errors import GradstepError
-from core.graph.suggestions import did_you_mean, near
-from core.layers.block_settings import Setting
-from core.ops import api as tf
+import gradstep.core.layers
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.suggestions import did_you_mean, near
+from gradstep.core.layers.block_settings import Setting
+from gradstep.core.ops import api as tf
 
 Outputs = Any  # a tensor, or a nesting of them
 Build = Callable[..., Outputs]  # build(*inputs, **settings): adds operations to the inputs' graph
@@ -115,5 +115,5 @@ def _input(text: str) -> BlockInput:
 
 @cache
 def _load() -> None:
-    for found in pkgutil.iter_modules(core.layers.__path__, "core.layers."):
+    for found in pkgutil.iter_modules(gradstep.core.layers.__path__, "gradstep.core.layers."):
         importlib.import_module(found.name)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from core.layers.block_settings import flag, number
-from core.layers.block_table import Outputs, block
-from core.ops import api as tf
-from core.ops.build.builder import Tensor
+from gradstep.core.layers.block_settings import flag, number
+from gradstep.core.layers.block_table import Outputs, block
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import Tensor
 
 _PAIR = "logits:float32[2,3] labels:float32[2,3]"
 

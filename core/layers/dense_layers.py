@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.layers.block_settings import choice, flag, number, whole
-from core.layers.block_table import Outputs, block, here
-from core.ops import api as tf
-from core.ops.api.tf_dense_layers import ACTIVATIONS
-from core.ops.build.initializers import INITIALIZERS
-from core.ops.build.tensor import Tensor
+from gradstep.core.layers.block_settings import choice, flag, number, whole
+from gradstep.core.layers.block_table import Outputs, block, here
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.api.tf_dense_layers import ACTIVATIONS
+from gradstep.core.ops.build.initializers import INITIALIZERS
+from gradstep.core.ops.build.tensor import Tensor
 
 ACTIVATION = choice("what is done to each output", "linear", *ACTIVATIONS)
 INITIALIZER = choice("what the kernel starts with", *INITIALIZERS)

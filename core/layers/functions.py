@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.layers.block_settings import number, sizes, whole
-from core.layers.block_table import Outputs, block
-from core.ops import api as tf
-from core.ops.build.builder import Tensor
+from gradstep.core.layers.block_settings import number, sizes, whole
+from gradstep.core.layers.block_table import Outputs, block
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import Tensor
 
 
 @block(

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.dtypes import DType
-from core.layers.block_settings import choice, sizes, whole
-from core.layers.block_table import Outputs, block
-from core.layers.dense_layers import ACTIVATION, BIAS, INITIALIZER
-from core.ops import api as tf
-from core.ops.build.builder import Tensor, call
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.layers.block_settings import choice, sizes, whole
+from gradstep.core.layers.block_table import Outputs, block
+from gradstep.core.layers.dense_layers import ACTIVATION, BIAS, INITIALIZER
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import Tensor, call
 
 _IMAGE = "inputs:float32[1,4,4,2]"
 _PADDING = choice("valid keeps to the image; same pads it with zeros", "valid", "same")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.layers.block_settings import choice, number, whole
-from core.layers.block_table import Build, Outputs, block, here
-from core.ops import api as tf
-from core.ops.api.tf_loss_weights import REDUCTIONS
-from core.ops.build.builder import Tensor
+from gradstep.core.layers.block_settings import choice, number, whole
+from gradstep.core.layers.block_table import Build, Outputs, block, here
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.api.tf_loss_weights import REDUCTIONS
+from gradstep.core.ops.build.builder import Tensor
 
 _ELEMENTS = "{}:float32[2,3] labels:float32[2,3] weights?:float32[2,1]"
 _ROWS = "logits:float32[2,3] labels:{} weights?:float32[2]"

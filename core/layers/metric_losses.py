@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.layers.block_settings import choice, number, whole
-from core.layers.block_table import Outputs, block
-from core.ops import api as tf
-from core.ops.api.tf_dense_layers import last_size
-from core.ops.build.builder import Tensor, call
-from core.ops.build.collections import GraphKeys, collect
+from gradstep.core.layers.block_settings import choice, number, whole
+from gradstep.core.layers.block_table import Outputs, block
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.api.tf_dense_layers import last_size
+from gradstep.core.ops.build.builder import Tensor, call
+from gradstep.core.ops.build.collections import GraphKeys, collect
 
 
 @block(

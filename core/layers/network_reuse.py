@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from core.errors import GradstepError
-from core.graph.loop import LOOP, loop_of
-from core.graph.model import Graph, Operation, TensorRef
-from core.graph.relabel import relabel_loop
-from core.graph.scopes import is_inside
-from core.layers.outer_graph import Around
-from core.ops.build.builder import Tensor
-from core.ops.build.collections import GraphKeys, is_in
-from core.ops.build.variable import VARIABLES, variable_read_by
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.loop import LOOP, loop_of
+from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.graph.relabel import relabel_loop
+from gradstep.core.graph.scopes import is_inside
+from gradstep.core.layers.outer_graph import Around
+from gradstep.core.ops.build.builder import Tensor
+from gradstep.core.ops.build.collections import GraphKeys, is_in
+from gradstep.core.ops.build.variable import VARIABLES, variable_read_by
 
 NETWORK = "network"  # what a setting names that chooses one: see `Setting.names`
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.layers.block_settings import flag, number
-from core.layers.block_table import Outputs, block
-from core.ops import api as tf
-from core.ops.api.tf_dense_layers import last_size
-from core.ops.build.builder import Tensor
+from gradstep.core.layers.block_settings import flag, number
+from gradstep.core.layers.block_table import Outputs, block
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.api.tf_dense_layers import last_size
+from gradstep.core.ops.build.builder import Tensor
 
 _TRAINED = {
     "center": flag(True, "whether beta is added"),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from core.graph.dtypes import DType, TensorType
-from core.graph.model import Graph, Operation, TensorRef
-from core.graph.scopes import is_inside
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.ops.typing.inference import declared
+from gradstep.core.graph.dtypes import DType, TensorType
+from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.graph.scopes import is_inside
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.ops.typing.inference import declared
 
 
 @dataclass

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.layers.block_settings import choice, number, whole
-from core.layers.block_table import Outputs, block
-from core.layers.dense_layers import INITIALIZER
-from core.ops import api as tf
-from core.ops.api.tf_dense_layers import last_size
-from core.ops.build.builder import Tensor
+from gradstep.core.layers.block_settings import choice, number, whole
+from gradstep.core.layers.block_table import Outputs, block
+from gradstep.core.layers.dense_layers import INITIALIZER
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.api.tf_dense_layers import last_size
+from gradstep.core.ops.build.builder import Tensor
 
 _INPUTS = "inputs:float32[2,3] state:float32[2,4]"
 _LSTM = "inputs:float32[2,3] c:float32[2,4] h:float32[2,4]"

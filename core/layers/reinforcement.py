@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from core.layers.block_settings import choice, flag, number
-from core.layers.block_table import Outputs, block
-from core.ops import api as tf
-from core.ops.build.builder import Tensor
+from gradstep.core.layers.block_settings import choice, flag, number
+from gradstep.core.layers.block_table import Outputs, block
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import Tensor
 
 _CHOICES = "logits:float32[3,2] actions:int32[3] advantages:float32[3]"
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from core.layers.block_settings import whole
-from core.layers.block_table import Outputs, block
-from core.ops import api as tf
-from core.ops.build.builder import Tensor, call
+from gradstep.core.layers.block_settings import whole
+from gradstep.core.layers.block_table import Outputs, block
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import Tensor, call
 
 
 @block(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.layers.block_settings import Setting, choice, flag, whole
-from core.layers.block_table import Outputs, block
-from core.layers.network_reuse import NETWORK, Network
-from core.ops import api as tf
-from core.ops.build.builder import Tensor, call
+from gradstep.core.layers.block_settings import Setting, choice, flag, whole
+from gradstep.core.layers.block_table import Outputs, block
+from gradstep.core.layers.network_reuse import NETWORK, Network
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import Tensor, call
 
 _NETWORK = Setting(
     "", "a scope, or the tensors that it ends in, separated by commas", names=NETWORK

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.layout.box_diagram import BOX_GAP, LANE_GAP, LAYER_GAP
-from core.layout.crossing_reduction import Layered
+from gradstep.core.layout.box_diagram import BOX_GAP, LANE_GAP, LAYER_GAP
+from gradstep.core.layout.crossing_reduction import Layered
 
 PASSES = 10
 LANE_WEIGHT = 8.0  # an arrow that bends in the middle looks worse than one that bends at a box

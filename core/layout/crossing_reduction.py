@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from core.layout.box_diagram import Diagram
-from core.layout.layer_assignment import acyclic
+from gradstep.core.layout.box_diagram import Diagram
+from gradstep.core.layout.layer_assignment import acyclic
 
 MAX_LANES = 20_000  # places for passing arrows; longer arrows beyond that are drawn without
 SWEEPS = 12

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.layout.box_diagram import BOX_GAP, LAYER_GAP, Diagram, snap_positions
-from core.layout.layer_assignment import acyclic, layers
+from gradstep.core.layout.box_diagram import BOX_GAP, LAYER_GAP, Diagram, snap_positions
+from gradstep.core.layout.layer_assignment import acyclic, layers
 
 # Beyond these graphlay 0.3.1 takes seconds to minutes (200 readers of one box: 2 s, 400: 28 s).
 MAX_BOXES = 2_000

@@ -6,7 +6,7 @@ from collections import deque
 
 import numpy as np
 
-from core.layout.box_diagram import Diagram
+from gradstep.core.layout.box_diagram import Diagram
 
 # A box whose next reader is more columns away than this moves up to it: inputs of a small
 # network stand in one column on the left, weights of a deep one beside their layers.

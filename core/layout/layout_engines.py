@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.layout import graphlay_engine, nested_scopes, sugiyama
-from core.layout.box_diagram import Arrow, Box, Diagram, Positions, by_id
+from gradstep.core.layout import graphlay_engine, nested_scopes, sugiyama
+from gradstep.core.layout.box_diagram import Arrow, Box, Diagram, Positions, by_id
 
 # Up to so many boxes our own engine answers at once, so that no process need be started.
 SMALL = 150

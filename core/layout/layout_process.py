@@ -1,6 +1,7 @@
 """Layout in a process of its own, with a time limit: no diagram can hold up the window.
 
-`python -m core.layout.layout_process` reads one job from standard input and writes the places.
+`python -m gradstep.core.layout.layout_process` reads one job from standard input and writes the
+places.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from core.layout import sugiyama
-from core.layout.box_diagram import Arrow, Box, Diagram, Positions, by_id
-from core.layout.layout_engines import choose, layout
+from gradstep.core.layout import sugiyama
+from gradstep.core.layout.box_diagram import Arrow, Box, Diagram, Positions, by_id
+from gradstep.core.layout.layout_engines import choose, layout
 
 LIMIT = 3.0  # seconds for the first engine
 OWN_LIMIT = 20.0  # seconds for our own, which is quick on everything we have met
@@ -48,7 +49,7 @@ def _ask(
     job = [engine, [[b.id, b.width, b.height, b.near, list(b.scopes)] for b in boxes], list(arrows)]
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "core.layout.layout_process"],
+            [sys.executable, "-m", "gradstep.core.layout.layout_process"],
             input=json.dumps(job).encode(),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

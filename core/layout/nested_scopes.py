@@ -8,7 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 
-from core.layout.box_diagram import Arrow, Box, Diagram, Positions
+from gradstep.core.layout.box_diagram import Arrow, Box, Diagram, Positions
 
 Engine = Callable[[Diagram], np.ndarray]  # centres of a diagram's boxes, float64[n, 2]
 

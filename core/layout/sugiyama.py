@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.layout.box_coordinates import columns, heights
-from core.layout.box_diagram import BOX_GAP, GRID, Diagram, snap_positions
-from core.layout.crossing_reduction import order, with_lanes
-from core.layout.layer_assignment import layers
+from gradstep.core.layout.box_coordinates import columns, heights
+from gradstep.core.layout.box_diagram import BOX_GAP, GRID, Diagram, snap_positions
+from gradstep.core.layout.crossing_reduction import order, with_lanes
+from gradstep.core.layout.layer_assignment import layers
 
 
 def arrange(diagram: Diagram) -> np.ndarray:

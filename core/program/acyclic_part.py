@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from core.errors import GradstepError
-from core.graph.model import Graph, TensorRef, predecessors
-from core.graph.problems import Problem
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Graph, TensorRef, predecessors
+from gradstep.core.graph.problems import Problem
 
 
 def without_cycles(graph: Graph) -> Graph:

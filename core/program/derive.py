@@ -8,27 +8,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from core.debug.history.frozen_program import Program
-from core.document.document import CodeKind, Document
-from core.document.feed_placeholders import with_placeholders
-from core.garbage_collection import collector_paused
-from core.graph.changes import sharing
-from core.graph.problems import Problem
-from core.ops.state.print_output import Print, to_stderr
-from core.ops.typing.inference import declared
-from core.ops.typing.invalid_operations import broken_operations
-from core.ops.typing.missing_inputs import waiting
-from core.program.acyclic_part import without_cycles
-from core.program.feeds_and_initials import fitting_feeds, fitting_initial
-from core.program.function_kinds import in_role
-from core.program.imported_gradients import add_imported_gradients
-from core.program.missing_functions import uncallable
-from core.program.run_targets import missing_names, run_targets, sound_threads
-from core.program.training_updates import with_training
-from core.program.uninitialized_variables import captured, find_uninitialized
-from core.program.unneeded_operations import as_remarks
-from core.program.unused_overrides import find_unmatched, find_unregistered
-from core.program.user_code import Function, functions_of
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.document.document import CodeKind, Document
+from gradstep.core.document.feed_placeholders import with_placeholders
+from gradstep.core.garbage_collection import collector_paused
+from gradstep.core.graph.changes import sharing
+from gradstep.core.graph.problems import Problem
+from gradstep.core.ops.state.print_output import Print, to_stderr
+from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.invalid_operations import broken_operations
+from gradstep.core.ops.typing.missing_inputs import waiting
+from gradstep.core.program.acyclic_part import without_cycles
+from gradstep.core.program.feeds_and_initials import fitting_feeds, fitting_initial
+from gradstep.core.program.function_kinds import in_role
+from gradstep.core.program.imported_gradients import add_imported_gradients
+from gradstep.core.program.missing_functions import uncallable
+from gradstep.core.program.run_targets import missing_names, run_targets, sound_threads
+from gradstep.core.program.training_updates import with_training
+from gradstep.core.program.uninitialized_variables import captured, find_uninitialized
+from gradstep.core.program.unneeded_operations import as_remarks
+from gradstep.core.program.unused_overrides import find_unmatched, find_unregistered
+from gradstep.core.program.user_code import Function, functions_of
 
 
 @collector_paused()

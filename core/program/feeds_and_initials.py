@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from core.engine.numpy_backend import NumpyBackend
-from core.engine.run.feed_values import feed_arrays
-from core.engine.run.variable_store import initial_store
-from core.errors import GradstepError
-from core.graph.model import Constant, Graph, TensorRef
-from core.graph.problems import Problem
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.run.feed_values import feed_arrays
+from gradstep.core.engine.run.variable_store import initial_store
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Constant, Graph, TensorRef
+from gradstep.core.graph.problems import Problem
 
 
 def fitting_feeds(

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from core.document.document import CodeItem, CodeKind
-from core.ops.build.tensor import OpView, Tensor, call, call_many
-from core.program.user_code import Function
+from gradstep.core.document.document import CodeItem, CodeKind
+from gradstep.core.ops.build.tensor import OpView, Tensor, call, call_many
+from gradstep.core.program.user_code import Function
 
 
 def in_role(

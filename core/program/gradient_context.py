@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.autodiff.reverse.differentiate import Differentiation
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.autodiff.reverse.gradient_rules import GradientFunction
-from core.debug.motion.debug_session import DebugSession
-from core.graph.model import Graph, TensorRef
-from core.ops.build.variable import VARIABLES
+from gradstep.core.autodiff.reverse.differentiate import Differentiation
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.ops.build.variable import VARIABLES
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from core.autodiff.recognition.imported_request import written
-from core.autodiff.recognition.recognised_gradients import answer_request
-from core.autodiff.reverse.differentiate import Differentiation
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.debug.history.frozen_program import Program
-from core.document.document import Document
-from core.errors import GradstepError, only_errors_of_ours
-from core.graph.model import Graph, Operation, Phase, TensorRef
-from core.program.training_updates import first_entries
+from gradstep.core.autodiff.recognition.imported_request import written
+from gradstep.core.autodiff.recognition.recognised_gradients import answer_request
+from gradstep.core.autodiff.reverse.differentiate import Differentiation
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.document.document import Document
+from gradstep.core.errors import GradstepError, only_errors_of_ours
+from gradstep.core.graph.model import Graph, Operation, Phase, TensorRef
+from gradstep.core.program.training_updates import first_entries
 
 
 def add_imported_gradients(

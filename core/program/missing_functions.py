@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from core.debug.history.frozen_program import Program
-from core.document.document import CodeKind, Document
-from core.document.requested_functions import Asked, missing_code
-from core.graph.problems import Problem
-from core.graph.suggestions import did_you_mean, near
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.document.document import CodeKind, Document
+from gradstep.core.document.requested_functions import Asked, missing_code
+from gradstep.core.graph.problems import Problem
+from gradstep.core.graph.suggestions import did_you_mean, near
 
 
 def find_missing_functions(document: Document) -> list[Asked]:

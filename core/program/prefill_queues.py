@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import suppress
 
-from core.debug.concurrency.thread_state import ENDS, Thread
-from core.debug.history.frozen_program import Program
-from core.engine.backend import Backend
-from core.engine.run.tf_session import Session
-from core.engine.run.variable_store import VariableStore
-from core.errors import GradstepError
-from core.ops.state.queue import Queue
+from gradstep.core.debug.concurrency.thread_state import ENDS, Thread
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.engine.run.variable_store import VariableStore
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops.state.queue import Queue
 
 _MOST = 1000  # runs of a thread that never has to wait
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
-from core.debug.history.frozen_program import Program
-from core.debug.motion.debug_session import DebugSession
-from core.engine.plan.compile_plan import Plan, compile_plan
-from core.engine.plan.races import Race, races
-from core.engine.run.feed_values import feed_arrays, infer_fed_types
-from core.errors import GradstepError
-from core.graph.problems import Problem
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
+from gradstep.core.engine.plan.races import Race, races
+from gradstep.core.engine.run.feed_values import feed_arrays, infer_fed_types
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.problems import Problem
 
 _MOST = 12  # problems that are said one by one
 _NAMED = 3  # operations that one problem names at each end

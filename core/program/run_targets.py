@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 
-from core.debug.concurrency.thread_state import MAIN, Thread
-from core.document.document import CodeKind, Document
-from core.document.requested_functions import missing_code
-from core.document.requests import whole_request
-from core.graph.model import Graph, Operation, TensorRef, predecessors
-from core.graph.problems import Problem
-from core.ops.declare.table import find
+from gradstep.core.debug.concurrency.thread_state import MAIN, Thread
+from gradstep.core.document.document import CodeKind, Document
+from gradstep.core.document.requested_functions import missing_code
+from gradstep.core.document.requests import whole_request
+from gradstep.core.graph.model import Graph, Operation, TensorRef, predecessors
+from gradstep.core.graph.problems import Problem
+from gradstep.core.ops.declare.table import find
 
 _NEAR = "name an operation of this graph"
 

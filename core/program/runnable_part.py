@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-from core.debug.concurrency.thread_state import Thread
-from core.debug.history.frozen_program import Program
-from core.graph.model import Edge, Graph, TensorRef, predecessors
-from core.graph.problems import Problem
-from core.ops.typing.missing_inputs import Waiting, waiting
-from core.program.race_problems import races_of
+from gradstep.core.debug.concurrency.thread_state import Thread
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.graph.model import Edge, Graph, TensorRef, predecessors
+from gradstep.core.graph.problems import Problem
+from gradstep.core.ops.typing.missing_inputs import Waiting, waiting
+from gradstep.core.program.race_problems import races_of
 
 _At = TypeVar("_At", Edge, TensorRef)
 

@@ -7,24 +7,24 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from core.autodiff.reverse.differentiate import Differentiation, differentiate
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.autodiff.reverse.gradient_rules import GradientFunction
-from core.autodiff.reverse.tf_gradients import gradient_of
-from core.debug.history.frozen_program import Program
-from core.document.document import Document, Optimizer
-from core.document.requests import loss_of, requests, trained
-from core.errors import GradstepError, only_errors_of_ours
-from core.graph.dtypes import DType
-from core.graph.model import Graph, Operation, Phase, TensorRef
-from core.graph.problems import UNFINISHED, Problem
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.ops.build.indexed_slices import IndexedSlices
-from core.ops.build.used_names import names_of
-from core.ops.build.variable import VARIABLES
-from core.ops.declare.attribute_kinds import attribute
-from core.program.acyclic_part import refuse_broken, refuse_cyclic
-from core.train.optimizers import Pair, Updates, apply_updates
+from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
+from gradstep.core.autodiff.reverse.tf_gradients import gradient_of
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.document.requests import loss_of, requests, trained
+from gradstep.core.errors import GradstepError, only_errors_of_ours
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Graph, Operation, Phase, TensorRef
+from gradstep.core.graph.problems import UNFINISHED, Problem
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.ops.build.indexed_slices import IndexedSlices
+from gradstep.core.ops.build.used_names import names_of
+from gradstep.core.ops.build.variable import VARIABLES
+from gradstep.core.ops.declare.attribute_kinds import attribute
+from gradstep.core.program.acyclic_part import refuse_broken, refuse_cyclic
+from gradstep.core.train.optimizers import Pair, Updates, apply_updates
 
 Gradient = Tensor | IndexedSlices
 Found = tuple[Program, list[Problem]]

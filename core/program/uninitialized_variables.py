@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.debug.history.frozen_program import Program
-from core.engine.run.variable_store import TAKE_EMPTY
-from core.graph.dtypes import DType
-from core.graph.model import Graph, Operation
-from core.graph.problems import Problem
-from core.ops.build.variable import VARIABLES
-from core.ops.declare.table import find
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.engine.run.variable_store import TAKE_EMPTY
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Graph, Operation
+from gradstep.core.graph.problems import Problem
+from gradstep.core.ops.build.variable import VARIABLES
+from gradstep.core.ops.declare.table import find
 
 
 def find_uninitialized(program: Program) -> list[Problem]:

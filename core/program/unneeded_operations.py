@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from core.debug.history.frozen_program import Program
-from core.document.document import Document
-from core.document.requests import whole_request
-from core.graph.loop import loops_around
-from core.graph.model import Graph
-from core.graph.problems import Problem
-from core.ops.typing.inference import declared
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.document.document import Document
+from gradstep.core.document.requests import whole_request
+from gradstep.core.graph.loop import loops_around
+from gradstep.core.graph.model import Graph
+from gradstep.core.graph.problems import Problem
+from gradstep.core.ops.typing.inference import declared
 
 _REMARK = "nothing that is run needs it"
 # What a tf.train.Saver ends in; a run of the network has no part in it.

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 
-from core.autodiff.reverse.gradient_request import Override, OverrideKind
-from core.autodiff.reverse.gradient_rules import near_gradients
-from core.document.document import CodeKind, Document
-from core.document.requested_functions import Asked
-from core.graph.loop import within
-from core.graph.model import Graph
-from core.graph.problems import Problem
-from core.graph.scopes import parents
-from core.graph.suggestions import did_you_mean, near
-from core.ops.typing.flatten_loops import flatten_loops
-from core.program.missing_functions import find_missing_functions, to_write
+from gradstep.core.autodiff.reverse.gradient_request import Override, OverrideKind
+from gradstep.core.autodiff.reverse.gradient_rules import near_gradients
+from gradstep.core.document.document import CodeKind, Document
+from gradstep.core.document.requested_functions import Asked
+from gradstep.core.graph.loop import within
+from gradstep.core.graph.model import Graph
+from gradstep.core.graph.problems import Problem
+from gradstep.core.graph.scopes import parents
+from gradstep.core.graph.suggestions import did_you_mean, near
+from gradstep.core.ops.typing.flatten_loops import flatten_loops
+from gradstep.core.program.missing_functions import find_missing_functions, to_write
 
 NOTHING = "this override matches nothing"
 

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable
 from contextlib import redirect_stdout
 from typing import Any
 
-from core.document.document import CodeItem, CodeKind
-from core.document.function_source import meant
-from core.errors import GradstepError, Interrupted
-from core.ops.state.print_output import Print, say
-from core.program.sandbox import is_confined
+from gradstep.core.document.document import CodeItem, CodeKind
+from gradstep.core.document.function_source import meant
+from gradstep.core.errors import GradstepError, Interrupted
+from gradstep.core.ops.state.print_output import Print, say
+from gradstep.core.program.sandbox import is_confined
 
 Function = Callable[..., Any]
 
@@ -77,7 +77,7 @@ def _function(item: CodeItem, filename: str) -> str:
 def _namespace(item: CodeItem) -> dict[str, Any]:
     import numpy as np
 
-    from core.ops import api
+    from gradstep.core.ops import api
 
     return {"__name__": item.name, "np": np, "tf": api}
 

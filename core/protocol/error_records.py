@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from core.errors import GradstepError, unforeseen
-from core.graph.problems import Problem
-from core.protocol.messages import ErrorInfo, ProblemInfo
+from gradstep.core.errors import GradstepError, unforeseen
+from gradstep.core.graph.problems import Problem
+from gradstep.core.protocol.messages import ErrorInfo, ProblemInfo
 
 
 def info_of(error: GradstepError) -> ErrorInfo:

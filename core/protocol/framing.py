@@ -15,9 +15,9 @@ from typing import IO, Any
 
 import msgspec
 
-from core.errors import GradstepError
-from core.json_text import UNREADABLE
-from core.protocol.messages import Event, Message, Reply, Request
+from gradstep.core.errors import GradstepError
+from gradstep.core.json_text import UNREADABLE
+from gradstep.core.protocol.messages import Event, Message, Reply, Request
 
 MAGIC = b"GRD1"
 EVENT = 0  # request number of a packet that nobody asked for

@@ -8,8 +8,8 @@ plan steps already executed in that run.
 
 from __future__ import annotations
 
-from core.protocol.message_base import Message
-from core.protocol.message_parts import (
+from gradstep.core.protocol.message_base import Message
+from gradstep.core.protocol.message_parts import (
     BlockedEdge,
     BreakpointSpec,
     DeviceInfo,
@@ -27,7 +27,7 @@ from core.protocol.message_parts import (
     ThreadInfo,
     UpdateInfo,
 )
-from core.protocol.queries import (
+from gradstep.core.protocol.queries import (
     Bottlenecks,
     BrokenNumbers,
     CheckExpectations,
@@ -49,7 +49,7 @@ from core.protocol.queries import (
     Repeats,
     Why,
 )
-from core.protocol.result_rows import (
+from gradstep.core.protocol.result_rows import (
     CauseLink,
     CheckedExpectation,
     CheckedTensor,

@@ -5,8 +5,8 @@ Part of the messages; see messages.py.
 
 from __future__ import annotations
 
-from core.protocol.message_base import Message
-from core.protocol.result_rows import (
+from gradstep.core.protocol.message_base import Message
+from gradstep.core.protocol.result_rows import (
     CheckedExpectation,
     CheckedTensor,
     Comparison,
@@ -53,7 +53,7 @@ class Expectations(Message, frozen=True, kw_only=True):
 
 class Expect(Message, frozen=True, kw_only=True):
     """Run the document in raw buffer 0 likewise, and write down in it what run number `run` gives
-    (see core.checks.expectations.expectation_capture). Replied to with Expected. what:
+    (see gradstep.core.checks.expectations.expectation_capture). Replied to with Expected. what:
     expressions; none: how it fails."""
 
     what: list[str]

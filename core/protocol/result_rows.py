@@ -72,7 +72,8 @@ class UncheckedNode(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CheckedExpectation(msgspec.Struct, frozen=True, kw_only=True):
-    """What the document says of a run (see core.document.expectation), and what came, in words."""
+    """What the document says of a run (see gradstep.core.document.expectation), and what came, in
+    words."""
 
     text: str
     what: str
@@ -83,7 +84,8 @@ class CheckedExpectation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CauseLink(msgspec.Struct, frozen=True, kw_only=True):
-    """One of the things that led to a value; see core.autodiff.explain.missing_gradient.Link."""
+    """One of the things that led to a value; see
+    gradstep.core.autodiff.explain.missing_gradient.Link."""
 
     node: str
     op: str
@@ -98,7 +100,8 @@ class CauseLink(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Explanation(msgspec.Struct, frozen=True, kw_only=True):
-    """As in `gradstep why --json`; see core.autodiff.explain.missing_gradient.Explanation."""
+    """As in `gradstep why --json`; see
+    gradstep.core.autodiff.explain.missing_gradient.Explanation."""
 
     state: str  # "none", "zero", "nan", "inf" or "ok"
     cause: str

@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from core.graph.dtypes import DType
-from core.protocol.framing import Buffer
-from core.protocol.messages import TensorPart
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.protocol.framing import Buffer
+from gradstep.core.protocol.messages import TensorPart
 
 
 def pack(array: np.ndarray[Any, Any]) -> Buffer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.reference import block_page, op_page
+from gradstep.core.reference import block_page, op_page
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = {"ops.md": op_page.page, "blocks.md": block_page.page}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 
-from core.graph.model import Graph
-from core.layers.block_expansion import expand
-from core.layers.block_settings import Setting
-from core.layers.block_table import Block, BlockInput, all_blocks
-from core.layers.network_reuse import NETWORK
-from core.ops.declare.op_subjects import family_title
+from gradstep.core.graph.model import Graph
+from gradstep.core.layers.block_expansion import expand
+from gradstep.core.layers.block_settings import Setting
+from gradstep.core.layers.block_table import Block, BlockInput, all_blocks
+from gradstep.core.layers.network_reuse import NETWORK
+from gradstep.core.ops.declare.op_subjects import family_title
 
 _INTRODUCTION = """\
 # Blocks

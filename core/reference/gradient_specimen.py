@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from core.graph.dtypes import DType, Shape
-from core.graph.model import TensorRef
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.ops.declare.table import OpDef, Sample
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.ops.declare.table import OpDef, Sample
 
 _NAME = "the op"
 

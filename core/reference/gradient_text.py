@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from core.autodiff.notation.step_notation import Notation
-from core.autodiff.reverse.differentiate import Differentiation, differentiate
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.errors import GradstepError
-from core.graph.loop import LOOP
-from core.graph.model import Graph, Phase, TensorRef
-from core.ops.build.builder import GraphBuilder
-from core.ops.declare.table import OpDef
-from core.reference.gradient_specimen import Specimen, specimen
+from gradstep.core.autodiff.notation.step_notation import Notation
+from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.loop import LOOP
+from gradstep.core.graph.model import Graph, Phase, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.declare.table import OpDef
+from gradstep.core.reference.gradient_specimen import Specimen, specimen
 
 _LONGEST = 110  # characters of a formula that is still read
 _BRANCHES = {

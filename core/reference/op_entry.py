@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Constant
-from core.ops.declare.resource_handles import named
-from core.ops.declare.table import OpDef
-from core.reference.gradient_text import gradient_lines, second_order
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Constant
+from gradstep.core.ops.declare.resource_handles import named
+from gradstep.core.ops.declare.table import OpDef
+from gradstep.core.reference.gradient_text import gradient_lines, second_order
 
 
 def entry(definition: OpDef) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from core.ops.declare.op_subjects import Catalogue, catalogue, family_title, subject_title
-from core.ops.declare.table import OpDef, all_ops
-from core.reference.op_entry import entry
-from core.reference.tf_function_list import functions
+from gradstep.core.ops.declare.op_subjects import Catalogue, catalogue, family_title, subject_title
+from gradstep.core.ops.declare.table import OpDef, all_ops
+from gradstep.core.reference.op_entry import entry
+from gradstep.core.reference.tf_function_list import functions
 
 _INTRODUCTION = """\
 # Ops

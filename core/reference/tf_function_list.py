@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from core.ops.api import own_functions
-from core.reference.op_entry import literal
+from gradstep.core.ops.api import own_functions
+from gradstep.core.reference.op_entry import literal
 
 _HEAD = """\
 ## Functions

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from core.ops.build.builder import Tensor
-from core.train.update_ops import Pair, Update
+from gradstep.core.ops.build.builder import Tensor
+from gradstep.core.train.update_ops import Pair, Update
 
 _GRADIENT = "gradient"
 _L1, _L2 = "l1_regularization_strength", "l2_regularization_strength"

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from core.errors import GradstepError
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.ops.build.indexed_slices import IndexedSlices
-from core.train.dense_updates import PLAIN, apply_plain
-from core.train.sparse_updates import adam_rows, descend_rows
-from core.train.update_ops import Pair, Update, Updates
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.ops.build.indexed_slices import IndexedSlices
+from gradstep.core.train.dense_updates import PLAIN, apply_plain
+from gradstep.core.train.sparse_updates import adam_rows, descend_rows
+from gradstep.core.train.update_ops import Pair, Update, Updates
 
 
 def apply_updates(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.graph.dtypes import DType
-from core.graph.model import TensorRef
-from core.ops.build.builder import Tensor
-from core.ops.build.indexed_slices import IndexedSlices
-from core.train.unique_rows import sum_duplicate_rows
-from core.train.update_ops import Update
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.build.builder import Tensor
+from gradstep.core.ops.build.indexed_slices import IndexedSlices
+from gradstep.core.train.unique_rows import sum_duplicate_rows
+from gradstep.core.train.update_ops import Update
 
 
 def descend_rows(update: Update, variable: str, rate: Tensor, rows: IndexedSlices) -> None:

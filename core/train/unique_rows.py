@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.ops.build.builder import call, call_many
-from core.ops.build.indexed_slices import IndexedSlices
+from gradstep.core.ops.build.builder import call, call_many
+from gradstep.core.ops.build.indexed_slices import IndexedSlices
 
 
 def sum_duplicate_rows(rows: IndexedSlices) -> IndexedSlices:

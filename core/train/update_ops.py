@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import UNKNOWN, DType, Shape
-from core.graph.model import Operation, Phase, TensorRef
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.ops.build.indexed_slices import IndexedSlices
-from core.ops.declare.attribute_kinds import attribute
-from core.train.unique_rows import sum_duplicate_rows
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape
+from gradstep.core.graph.model import Operation, Phase, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.ops.build.indexed_slices import IndexedSlices
+from gradstep.core.ops.declare.attribute_kinds import attribute
+from gradstep.core.train.unique_rows import sum_duplicate_rows
 
 Gradient = Tensor | IndexedSlices
 Pair = tuple[str, Gradient]  # variable, gradient of the loss with respect to it

@@ -11,10 +11,10 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
-from core.errors import GradstepError
-from core.io.disk.atomic_write import replace_file
-from core.io.disk.memory_budget import DEFAULT
-from gui.frame.main_window import MainWindow
+from gradstep.core.errors import GradstepError
+from gradstep.core.io.disk.atomic_write import replace_file
+from gradstep.core.io.disk.memory_budget import DEFAULT
+from gradstep.gui.frame.main_window import MainWindow
 
 PATIENCE = 60.0  # seconds; for a machine that is busy with other things
 SETTLED = 0.05  # seconds in which nothing may start any more,

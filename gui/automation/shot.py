@@ -6,13 +6,13 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from core.errors import GradstepError
-from core.io.disk.memory_budget import DEFAULT, Budget
-from core.protocol.error_records import error_of
-from gui import commands
-from gui.app import application, new_window
-from gui.automation.driver import Driver
-from gui.look.theme import named
+from gradstep.core.errors import GradstepError
+from gradstep.core.io.disk.memory_budget import DEFAULT, Budget
+from gradstep.core.protocol.error_records import error_of
+from gradstep.gui import commands
+from gradstep.gui.app import application, new_window
+from gradstep.gui.automation.driver import Driver
+from gradstep.gui.look.theme import named
 
 SIZE = (1600, 1000)
 
@@ -66,7 +66,7 @@ def shot(
 
 
 def _open(driver: Driver, path: Path, memory: int, failures: list[str]) -> None:
-    from core.io.open_document import read
+    from gradstep.core.io.open_document import read
 
     read(path, Budget(memory))  # its error is the command's
     driver.open(path, memory)

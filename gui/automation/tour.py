@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.model import TensorRef
-from core.program.trust.example_index import EXAMPLES
-from gui.app import application, new_window
-from gui.automation.driver import Driver
-from gui.look import theme
-from gui.model.value_cache import TensorValue
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.program.trust.example_index import EXAMPLES
+from gradstep.gui.app import application, new_window
+from gradstep.gui.automation.driver import Driver
+from gradstep.gui.look import theme
+from gradstep.gui.model.value_cache import TensorValue
 
 OVERRIDE = "toolbar.override.0"
 

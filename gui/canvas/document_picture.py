@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEventLoop, QTimer
 
-from core.document.document import Document
-from core.errors import GradstepError
-from gui.app import application
-from gui.canvas.paint import picture_export
-from gui.canvas.scene.scene_model import Stage
-from gui.look.theme import apply, named
-from gui.model.workspace import Workspace
+from gradstep.core.document.document import Document
+from gradstep.core.errors import GradstepError
+from gradstep.gui.app import application
+from gradstep.gui.canvas.paint import picture_export
+from gradstep.gui.canvas.scene.scene_model import Stage
+from gradstep.gui.look.theme import apply, named
+from gradstep.gui.model.workspace import Workspace
 
 _LONGEST_MS = 30_000  # for the layout of a large graph
 

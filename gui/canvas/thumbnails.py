@@ -6,16 +6,16 @@ import numpy as np
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPixmap
 
-from core.document.document import Document
-from core.document.requests import whole_request
-from core.ops.typing.inference import infer
-from gui.canvas.paint.graph_painter import GraphPainter
-from gui.canvas.paint.runtime_painter import RuntimePainter
-from gui.canvas.scene.box_placement import complete, known
-from gui.canvas.scene.overlay_state import Facts
-from gui.canvas.scene.scene_arrays import SceneArrays
-from gui.canvas.scene.visible_graph import VisibleGraph
-from gui.look.theme import Theme, sans
+from gradstep.core.document.document import Document
+from gradstep.core.document.requests import whole_request
+from gradstep.core.ops.typing.inference import infer
+from gradstep.gui.canvas.paint.graph_painter import GraphPainter
+from gradstep.gui.canvas.paint.runtime_painter import RuntimePainter
+from gradstep.gui.canvas.scene.box_placement import complete, known
+from gradstep.gui.canvas.scene.overlay_state import Facts
+from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
+from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
+from gradstep.gui.look.theme import Theme, sans
 
 MARGIN = 40.0  # scene units
 NEAR, FAR = 0.6, 0.2  # pixels per scene unit, as if seen from there

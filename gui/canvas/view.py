@@ -18,10 +18,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView
 
-from core.graph.model import Edge
-from core.layout.box_diagram import GRID
-from gui import commands
-from gui.canvas.interact import (
+from gradstep.core.graph.model import Edge
+from gradstep.core.layout.box_diagram import GRID
+from gradstep.gui import commands
+from gradstep.gui.canvas.interact import (
     canvas_keys,
     canvas_requests,
     context_menu,
@@ -32,27 +32,27 @@ from gui.canvas.interact import (
     tooltips,
     viewport,
 )
-from gui.canvas.interact.camera import NOTCH, Camera
-from gui.canvas.interact.flash_marker import Revealer
-from gui.canvas.interact.palette_drop import OpDrop
-from gui.canvas.interact.paste_gesture import Carry
-from gui.canvas.interact.search_menu import Entry, SearchMenu
-from gui.canvas.interact.typed_search import TypedWord
-from gui.canvas.paint import empty_canvas, picture_export
-from gui.canvas.paint.legend import Legend
-from gui.canvas.paint.minimap import Minimap
-from gui.canvas.paint.paint_layers import Layers
-from gui.canvas.scene import hit_test, scope_folding
-from gui.canvas.scene.hit_test import Hit
-from gui.canvas.scene.scene_arrays import SceneArrays
-from gui.canvas.scene.scene_model import Stage
-from gui.look.count_text import counted
-from gui.look.plain_text import show_tip
-from gui.model.workspace import Workspace
+from gradstep.gui.canvas.interact.camera import NOTCH, Camera
+from gradstep.gui.canvas.interact.flash_marker import Revealer
+from gradstep.gui.canvas.interact.palette_drop import OpDrop
+from gradstep.gui.canvas.interact.paste_gesture import Carry
+from gradstep.gui.canvas.interact.search_menu import Entry, SearchMenu
+from gradstep.gui.canvas.interact.typed_search import TypedWord
+from gradstep.gui.canvas.paint import empty_canvas, picture_export
+from gradstep.gui.canvas.paint.legend import Legend
+from gradstep.gui.canvas.paint.minimap import Minimap
+from gradstep.gui.canvas.paint.paint_layers import Layers
+from gradstep.gui.canvas.scene import hit_test, scope_folding
+from gradstep.gui.canvas.scene.hit_test import Hit
+from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
+from gradstep.gui.canvas.scene.scene_model import Stage
+from gradstep.gui.look.count_text import counted
+from gradstep.gui.look.plain_text import show_tip
+from gradstep.gui.model.workspace import Workspace
 
 
 class GraphView(QGraphicsView):
-    """Reads the workspace, and changes things only through gui.commands.
+    """Reads the workspace, and changes things only through gradstep.gui.commands.
 
     zoom_changed: the scale, 1.0 for 100 %. pointed: whether the mouse is over the canvas.
     """

@@ -5,17 +5,17 @@ What a command cannot do it says through `workspace.message` and returns None.
 
 from __future__ import annotations
 
-from gui.commands.ask_structure import select_passes, select_repeats
-from gui.commands.ask_why import ask_why, ask_why_value, why_selected, why_value_selected
-from gui.commands.copy_paste import copy_selection, cut_selection, paste
-from gui.commands.expectation_commands import expect_run, remove_expectation
-from gui.commands.go_to_cause import (
+from gradstep.gui.commands.ask_structure import select_passes, select_repeats
+from gradstep.gui.commands.ask_why import ask_why, ask_why_value, why_selected, why_value_selected
+from gradstep.gui.commands.copy_paste import copy_selection, cut_selection, paste
+from gradstep.gui.commands.expectation_commands import expect_run, remove_expectation
+from gradstep.gui.commands.go_to_cause import (
     go_to_first,
     go_to_first_broken,
     is_elsewhere,
     show_path,
 )
-from gui.commands.gradient_commands import (
+from gradstep.gui.commands.gradient_commands import (
     check_gradients,
     check_node,
     clear_override,
@@ -30,7 +30,7 @@ from gui.commands.gradient_commands import (
     trust,
     use_native_gradient,
 )
-from gui.commands.node_commands import (
+from gradstep.gui.commands.node_commands import (
     add_block,
     add_control,
     add_node,
@@ -58,8 +58,8 @@ from gui.commands.node_commands import (
     set_note,
     to_pyfunc,
 )
-from gui.commands.reveal import reveal, reveal_end, reveal_start, set_collapsed
-from gui.commands.run_commands import (
+from gradstep.gui.commands.reveal import reveal, reveal_end, reveal_start, set_collapsed
+from gradstep.gui.commands.run_commands import (
     colour_by,
     compare,
     keep_recorded,
@@ -77,7 +77,7 @@ from gui.commands.run_commands import (
     toggle_breakpoint,
     use_device,
 )
-from gui.commands.session_commands import (
+from gradstep.gui.commands.session_commands import (
     copy_from_window,
     copy_variables,
     delete_session,

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from core.graph.model import Edge
-from core.protocol.framing import Buffer
-from core.protocol.messages import (
+from gradstep.core.graph.model import Edge
+from gradstep.core.protocol.framing import Buffer
+from gradstep.core.protocol.messages import (
     Bottlenecks,
     Failed,
     FindBottlenecks,
@@ -15,8 +15,8 @@ from core.protocol.messages import (
     Message,
     Repeats,
 )
-from gui.commands.reveal import reveal
-from gui.model.workspace import Workspace
+from gradstep.gui.commands.reveal import reveal
+from gradstep.gui.model.workspace import Workspace
 
 _NAMED = 4  # operations, wires or scopes that are named one by one
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from core.graph.model import TensorRef
-from core.protocol.messages import Explanation
-from gui.commands.go_to_cause import show_path
-from gui.model.explanations import differentiated
-from gui.model.workspace import Workspace
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.protocol.messages import Explanation
+from gradstep.gui.commands.go_to_cause import show_path
+from gradstep.gui.model.explanations import differentiated
+from gradstep.gui.model.workspace import Workspace
 
 Then = Callable[[Explanation], None]
 

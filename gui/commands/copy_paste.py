@@ -5,12 +5,12 @@ from __future__ import annotations
 from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QGuiApplication
 
-from core.document import clipboard
-from core.io.disk.memory_budget import Budget
-from core.io.native import gradstep_file
-from gui.commands.node_commands import remove_nodes
-from gui.commands.refusals import says_why
-from gui.model.workspace import Workspace
+from gradstep.core.document import clipboard
+from gradstep.core.io.disk.memory_budget import Budget
+from gradstep.core.io.native import gradstep_file
+from gradstep.gui.commands.node_commands import remove_nodes
+from gradstep.gui.commands.refusals import says_why
+from gradstep.gui.model.workspace import Workspace
 
 MIME = "application/x-gradstep"
 LIMIT = 256 << 20  # bytes of memory that a piece may take: programs put it there, not files

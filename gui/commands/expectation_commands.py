@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from core.document.document import Document
-from core.document.requests import whole_request
-from core.graph.model import TensorRef
-from core.io.native import gradstep_file
-from core.protocol.framing import Buffer
-from core.protocol.messages import Expect, Expected, Failed, Message
-from gui.look.count_text import counted
-from gui.model.loss_choice import losses_of
-from gui.model.workspace import Workspace
+from gradstep.core.document.document import Document
+from gradstep.core.document.requests import whole_request
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.protocol.framing import Buffer
+from gradstep.core.protocol.messages import Expect, Expected, Failed, Message
+from gradstep.gui.look.count_text import counted
+from gradstep.gui.model.loss_choice import losses_of
+from gradstep.gui.model.workspace import Workspace
 
 FAILED = "exception"  # why a run stopped
 

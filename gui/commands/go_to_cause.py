@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from core.protocol.messages import Explanation, Stopped
-from gui.commands.reveal import reveal
-from gui.model.workspace import Workspace
+from gradstep.core.protocol.messages import Explanation, Stopped
+from gradstep.gui.commands.reveal import reveal
+from gradstep.gui.model.workspace import Workspace
 
 
 def is_elsewhere(workspace: Workspace, found: Explanation) -> bool:

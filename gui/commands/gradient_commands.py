@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from core.autodiff.reverse.gradient_request import Override, OverrideKind
-from core.document import document_edits
-from core.document.document import CodeItem, Document, Optimizer
-from core.graph.model import Edge
-from core.program.trust.code_permission import Permission
-from core.program.trust.code_trust import revoke
-from gui.commands.refusals import says_why
-from gui.model.workspace import Workspace
+from gradstep.core.autodiff.reverse.gradient_request import Override, OverrideKind
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import CodeItem, Document, Optimizer
+from gradstep.core.graph.model import Edge
+from gradstep.core.program.trust.code_permission import Permission
+from gradstep.core.program.trust.code_trust import revoke
+from gradstep.gui.commands.refusals import says_why
+from gradstep.gui.model.workspace import Workspace
 
 
 @says_why
@@ -80,7 +80,7 @@ def set_request(
     gate: bool | None = None,
 ) -> None:
     """Ask for the gradients of `of` with respect to `wrt`; see
-    core.document.document_edits.set_request."""
+    gradstep.core.document.document_edits.set_request."""
     document = document_edits.set_request(
         workspace.document, of, wrt, grad_ys, unconnected_zero, gate
     )
@@ -89,7 +89,7 @@ def set_request(
 
 @says_why
 def set_optimizers(workspace: Workspace, optimizers: Sequence[Optimizer]) -> None:
-    """Train by these and no others; see core.document.document_edits.set_optimizers."""
+    """Train by these and no others; see gradstep.core.document.document_edits.set_optimizers."""
     label = f"Optimizer {', '.join(o.type for o in optimizers)}" if optimizers else "No optimizer"
     workspace.edit(
         label, document_edits.set_optimizers(workspace.document, optimizers), "optimizers"

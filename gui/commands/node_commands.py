@@ -6,16 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from core.document import block_insertion, clipboard, document_edits, wire_completion
-from core.graph.loop import anywhere, carried_by, loops_around
-from core.graph.model import Edge, Graph, TensorRef
-from core.graph.scopes import is_inside, move_name, parents
-from core.layers.block_table import find_block
-from core.layers.network_reuse import ends
-from core.ops.declare.table import find
-from core.ops.typing.flatten_loops import closed
-from gui.commands.refusals import says_why
-from gui.model.workspace import Workspace
+from gradstep.core.document import block_insertion, clipboard, document_edits, wire_completion
+from gradstep.core.graph.loop import anywhere, carried_by, loops_around
+from gradstep.core.graph.model import Edge, Graph, TensorRef
+from gradstep.core.graph.scopes import is_inside, move_name, parents
+from gradstep.core.layers.block_table import find_block
+from gradstep.core.layers.network_reuse import ends
+from gradstep.core.ops.declare.table import find
+from gradstep.core.ops.typing.flatten_loops import closed
+from gradstep.gui.commands.refusals import says_why
+from gradstep.gui.model.workspace import Workspace
 
 Point = tuple[float, float]
 NOWHERE: Mapping[str, Point] = MappingProxyType({})
@@ -66,7 +66,7 @@ def add_block(
 ) -> str:
     """Add a composite block around a point, reading `source` or else the selected nodes, as far
     as it has inputs, and select it. how: settings, reuse and run_updates of
-    core.document.block_insertion. Returns its scope."""
+    gradstep.core.document.block_insertion. Returns its scope."""
     read = block_sources(workspace, source) if sources is None else sources
     types = workspace.inference.types
     document, scope = block_insertion.add_block(workspace.document, name, at, read, types, **how)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
-from core.errors import GradstepError
-from gui.model.workspace import Workspace
+from gradstep.core.errors import GradstepError
+from gradstep.gui.model.workspace import Workspace
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import chain
 
-from core.graph.model import Edge
-from core.graph.scopes import is_inside, parents
-from core.protocol.messages import StepInfo
-from gui.model.workspace import Workspace
+from gradstep.core.graph.model import Edge
+from gradstep.core.graph.scopes import is_inside, parents
+from gradstep.core.protocol.messages import StepInfo
+from gradstep.gui.model.workspace import Workspace
 
 
 def reveal(workspace: Workspace, *names: str, edge: Edge | None = None, at: str = "") -> None:

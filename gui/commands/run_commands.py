@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from core.debug.breaks.breakpoints import Breakpoint
-from core.debug.concurrency.thread_state import Thread
-from core.document import document_edits
-from gui.commands.refusals import says_why
-from gui.look import theme
-from gui.model.selection import selected_unit
-from gui.model.settings import settings
-from gui.model.workspace import Workspace
+from gradstep.core.debug.breaks.breakpoints import Breakpoint
+from gradstep.core.debug.concurrency.thread_state import Thread
+from gradstep.core.document import document_edits
+from gradstep.gui.commands.refusals import says_why
+from gradstep.gui.look import theme
+from gradstep.gui.model.selection import selected_unit
+from gradstep.gui.model.settings import settings
+from gradstep.gui.model.workspace import Workspace
 
 
 @says_why

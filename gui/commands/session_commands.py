@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from core.document import document_edits
-from core.engine.run.variable_copies import copied
-from core.errors import GradstepError
-from core.protocol.framing import Buffer
-from core.protocol.messages import Failed, ManageSessions, Message, Read, Values
-from gui.commands.refusals import says_why
-from gui.model.value_cache import TensorValue
-from gui.model.workspace import Workspace
+from gradstep.core.document import document_edits
+from gradstep.core.engine.run.variable_copies import copied
+from gradstep.core.errors import GradstepError
+from gradstep.core.protocol.framing import Buffer
+from gradstep.core.protocol.messages import Failed, ManageSessions, Message, Read, Values
+from gradstep.gui.commands.refusals import says_why
+from gradstep.gui.model.value_cache import TensorValue
+from gradstep.gui.model.workspace import Workspace
 
 MOST = 2**40  # elements of a variable: all that there are
 
@@ -37,7 +37,8 @@ def switch_session(workspace: Workspace, name: str) -> None:
 
 
 def copy_variables(workspace: Workspace, source: str, target: str, wanted: Sequence[str]) -> None:
-    """Copy values, as they are now; see core.protocol.messages.ManageSessions for `wanted`."""
+    """Copy values, as they are now; see gradstep.core.protocol.messages.ManageSessions for
+    `wanted`."""
     request = ManageSessions(command="copy", source=source, target=target, wanted=[*wanted])
     workspace.sessions.ask(request)
 
@@ -45,7 +46,7 @@ def copy_variables(workspace: Workspace, source: str, target: str, wanted: Seque
 @says_why
 def copy_from_window(workspace: Workspace, other: Workspace, wanted: Sequence[str]) -> None:
     """Have variables start with what those of another window's graph hold where its debugger
-    stands; see core.engine.run.variable_copies.copied for `wanted`. It is one edit of the
+    stands; see gradstep.core.engine.run.variable_copies.copied for `wanted`. It is one edit of the
     document."""
     pairs = copied(other.document.graph, workspace.document.graph, wanted)
     where = other.name

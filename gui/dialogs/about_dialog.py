@@ -5,11 +5,11 @@ from __future__ import annotations
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QDialogButtonBox, QWidget
 
-from gui.dialogs.dialog_base import Dialog
-from gui.look import icons
-from gui.look.plain_text import Label
-from gui.look.theme import sans
-from gui.model.workspace import Workspace
+from gradstep.gui.dialogs.dialog_base import Dialog
+from gradstep.gui.look import icons
+from gradstep.gui.look.plain_text import Label
+from gradstep.gui.look.theme import sans
+from gradstep.gui.model.workspace import Workspace
 
 CREDITS = (
     "Made with Python, Qt (PySide6, LGPL) and NumPy. Set in Inter and JetBrains Mono (SIL Open "

@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QWidget
 
-from core.document.block_insertion import shareable
-from core.errors import GradstepError
-from core.graph.model import TensorRef
-from core.graph.scopes import children
-from core.layers.block_expansion import Expansion, expand
-from core.layers.block_table import Block
-from gui import commands
-from gui.dialogs.dialog_base import Dialog, words
-from gui.dialogs.setting_fields import SettingField, field_of, title_of
-from gui.look.plain_text import plain
-from gui.model.workspace import Workspace
+from gradstep.core.document.block_insertion import shareable
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.scopes import children
+from gradstep.core.layers.block_expansion import Expansion, expand
+from gradstep.core.layers.block_table import Block
+from gradstep.gui import commands
+from gradstep.gui.dialogs.dialog_base import Dialog, words
+from gradstep.gui.dialogs.setting_fields import SettingField, field_of, title_of
+from gradstep.gui.look.plain_text import plain
+from gradstep.gui.model.workspace import Workspace
 
 OWN = "none: its own weights"
 

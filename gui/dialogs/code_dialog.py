@@ -9,10 +9,10 @@ from types import MappingProxyType
 
 from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
 
-from core.document.document import CodeItem, CodeKind
-from gui.dialogs.code_view import CodeView
-from gui.dialogs.dialog_base import Dialog
-from gui.model.workspace import Workspace
+from gradstep.core.document.document import CodeItem, CodeKind
+from gradstep.gui.dialogs.code_view import CodeView
+from gradstep.gui.dialogs.dialog_base import Dialog
+from gradstep.gui.model.workspace import Workspace
 
 EXPLAINED = {
     CodeKind.GRADIENT: "The last function, or the one named as above, is called as f(op, grad) "

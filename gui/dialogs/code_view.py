@@ -18,8 +18,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 
-from core.visible_text import visible
-from gui.look.theme import Theme, mono
+from gradstep.core.visible_text import visible
+from gradstep.gui.look.theme import Theme, mono
 
 INDENT = "    "
 _NEWLINE = re.compile("\r\n?")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QComboBox, QFormLayout, QLineEdit, QWidget
 
-from gui import commands
-from gui.dialogs.dialog_base import Dialog
-from gui.dialogs.request_dialog import names_in
-from gui.frame import open_windows
-from gui.look.theme import mono
-from gui.model.workspace import Workspace
+from gradstep.gui import commands
+from gradstep.gui.dialogs.dialog_base import Dialog
+from gradstep.gui.dialogs.request_dialog import names_in
+from gradstep.gui.frame import open_windows
+from gradstep.gui.look.theme import mono
+from gradstep.gui.model.workspace import Workspace
 
 
 class CopyValuesDialog(Dialog):

@@ -6,10 +6,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from core.errors import GradstepError
-from gui.look.plain_text import Label, plain
-from gui.look.theme import GRID
-from gui.model.workspace import Workspace
+from gradstep.core.errors import GradstepError
+from gradstep.gui.look.plain_text import Label, plain
+from gradstep.gui.look.theme import GRID
+from gradstep.gui.model.workspace import Workspace
 
 NATIVE = QKeySequence.SequenceFormat.NativeText
 

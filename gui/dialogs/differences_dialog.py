@@ -8,10 +8,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QDialogButtonBox, QTreeWidget, QTreeWidgetItem, QWidget
 
-from core.io.native.diff_sentences import Change, Kind
-from gui.dialogs.dialog_base import Dialog
-from gui.look.theme import mono, sans
-from gui.model.workspace import Workspace
+from gradstep.core.io.native.diff_sentences import Change, Kind
+from gradstep.gui.dialogs.dialog_base import Dialog
+from gradstep.gui.look.theme import mono, sans
+from gradstep.gui.model.workspace import Workspace
 
 SIGNS = {Kind.ADDED: "+", Kind.REMOVED: "−", Kind.CHANGED: "~"}
 HEADINGS = {

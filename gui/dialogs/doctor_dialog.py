@@ -18,16 +18,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.errors import GradstepError
-from core.host.machine_report import MachineFact, as_text, examine
-from gui.dialogs.about_dialog import version
-from gui.dialogs.dialog_base import Dialog, words
-from gui.look.plain_text import Label
-from gui.look.theme import GRID, mono, sans
-from gui.model.background_work import Background
-from gui.model.workspace import Workspace
-from gui.panels.widgets.scroll_area import scrolled
-from gui.panels.widgets.small_labels import Wrapped
+from gradstep.core.errors import GradstepError
+from gradstep.core.host.machine_report import MachineFact, as_text, examine
+from gradstep.gui.dialogs.about_dialog import version
+from gradstep.gui.dialogs.dialog_base import Dialog, words
+from gradstep.gui.look.plain_text import Label
+from gradstep.gui.look.theme import GRID, mono, sans
+from gradstep.gui.model.background_work import Background
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.widgets.scroll_area import scrolled
+from gradstep.gui.panels.widgets.small_labels import Wrapped
 
 NAMES = 144  # pixels; the longest that a name takes before it is wrapped
 COPIED = 1500  # milliseconds that a button says so

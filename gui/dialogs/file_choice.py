@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QStandardPaths
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from gui.model.settings import settings
+from gradstep.gui.model.settings import settings
 
 
 def ask_open(window: QWidget, kind: str, title: str, filter: str) -> Path | None:

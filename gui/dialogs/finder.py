@@ -19,10 +19,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.visible_text import visible
-from gui.canvas.interact.fuzzy_match import Searched, ranked
-from gui.look.plain_text import Label, plain
-from gui.look.theme import GRID, SMALL, Theme, mono, sans
+from gradstep.core.visible_text import visible
+from gradstep.gui.canvas.interact.fuzzy_match import Searched, ranked
+from gradstep.gui.look.plain_text import Label, plain
+from gradstep.gui.look.theme import GRID, SMALL, Theme, mono, sans
 
 ROW, ROWS = 28, 11  # pixels, and how many are seen at once
 WIDTH = 560

@@ -7,13 +7,13 @@ from functools import partial
 
 from PySide6.QtWidgets import QWidget
 
-from core.document.document import CodeItem, CodeKind
-from core.document.requested_functions import Asked, missing_code
-from gui import commands
-from gui.dialogs.code_dialog import NO_CHOICE, CodeDialog
-from gui.dialogs.finder import Entry, Finder
-from gui.frame.action_record import selected_operation
-from gui.model.workspace import Workspace
+from gradstep.core.document.document import CodeItem, CodeKind
+from gradstep.core.document.requested_functions import Asked, missing_code
+from gradstep.gui import commands
+from gradstep.gui.dialogs.code_dialog import NO_CHOICE, CodeDialog
+from gradstep.gui.dialogs.finder import Entry, Finder
+from gradstep.gui.frame.action_record import selected_operation
+from gradstep.gui.model.workspace import Workspace
 
 
 def edit_code(workspace: Workspace, name: str, window: QWidget) -> None:

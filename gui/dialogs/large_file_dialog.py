@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QWidget
 
-from core.io.disk.memory_budget import DEFAULT, OverBudgetError, in_words
-from gui.dialogs.dialog_base import Dialog
-from gui.model.workspace import Workspace
+from gradstep.core.io.disk.memory_budget import DEFAULT, OverBudgetError, in_words
+from gradstep.gui.dialogs.dialog_base import Dialog
+from gradstep.gui.model.workspace import Workspace
 
 WIDTH = 440
 

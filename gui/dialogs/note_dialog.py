@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QFormLayout, QLineEdit, QPlainTextEdit, QWidget
 
-from gui import commands
-from gui.dialogs.dialog_base import Dialog
-from gui.look.theme import GRID
-from gui.model.workspace import Workspace
+from gradstep.gui import commands
+from gradstep.gui.dialogs.dialog_base import Dialog
+from gradstep.gui.look.theme import GRID
+from gradstep.gui.model.workspace import Workspace
 
 MARKS = "**strong**, `code`, - lists, | tables |. A `name` of a node becomes a link to it."
 

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QLineEdit, QWidget
 
-from core.document.document import Optimizer
-from core.errors import GradstepError
-from core.graph.model import TensorRef
-from core.train.optimizers import OPTIMIZERS, complete, is_flag
-from gui.dialogs.dialog_base import words
-from gui.dialogs.request_dialog import names_in
-from gui.look.plain_text import plain
-from gui.look.theme import mono
+from gradstep.core.document.document import Optimizer
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.train.optimizers import OPTIMIZERS, complete, is_flag
+from gradstep.gui.dialogs.dialog_base import words
+from gradstep.gui.dialogs.request_dialog import names_in
+from gradstep.gui.look.plain_text import plain
+from gradstep.gui.look.theme import mono
 
 _TIPS = {
     "of": "What it minimizes; empty for what Graph > Differentiate says",

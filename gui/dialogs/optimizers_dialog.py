@@ -6,15 +6,15 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QHBoxLayout, QListWidget, QPushButton, QVBoxLayout, QWidget
 
-from core.document import document_edits
-from core.document.document import Document, Optimizer
-from core.document.requests import loss_of, trained
-from core.errors import GradstepError
-from gui import commands
-from gui.dialogs.dialog_base import Dialog
-from gui.dialogs.optimizer_form import OptimizerForm
-from gui.look.theme import GRID
-from gui.model.workspace import Workspace
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.document.requests import loss_of, trained
+from gradstep.core.errors import GradstepError
+from gradstep.gui import commands
+from gradstep.gui.dialogs.dialog_base import Dialog
+from gradstep.gui.dialogs.optimizer_form import OptimizerForm
+from gradstep.gui.look.theme import GRID
+from gradstep.gui.model.workspace import Workspace
 
 FIRST = Optimizer("Adam", {"learning_rate": 0.001})
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QComboBox, QFormLayout, QWidget
 
-from core.autodiff.reverse.gradient_request import Override, OverrideKind
-from core.document.document import CodeItem, CodeKind
-from core.graph.model import Graph, Operation
-from gui import commands
-from gui.dialogs.code_dialog import CodeDialog
-from gui.dialogs.dialog_base import Dialog
-from gui.model.workspace import Workspace
+from gradstep.core.autodiff.reverse.gradient_request import Override, OverrideKind
+from gradstep.core.document.document import CodeItem, CodeKind
+from gradstep.core.graph.model import Graph, Operation
+from gradstep.gui import commands
+from gradstep.gui.dialogs.code_dialog import CodeDialog
+from gradstep.gui.dialogs.dialog_base import Dialog
+from gradstep.gui.model.workspace import Workspace
 
 NEW = "New function…"
 BORROWED = ("Identity", "StopGradient", "Relu", "Tanh", "Sigmoid")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QWidget
 
-from core.document import document_edits
-from core.errors import GradstepError
-from core.graph.loop import surrounding
-from core.graph.model import Operation, TensorRef
-from gui import commands
-from gui.dialogs.dialog_base import Dialog
-from gui.dialogs.override_dialog import upstream_candidates
-from gui.model.workspace import Workspace
+from gradstep.core.document import document_edits
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.loop import surrounding
+from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.gui import commands
+from gradstep.gui.dialogs.dialog_base import Dialog
+from gradstep.gui.dialogs.override_dialog import upstream_candidates
+from gradstep.gui.model.workspace import Workspace
 
 
 class PyFuncDialog(Dialog):

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QLineEdit, QWidget
 
-from core.document import document_edits
-from core.errors import GradstepError
-from core.graph.model import Operation
-from core.ops.build.variable import is_trainable
-from gui import commands
-from gui.dialogs.dialog_base import Dialog
-from gui.look.plain_text import plain
-from gui.model.workspace import Workspace
+from gradstep.core.document import document_edits
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.build.variable import is_trainable
+from gradstep.gui import commands
+from gradstep.gui.dialogs.dialog_base import Dialog
+from gradstep.gui.look.plain_text import plain
+from gradstep.gui.model.workspace import Workspace
 
 ONES = "-"  # in place of a name, as on the command line
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QWidget
 
-from core.layers.block_settings import Setting
-from gui.look.plain_text import plain
+from gradstep.core.layers.block_settings import Setting
+from gradstep.gui.look.plain_text import plain
 
 
 @dataclass(frozen=True)

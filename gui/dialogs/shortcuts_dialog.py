@@ -5,13 +5,13 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QScrollArea, QWidget
 
-from gui.dialogs.dialog_base import Dialog
-from gui.frame.action_record import Action, shown_key
-from gui.frame.action_table import ACTIONS
-from gui.frame.menus import MENUS
-from gui.look.plain_text import Label, plain
-from gui.look.theme import GRID, mono, sans
-from gui.model.workspace import Workspace
+from gradstep.gui.dialogs.dialog_base import Dialog
+from gradstep.gui.frame.action_record import Action, shown_key
+from gradstep.gui.frame.action_table import ACTIONS
+from gradstep.gui.frame.menus import MENUS
+from gradstep.gui.look.plain_text import Label, plain
+from gradstep.gui.look.theme import GRID, mono, sans
+from gradstep.gui.model.workspace import Workspace
 
 COLUMNS = 2
 LINE = 18  # pixels, height of each

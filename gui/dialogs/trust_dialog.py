@@ -6,15 +6,15 @@ from functools import partial
 
 from PySide6.QtWidgets import QDialogButtonBox, QPushButton, QWidget
 
-from core.host.engine_client import local_engine
-from core.program import sandbox
-from core.program.trust.code_permission import Permission
-from gui import commands
-from gui.dialogs.code_view import CodeView
-from gui.dialogs.dialog_base import Dialog
-from gui.look.plain_text import Label
-from gui.look.theme import sans
-from gui.model.workspace import Workspace
+from gradstep.core.host.engine_client import local_engine
+from gradstep.core.program import sandbox
+from gradstep.core.program.trust.code_permission import Permission
+from gradstep.gui import commands
+from gradstep.gui.dialogs.code_view import CodeView
+from gradstep.gui.dialogs.dialog_base import Dialog
+from gradstep.gui.look.plain_text import Label
+from gradstep.gui.look.theme import sans
+from gradstep.gui.model.workspace import Workspace
 
 CONFINED = "Run it without network and files"
 FULL = "Run it with your rights"

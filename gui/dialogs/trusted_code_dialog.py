@@ -8,15 +8,15 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QDialogButtonBox, QPushButton, QWidget
 
-from core.errors import GradstepError
-from core.program.trust import code_trust
-from core.program.trust.code_permission import Permission
-from core.program.trust.trust_store import Decision
-from gui import commands
-from gui.dialogs.dialog_base import Dialog, words
-from gui.model.workspace import Workspace
-from gui.panels.widgets.flat_table import FlatTable
-from gui.panels.widgets.table_cells import Cell, CellModel
+from gradstep.core.errors import GradstepError
+from gradstep.core.program.trust import code_trust
+from gradstep.core.program.trust.code_permission import Permission
+from gradstep.core.program.trust.trust_store import Decision
+from gradstep.gui import commands
+from gradstep.gui.dialogs.dialog_base import Dialog, words
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.widgets.flat_table import FlatTable
+from gradstep.gui.panels.widgets.table_cells import Cell, CellModel
 
 NONE = "There is none. The Python of the examples, as they came, always runs."
 SOME = (

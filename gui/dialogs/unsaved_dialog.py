@@ -7,7 +7,7 @@ from enum import Enum
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QMessageBox, QWidget
 
-from gui.look.plain_text import MessageBox
+from gradstep.gui.look.plain_text import MessageBox
 
 
 class Answer(Enum):

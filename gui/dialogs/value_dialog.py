@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from PySide6.QtWidgets import QWidget
 
-from core.graph.dtypes import DType, Shape, TensorType
-from core.graph.model import Constant, Operation
-from gui import commands
-from gui.dialogs.code_view import CodeView
-from gui.dialogs.dialog_base import Dialog
-from gui.look.plain_text import Label
-from gui.look.theme import mono
-from gui.model.workspace import Workspace
+from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.graph.model import Constant, Operation
+from gradstep.gui import commands
+from gradstep.gui.dialogs.code_view import CodeView
+from gradstep.gui.dialogs.dialog_base import Dialog
+from gradstep.gui.look.plain_text import Label
+from gradstep.gui.look.theme import mono
+from gradstep.gui.model.workspace import Workspace
 
 SHOWN = 4096  # elements; larger values are replaced, not edited
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from PySide6.QtGui import QKeySequence
 
-from core.autodiff.reverse.gradient_request import gradient_name, native_name
-from core.document.requested_functions import missing_code
-from core.document.requests import every_request
-from core.graph.model import Operation
-from gui.model.selection import selected_unit
-from gui.model.workspace import Workspace
+from gradstep.core.autodiff.reverse.gradient_request import gradient_name, native_name
+from gradstep.core.document.requested_functions import missing_code
+from gradstep.core.document.requests import every_request
+from gradstep.core.graph.model import Operation
+from gradstep.gui.model.selection import selected_unit
+from gradstep.gui.model.workspace import Workspace
 
 Test = Callable[[Workspace], bool]
 Run = Callable[[Workspace], None]

@@ -8,11 +8,11 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
-from gui.frame.action_record import Action
-from gui.frame.action_table import ACTIONS, BY_ID
-from gui.look import icons
-from gui.look.plain_text import plain, unmarked
-from gui.model.workspace import Workspace
+from gradstep.gui.frame.action_record import Action
+from gradstep.gui.frame.action_table import ACTIONS, BY_ID
+from gradstep.gui.look import icons
+from gradstep.gui.look.plain_text import plain, unmarked
+from gradstep.gui.model.workspace import Workspace
 
 
 class ActionSet(QObject):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from core.document.document import Optimizer
-from gui import commands
-from gui.frame import action_record as when
-from gui.frame.action_record import Action, Run, Test, controls, legal, window
-from gui.model.settings import settings
-from gui.model.workspace import Workspace
+from gradstep.core.document.document import Optimizer
+from gradstep.gui import commands
+from gradstep.gui.frame import action_record as when
+from gradstep.gui.frame.action_record import Action, Run, Test, controls, legal, window
+from gradstep.gui.model.settings import settings
+from gradstep.gui.model.workspace import Workspace
 
 
 def _theme_is(choice: str) -> Test:

@@ -8,10 +8,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
 
-from gui.look import icons
-from gui.look.plain_text import Label
-from gui.look.theme import GRID, mix
-from gui.model.workspace import Workspace
+from gradstep.gui.look import icons
+from gradstep.gui.look.plain_text import Label
+from gradstep.gui.look.theme import GRID, mix
+from gradstep.gui.model.workspace import Workspace
 
 
 class Banner(QWidget):

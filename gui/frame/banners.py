@@ -7,12 +7,12 @@ from functools import partial
 
 from PySide6.QtCore import QObject, QTimer
 
-from core.protocol.messages import Explanation
-from gui import commands
-from gui.frame.banner import Banner
-from gui.model.autosave import Recovered
-from gui.model.engine_bridge import PREPARING, WORKING
-from gui.model.workspace import UNTITLED, Workspace
+from gradstep.core.protocol.messages import Explanation
+from gradstep.gui import commands
+from gradstep.gui.frame.banner import Banner
+from gradstep.gui.model.autosave import Recovered
+from gradstep.gui.model.engine_bridge import PREPARING, WORKING
+from gradstep.gui.model.workspace import UNTITLED, Workspace
 
 LEVELS = {
     "error": ("problem", "problem"),

@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gui.look.plain_text import Label
-from gui.model.workspace import Workspace
+from gradstep.gui.look.plain_text import Label
+from gradstep.gui.model.workspace import Workspace
 
 LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
 RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
@@ -48,30 +48,58 @@ class Place:
 
 
 PANELS = (
-    Place("outline", "Outline", LEFT, "gui.panels.outline.outline_panel", "OutlinePanel"),
-    Place("palette", "Palette", LEFT, "gui.panels.palette_panel", "PalettePanel"),
-    Place("note", "Note", RIGHT, "gui.panels.note_panel", "NotePanel", apart=True),
+    Place("outline", "Outline", LEFT, "gradstep.gui.panels.outline.outline_panel", "OutlinePanel"),
+    Place("palette", "Palette", LEFT, "gradstep.gui.panels.palette_panel", "PalettePanel"),
+    Place("note", "Note", RIGHT, "gradstep.gui.panels.note_panel", "NotePanel", apart=True),
     Place(
-        "inspector", "Inspector", RIGHT, "gui.panels.inspector.inspector_panel", "InspectorPanel"
+        "inspector",
+        "Inspector",
+        RIGHT,
+        "gradstep.gui.panels.inspector.inspector_panel",
+        "InspectorPanel",
     ),
     Place(
-        "gradients", "Gradients", RIGHT, "gui.panels.gradients.gradients_panel", "GradientsPanel"
+        "gradients",
+        "Gradients",
+        RIGHT,
+        "gradstep.gui.panels.gradients.gradients_panel",
+        "GradientsPanel",
     ),
-    Place("problems", "Problems", RIGHT, "gui.panels.problems.problems_panel", "ProblemsPanel"),
-    Place("timeline", "Timeline", BOTTOM, "gui.panels.timeline.timeline_panel", "TimelinePanel"),
-    Place("tensor", "Tensor", BOTTOM, "gui.panels.tensor.tensor_panel", "TensorPanel"),
+    Place(
+        "problems",
+        "Problems",
+        RIGHT,
+        "gradstep.gui.panels.problems.problems_panel",
+        "ProblemsPanel",
+    ),
+    Place(
+        "timeline",
+        "Timeline",
+        BOTTOM,
+        "gradstep.gui.panels.timeline.timeline_panel",
+        "TimelinePanel",
+    ),
+    Place("tensor", "Tensor", BOTTOM, "gradstep.gui.panels.tensor.tensor_panel", "TensorPanel"),
     Place(
         "device_diff",
         "Device diff",
         BOTTOM,
-        "gui.panels.device_diff.device_diff_panel",
+        "gradstep.gui.panels.device_diff.device_diff_panel",
         "DeviceDiffPanel",
     ),
-    Place("breakpoints", "Breakpoints", BOTTOM, "gui.panels.breakpoints_panel", "BreakpointsPanel"),
-    Place("threads", "Threads", BOTTOM, "gui.panels.threads_panel", "ThreadsPanel"),
-    Place("profile", "Profile", BOTTOM, "gui.panels.profile.profile_panel", "ProfilePanel"),
-    Place("sessions", "Sessions", BOTTOM, "gui.panels.sessions_panel", "SessionsPanel"),
-    Place("output", "Output", BOTTOM, "gui.panels.output_panel", "OutputPanel"),
+    Place(
+        "breakpoints",
+        "Breakpoints",
+        BOTTOM,
+        "gradstep.gui.panels.breakpoints_panel",
+        "BreakpointsPanel",
+    ),
+    Place("threads", "Threads", BOTTOM, "gradstep.gui.panels.threads_panel", "ThreadsPanel"),
+    Place(
+        "profile", "Profile", BOTTOM, "gradstep.gui.panels.profile.profile_panel", "ProfilePanel"
+    ),
+    Place("sessions", "Sessions", BOTTOM, "gradstep.gui.panels.sessions_panel", "SessionsPanel"),
+    Place("output", "Output", BOTTOM, "gradstep.gui.panels.output_panel", "OutputPanel"),
 )
 
 

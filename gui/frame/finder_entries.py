@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
-from core.graph.scopes import parents
-from gui import commands
-from gui.dialogs.finder import Entry, Finder
-from gui.frame.action_record import Action
-from gui.frame.action_set import ActionSet
-from gui.model.settings import settings
-from gui.model.workspace import Workspace
+from gradstep.core.graph.scopes import parents
+from gradstep.gui import commands
+from gradstep.gui.dialogs.finder import Entry, Finder
+from gradstep.gui.frame.action_record import Action
+from gradstep.gui.frame.action_set import ActionSet
+from gradstep.gui.model.settings import settings
+from gradstep.gui.model.workspace import Workspace
 
 
 def command_palette(workspace: Workspace, actions: ActionSet, window: QWidget) -> Finder:

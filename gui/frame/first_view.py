@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core.document.document import Document, View
-from core.graph.loop import within
-from core.graph.scopes import parents
+from gradstep.core.document.document import Document, View
+from gradstep.core.graph.loop import within
+from gradstep.core.graph.scopes import parents
 
 MANY = 60  # operations; up to so many can be taken in at once
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
-from gui import commands
-from gui.frame.docks import Docks
-from gui.frame.menus import MenuBar
-from gui.frame.status_bar import device_words, size_words
-from gui.look.plain_text import add_row, plain
-from gui.model.settings import settings
-from gui.model.workspace import Workspace
+from gradstep.gui import commands
+from gradstep.gui.frame.docks import Docks
+from gradstep.gui.frame.menus import MenuBar
+from gradstep.gui.frame.status_bar import device_words, size_words
+from gradstep.gui.look.plain_text import add_row, plain
+from gradstep.gui.model.settings import settings
+from gradstep.gui.model.workspace import Workspace
 
 LIMITS = (256 << 20, 1 << 30, 2 << 30, 8 << 30)  # bytes of recorded runs
 

@@ -19,28 +19,28 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
-from core.errors import GradstepError
-from core.visible_text import visible
-from gui.frame.menus import MenuBar
-from gui.frame.status_bar import StatusBar
-from gui.frame.window_placement import WANTED, place_first
-from gui.look import icons, theme
-from gui.model.settings import settings
-from gui.panels.welcome.opening_page import OpeningPage
-from gui.panels.welcome.welcome_page import WelcomePage
+from gradstep.core.errors import GradstepError
+from gradstep.core.visible_text import visible
+from gradstep.gui.frame.menus import MenuBar
+from gradstep.gui.frame.status_bar import StatusBar
+from gradstep.gui.frame.window_placement import WANTED, place_first
+from gradstep.gui.look import icons, theme
+from gradstep.gui.model.settings import settings
+from gradstep.gui.panels.welcome.opening_page import OpeningPage
+from gradstep.gui.panels.welcome.welcome_page import WelcomePage
 
 if TYPE_CHECKING:
-    from core.io.disk.file_stamp import OnDisk
-    from gui.canvas.view import GraphView
-    from gui.frame.action_set import ActionSet
-    from gui.frame.banners import Banners
-    from gui.frame.docks import Docks
-    from gui.frame.toolbar import ToolBar
-    from gui.frame.window_commands import Views
-    from gui.model.autosave import Autosave, Recovered
-    from gui.model.document_files import Files
-    from gui.model.file_watch import FileWatch
-    from gui.model.workspace import Workspace
+    from gradstep.core.io.disk.file_stamp import OnDisk
+    from gradstep.gui.canvas.view import GraphView
+    from gradstep.gui.frame.action_set import ActionSet
+    from gradstep.gui.frame.banners import Banners
+    from gradstep.gui.frame.docks import Docks
+    from gradstep.gui.frame.toolbar import ToolBar
+    from gradstep.gui.frame.window_commands import Views
+    from gradstep.gui.model.autosave import Autosave, Recovered
+    from gradstep.gui.model.document_files import Files
+    from gradstep.gui.model.file_watch import FileWatch
+    from gradstep.gui.model.workspace import Workspace
 
 BLINK = 300  # milliseconds that a file may take to be read before the window says so
 AHEAD = 60  # milliseconds between the panels that are made while the start page is looked at
@@ -97,12 +97,12 @@ class MainWindow(QMainWindow):
 
     def furnish(self, workspace: Workspace) -> None:
         """Give the window its workspace, and all that shows it."""
-        from gui.frame import open_windows
-        from gui.frame.action_set import ActionSet
-        from gui.frame.window_commands import Views
-        from gui.model.autosave import Autosave
-        from gui.model.document_files import Files
-        from gui.model.file_watch import FileWatch
+        from gradstep.gui.frame import open_windows
+        from gradstep.gui.frame.action_set import ActionSet
+        from gradstep.gui.frame.window_commands import Views
+        from gradstep.gui.model.autosave import Autosave
+        from gradstep.gui.model.document_files import Files
+        from gradstep.gui.model.file_watch import FileWatch
 
         self.workspace, self.look = workspace, workspace.theme
         open_windows.add(self)
@@ -138,8 +138,8 @@ class MainWindow(QMainWindow):
     def canvas(self) -> GraphView:
         """The node editor, made now if it was not yet."""
         if self._canvas is None:
-            from gui.canvas.view import GraphView
-            from gui.frame.pointer_keys import PointerKeys
+            from gradstep.gui.canvas.view import GraphView
+            from gradstep.gui.frame.pointer_keys import PointerKeys
 
             self._canvas = GraphView(self.workspace)
             self._pages.addWidget(self._canvas)
@@ -176,16 +176,16 @@ class MainWindow(QMainWindow):
         self.setStatusBar(self.status)
 
     def _add_banners(self) -> None:
-        from gui.frame.banners import Banners
+        from gradstep.gui.frame.banners import Banners
 
         self.banners = Banners(self.workspace)
         for place, banner in enumerate(self.banners.all):
             self._column.insertWidget(place, banner)
 
     def _add_frame(self) -> None:
-        from gui.frame.docks import Docks
-        from gui.frame.late_menus import LateMenus
-        from gui.frame.toolbar import ToolBar
+        from gradstep.gui.frame.docks import Docks
+        from gradstep.gui.frame.late_menus import LateMenus
+        from gradstep.gui.frame.toolbar import ToolBar
 
         self.docks = Docks(self.workspace, self)
         self.docks.layout = settings().window("state") if self._remember else None
@@ -273,7 +273,7 @@ class MainWindow(QMainWindow):
         self.menu.show_name(f"{workspace.name}{' •' if modified else ''}")
 
     def _count_problems(self) -> None:
-        from gui.panels.problems.problem_rows import current_problems
+        from gradstep.gui.panels.problems.problem_rows import current_problems
 
         count = sum(row.severity != "info" for row in current_problems(self.workspace))
         self.docks.by_id["problems"].say(f"Problems {count}" if count else "Problems")
@@ -326,7 +326,7 @@ class MainWindow(QMainWindow):
 
     def offer_recovery(self) -> None:
         """Offer what another window did not get to save."""
-        from gui.model.autosave import left_behind
+        from gradstep.gui.model.autosave import left_behind
 
         found = left_behind()
         if found:
@@ -341,7 +341,7 @@ class MainWindow(QMainWindow):
     def recover(self, found: Recovered) -> None:
         """Show unsaved work that another window left behind, and offer what else there is. Where
         there is unsaved work already it gets a window of its own."""
-        from gui.frame import open_windows
+        from gradstep.gui.frame import open_windows
 
         window = open_windows.open_beside(self) if self.workspace.is_changed else self
         if not window.files.recover(found, window.autosave, self.offer_recovery):
@@ -349,8 +349,8 @@ class MainWindow(QMainWindow):
 
     def tidy_folders(self) -> None:
         """Complete or remove, beside the main thread, what a bad end left half done."""
-        from gui.model import autosave
-        from gui.model.background_work import Background
+        from gradstep.gui.model import autosave
+        from gradstep.gui.model.background_work import Background
 
         folders = autosave.places()
         Background(self).run(lambda: autosave.tidy(folders), lambda _: None, lambda _: None)

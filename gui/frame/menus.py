@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QMenu, QMenuBar
 
-from gui.look.plain_text import Label
-from gui.look.theme import BODY, mono, sans
+from gradstep.gui.look.plain_text import Label
+from gradstep.gui.look.theme import BODY, mono, sans
 
 if TYPE_CHECKING:
-    from gui.frame.action_set import ActionSet
+    from gradstep.gui.frame.action_set import ActionSet
 
 MENUS = ("File", "Edit", "View", "Graph", "Run", "Devices", "Help")
 HEIGHT = 26  # pixels

@@ -8,11 +8,11 @@ from weakref import WeakSet
 from PySide6.QtCore import Qt
 from shiboken6 import isValid
 
-from gui.frame.window_placement import place_beside
+from gradstep.gui.frame.window_placement import place_beside
 
 if TYPE_CHECKING:
-    from gui.frame.main_window import MainWindow
-    from gui.model.workspace import Workspace
+    from gradstep.gui.frame.main_window import MainWindow
+    from gradstep.gui.model.workspace import Workspace
 
 _known: WeakSet[MainWindow] = WeakSet()
 _kept: dict[int, MainWindow] = {}  # what was opened from another window, which may close first
@@ -48,7 +48,7 @@ def _furnished() -> list[MainWindow]:
 
 def open_beside(window: MainWindow) -> MainWindow:
     """Open one more, on the start page."""
-    from gui.app import new_window
+    from gradstep.gui.app import new_window
 
     new = new_window(window.workspace.theme, remember=False)
     new.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

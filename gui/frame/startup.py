@@ -12,39 +12,39 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
-from core.errors import GradstepError
-from core.program.trust.example_index import is_bundled
-from gui.frame.main_window import MainWindow
-from gui.model.background_work import Background
+from gradstep.core.errors import GradstepError
+from gradstep.core.program.trust.example_index import is_bundled
+from gradstep.gui.frame.main_window import MainWindow
+from gradstep.gui.model.background_work import Background
 
 if TYPE_CHECKING:
-    from core.host.file_reader import FileReader
+    from gradstep.core.host.file_reader import FileReader
 
 # What the window's parts import, so that the start page is painted before and answers meanwhile. A
 # name that is missing here is imported all the same, with what needs it.
-READER = "core.host.file_reader"
+READER = "gradstep.core.host.file_reader"
 BESIDE = (  # by a thread: nothing of Qt's is in it
     "numpy",
     READER,
-    "core.host.engine_client",
-    "core.io.native.gradstep_file",
-    "core.document.block_insertion",
-    "core.ops.typing.flatten_loops",
-    "core.layout.nested_scopes",
-    "core.engine.run.variable_copies",
+    "gradstep.core.host.engine_client",
+    "gradstep.core.io.native.gradstep_file",
+    "gradstep.core.document.block_insertion",
+    "gradstep.core.ops.typing.flatten_loops",
+    "gradstep.core.layout.nested_scopes",
+    "gradstep.core.engine.run.variable_copies",
 )
 HERE = (  # by the main thread, one in a turn of the event loop
-    "gui.model.workspace",
-    "gui.frame.action_set",
-    "gui.frame.toolbar",
-    "gui.frame.late_menus",
-    "gui.frame.banners",
-    "gui.model.autosave",
-    "gui.model.document_files",
-    "gui.model.file_watch",
-    "gui.canvas.scene.overlay_state",
-    "gui.canvas.view",
-    "gui.frame.window_commands",
+    "gradstep.gui.model.workspace",
+    "gradstep.gui.frame.action_set",
+    "gradstep.gui.frame.toolbar",
+    "gradstep.gui.frame.late_menus",
+    "gradstep.gui.frame.banners",
+    "gradstep.gui.model.autosave",
+    "gradstep.gui.model.document_files",
+    "gradstep.gui.model.file_watch",
+    "gradstep.gui.canvas.scene.overlay_state",
+    "gradstep.gui.canvas.view",
+    "gradstep.gui.frame.window_commands",
 )
 PATIENCE = 1000  # milliseconds that a document may take before the window shows without it
 RECOVERY = 200  # milliseconds until unsaved work of another window is offered
@@ -53,7 +53,7 @@ RECOVERY = 200  # milliseconds until unsaved work of another window is offered
 def furnish(window: MainWindow, engine: Sequence[str] | None = None) -> None:
     """Give the window a workspace, whose engine process starts with the next turn of the event
     loop. engine: the command that starts it."""
-    from gui.model.workspace import Workspace
+    from gradstep.gui.model.workspace import Workspace
 
     workspace = Workspace(engine, window.look, window)
     window.furnish(workspace)
@@ -138,7 +138,7 @@ def _import_beside(document: Path | None) -> FileReader | None:
 
 def _import_ahead() -> None:
     """What the first document needs, and the palette: every op type and every block."""
-    import core.ops.catalogue  # noqa: F401
-    from core.layers.block_table import all_blocks
+    import gradstep.core.ops.catalogue  # noqa: F401
+    from gradstep.core.layers.block_table import all_blocks
 
     list(all_blocks())

@@ -8,14 +8,14 @@ from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QLabel, QPushButton, QStatusBar
 
-from core.program.trust.code_permission import Permission
-from gui.look.count_text import counted
-from gui.look.plain_text import Label, plain
-from gui.look.theme import SMALL, sans
+from gradstep.core.program.trust.code_permission import Permission
+from gradstep.gui.look.count_text import counted
+from gradstep.gui.look.plain_text import Label, plain
+from gradstep.gui.look.theme import SMALL, sans
 
 if TYPE_CHECKING:
-    from core.protocol.messages import Stopped
-    from gui.model.workspace import Workspace
+    from gradstep.core.protocol.messages import Stopped
+    from gradstep.gui.model.workspace import Workspace
 
 REASONS = {
     "entry": "Ready",

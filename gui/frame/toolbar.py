@@ -8,16 +8,16 @@ from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolBar, QToolButton, QWidget
 
-from core.autodiff.reverse.gradient_request import Override
-from gui import commands
-from gui.frame.action_record import shown_key
-from gui.frame.action_set import ActionSet
-from gui.frame.status_bar import device_words
-from gui.look.pill import Pill
-from gui.look.plain_text import plain
-from gui.look.theme import GRID
-from gui.model.settings import settings
-from gui.model.workspace import Workspace
+from gradstep.core.autodiff.reverse.gradient_request import Override
+from gradstep.gui import commands
+from gradstep.gui.frame.action_record import shown_key
+from gradstep.gui.frame.action_set import ActionSet
+from gradstep.gui.frame.status_bar import device_words
+from gradstep.gui.look.pill import Pill
+from gradstep.gui.look.plain_text import plain
+from gradstep.gui.look.theme import GRID
+from gradstep.gui.model.settings import settings
+from gradstep.gui.model.workspace import Workspace
 
 PHASES = ("forward", "backward", "update")
 OVERRIDES = 3  # pills; more are in the Gradients panel

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 
-from core.autodiff.reverse.gradient_request import OverrideKind
-from core.graph.model import Operation, TensorRef
-from core.layers.block_table import Block
-from gui.canvas.interact.canvas_requests import ANSWERS
-from gui.frame import open_windows
-from gui.frame.action_record import selected_operation
-from gui.model.settings import state_folder
+from gradstep.core.autodiff.reverse.gradient_request import OverrideKind
+from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.layers.block_table import Block
+from gradstep.gui.canvas.interact.canvas_requests import ANSWERS
+from gradstep.gui.frame import open_windows
+from gradstep.gui.frame.action_record import selected_operation
+from gradstep.gui.model.settings import state_folder
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QDialog
 
-    from gui.frame.main_window import MainWindow
+    from gradstep.gui.frame.main_window import MainWindow
 
 
 class Views:
@@ -66,7 +66,7 @@ class Views:
 
     def ask_block(self, block: Block, at: tuple[float, float], source: TensorRef | None) -> QDialog:
         """Ask for the settings of a block, and add it."""
-        from gui.dialogs.block_dialog import BlockDialog
+        from gradstep.gui.dialogs.block_dialog import BlockDialog
 
         return _opened(BlockDialog(self._workspace, block, at, source, self._window))
 
@@ -76,18 +76,18 @@ class Views:
             then(op)
 
     def _palette(self) -> None:
-        from gui.frame.finder_entries import command_palette
+        from gradstep.gui.frame.finder_entries import command_palette
 
         finder = command_palette(self._workspace, self._window.actions_, self._window)
         finder.show_over(self._window)
 
     def _find(self) -> None:
-        from gui.frame.finder_entries import node_finder
+        from gradstep.gui.frame.finder_entries import node_finder
 
         node_finder(self._workspace, self._window).show_over(self._window)
 
     def _value(self, op: Operation) -> QDialog:
-        from gui.dialogs.value_dialog import ValueDialog
+        from gradstep.gui.dialogs.value_dialog import ValueDialog
 
         return _opened(ValueDialog(self._workspace, op, self._window))
 
@@ -100,67 +100,67 @@ class Views:
             field.selectAll()
 
     def _override(self, op: Operation) -> QDialog:
-        from gui.dialogs.override_dialog import OverrideDialog
+        from gradstep.gui.dialogs.override_dialog import OverrideDialog
 
         return _opened(OverrideDialog(self._workspace, op, self._window))
 
     def _gradient(self, op: Operation) -> QDialog:
-        from gui.dialogs.override_dialog import write_gradient
+        from gradstep.gui.dialogs.override_dialog import write_gradient
 
         return write_gradient(self._workspace, op, OverrideKind.OP, op.name, self._window)
 
     def _pyfunc(self, op: Operation) -> QDialog:
-        from gui.dialogs.py_func_dialog import PyFuncDialog
+        from gradstep.gui.dialogs.py_func_dialog import PyFuncDialog
 
         return _opened(PyFuncDialog(self._workspace, op, self._window))
 
     def _code(self, name: str) -> None:
-        from gui.dialogs.functions_dialog import edit_code
+        from gradstep.gui.dialogs.functions_dialog import edit_code
 
         edit_code(self._workspace, name, self._window)
 
     def _request(self) -> QDialog:
-        from gui.dialogs.request_dialog import RequestDialog
+        from gradstep.gui.dialogs.request_dialog import RequestDialog
 
         return _opened(RequestDialog(self._workspace, self._window))
 
     def _optimizers(self) -> QDialog:
-        from gui.dialogs.optimizers_dialog import OptimizersDialog
+        from gradstep.gui.dialogs.optimizers_dialog import OptimizersDialog
 
         return _opened(OptimizersDialog(self._workspace, self._window))
 
     def _note(self) -> QDialog:
-        from gui.dialogs.note_dialog import NoteDialog
+        from gradstep.gui.dialogs.note_dialog import NoteDialog
 
         return _opened(NoteDialog(self._workspace, self._window))
 
     def _copy_values(self) -> QDialog:
-        from gui.dialogs.copy_values_dialog import CopyValuesDialog
+        from gradstep.gui.dialogs.copy_values_dialog import CopyValuesDialog
 
         return _opened(CopyValuesDialog(self._workspace, self._window))
 
     def _trust(self) -> QDialog:
-        from gui.dialogs.trust_dialog import TrustDialog
+        from gradstep.gui.dialogs.trust_dialog import TrustDialog
 
         return _opened(TrustDialog(self._workspace, self._window))
 
     def _trusted(self) -> QDialog:
-        from gui.dialogs.trusted_code_dialog import TrustedCodeDialog
+        from gradstep.gui.dialogs.trusted_code_dialog import TrustedCodeDialog
 
         return _opened(TrustedCodeDialog(self._workspace, self._window))
 
     def _shortcuts(self) -> QDialog:
-        from gui.dialogs.shortcuts_dialog import ShortcutsDialog
+        from gradstep.gui.dialogs.shortcuts_dialog import ShortcutsDialog
 
         return _opened(ShortcutsDialog(self._workspace, self._window))
 
     def _doctor(self) -> QDialog:
-        from gui.dialogs.doctor_dialog import DoctorDialog
+        from gradstep.gui.dialogs.doctor_dialog import DoctorDialog
 
         return _opened(DoctorDialog(self._workspace, self._window))
 
     def _about(self) -> QDialog:
-        from gui.dialogs.about_dialog import AboutDialog, version
+        from gradstep.gui.dialogs.about_dialog import AboutDialog, version
 
         return _opened(AboutDialog(self._workspace, version(), self._window))
 

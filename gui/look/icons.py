@@ -8,7 +8,7 @@ from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
-from gui.look.theme import ASSETS, Theme
+from gradstep.gui.look.theme import ASSETS, Theme
 
 SIZE = 16  # pixels, the grid that the icons are drawn on
 RATIOS = (1.0, 2.0)

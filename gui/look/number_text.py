@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from core.protocol.messages import Stats
-from gui.model.value_cache import TensorValue, Words
+from gradstep.core.protocol.messages import Stats
+from gradstep.gui.model.value_cache import TensorValue, Words
 
 Array = np.ndarray[Any, Any]
 DECIMALS = 3

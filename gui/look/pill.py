@@ -6,9 +6,9 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QEnterEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton
 
-from gui.look.plain_text import Worded
-from gui.look.theme import GRID, SMALL, Theme, faded, sans
-from gui.model.workspace import Workspace
+from gradstep.gui.look.plain_text import Worded
+from gradstep.gui.look.theme import GRID, SMALL, Theme, faded, sans
+from gradstep.gui.model.workspace import Workspace
 
 HEIGHT = 24
 

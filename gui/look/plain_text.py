@@ -14,7 +14,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QAction, QKeySequence, Qt
 from PySide6.QtWidgets import QLabel, QMenu, QMessageBox, QToolTip, QWidget
 
-from core.visible_text import visible
+from gradstep.core.visible_text import visible
 
 
 def plain(text: str) -> str:

@@ -12,15 +12,15 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal
 
-from core.document.document import Document
-from core.errors import GradstepError
-from core.io import edit_journal
-from core.io.disk import atomic_write, in_place_write
-from core.io.disk.file_claims import Claim
-from core.io.edit_journal import JournalNote
-from core.io.native.journal_writer import Keeper, lock_of
-from gui.model.settings import settings, state_folder
-from gui.model.workspace import UNTITLED, Workspace
+from gradstep.core.document.document import Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.io import edit_journal
+from gradstep.core.io.disk import atomic_write, in_place_write
+from gradstep.core.io.disk.file_claims import Claim
+from gradstep.core.io.edit_journal import JournalNote
+from gradstep.core.io.native.journal_writer import Keeper, lock_of
+from gradstep.gui.model.settings import settings, state_folder
+from gradstep.gui.model.workspace import UNTITLED, Workspace
 
 NOT_KEPT = "Unsaved work is not being kept"
 KEPT_AGAIN = "Unsaved work is kept again"
@@ -31,7 +31,8 @@ class Recovered:
     """Unsaved work that a window left behind when it ended badly.
 
     name:   what it was called, by its file or by what it was made from; UNTITLED for neither.
-    digest: of what the document's own file held for that window; see core.io.disk.file_stamp.
+    digest: of what the document's own file held for that window; see
+    gradstep.core.io.disk.file_stamp.
     """
 
     copy: Path
@@ -175,7 +176,7 @@ def tidy(folders: Iterable[Path]) -> None:
 
 def places() -> set[Path]:
     """Folders in which Gradstep wrote, as far as it remembers."""
-    from core.program.trust.code_trust import store
+    from gradstep.core.program.trust.code_trust import store
 
     return {store().path.parent, *(path.parent for path in settings().recent)}
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal
 
-from core.errors import GradstepError
+from gradstep.core.errors import GradstepError
 
 
 class Background(QObject):

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from core.graph.scopes import parents
-from core.protocol.messages import ProfileRow
+from gradstep.core.graph.scopes import parents
+from gradstep.core.protocol.messages import ProfileRow
 
 PHASES = ("forward", "backward", "update")
 NAMED = 12  # merged operations that a tip names

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from core.document.document import Document
-from core.graph.model import Edge, TensorRef
-from core.program.trust.code_permission import Permission
-from core.protocol.framing import Buffer
-from core.protocol.messages import (
+from gradstep.core.document.document import Document
+from gradstep.core.graph.model import Edge, TensorRef
+from gradstep.core.program.trust.code_permission import Permission
+from gradstep.core.protocol.framing import Buffer
+from gradstep.core.protocol.messages import (
     CheckGradients,
     Compare,
     Compared,
@@ -30,13 +30,13 @@ from core.protocol.messages import (
     SessionList,
     Stopped,
 )
-from gui.model.engine_bridge import EngineBridge
-from gui.model.engine_sync import breakpoints_of, same_but_breakpoints, same_run
-from gui.model.gradient_checks import should_check, with_nodes
-from gui.model.loss_choice import foremost, shown_loss
-from gui.model.operand_names import OperandNames
-from gui.model.settings import settings
-from gui.model.value_cache import TensorValue, ValueCache, tensors_of
+from gradstep.gui.model.engine_bridge import EngineBridge
+from gradstep.gui.model.engine_sync import breakpoints_of, same_but_breakpoints, same_run
+from gradstep.gui.model.gradient_checks import should_check, with_nodes
+from gradstep.gui.model.loss_choice import foremost, shown_loss
+from gradstep.gui.model.operand_names import OperandNames
+from gradstep.gui.model.settings import settings
+from gradstep.gui.model.value_cache import TensorValue, ValueCache, tensors_of
 
 SETTLE = 120  # milliseconds without an edit before the engine gets the document
 DEATH = "EngineDied"
@@ -142,7 +142,7 @@ class Debugger(QObject):
         document = self._document
         if document is None:
             return
-        from core.io.native import gradstep_file
+        from gradstep.core.io.native import gradstep_file
 
         if not self._suits():
             self._bridge.replace(self._permission is Permission.CONFINED)

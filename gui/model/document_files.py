@@ -9,20 +9,20 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
-from core.document.document import Document
-from core.errors import GradstepError
-from core.io.disk.file_stamp import FileChangedError, OnDisk, look
-from core.io.disk.memory_budget import DEFAULT, OverBudgetError, enough_for
-from core.program.trust.example_index import EXAMPLES
-from gui.dialogs import conflict_dialog, unsaved_dialog
-from gui.dialogs.file_choice import ask_open, ask_save, remember_folder
-from gui.dialogs.large_file_dialog import LargeFileDialog
-from gui.model.autosave import Autosave, Recovered
-from gui.model.background_work import Background
-from gui.model.file_loader import first_seen
-from gui.model.responsive_wait import wait_for
-from gui.model.settings import settings
-from gui.model.workspace import Failed, Workspace
+from gradstep.core.document.document import Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.io.disk.file_stamp import FileChangedError, OnDisk, look
+from gradstep.core.io.disk.memory_budget import DEFAULT, OverBudgetError, enough_for
+from gradstep.core.program.trust.example_index import EXAMPLES
+from gradstep.gui.dialogs import conflict_dialog, unsaved_dialog
+from gradstep.gui.dialogs.file_choice import ask_open, ask_save, remember_folder
+from gradstep.gui.dialogs.large_file_dialog import LargeFileDialog
+from gradstep.gui.model.autosave import Autosave, Recovered
+from gradstep.gui.model.background_work import Background
+from gradstep.gui.model.file_loader import first_seen
+from gradstep.gui.model.responsive_wait import wait_for
+from gradstep.gui.model.settings import settings
+from gradstep.gui.model.workspace import Failed, Workspace
 
 FILTER = "Graphs (*.gradstep *.pb *.pbtxt);;All files (*)"
 
@@ -114,8 +114,8 @@ class Files(QObject):
     def export(self, picture: Callable[[str], bytes]) -> bool:
         """Write the graph in another format, or as a picture: `picture(suffix)` is its file. Other
         formats are written beside the main thread; whether it began."""
-        from core.io import export_document
-        from core.io.disk import atomic_write
+        from gradstep.core.io import export_document
+        from gradstep.core.io.disk import atomic_write
 
         start = Path(self._workspace.name).with_suffix(".png")
         path = ask_save(self._window, "export", "Export", start, _EXPORTS)
@@ -178,8 +178,8 @@ class Files(QObject):
 
     def compare(self) -> None:
         """Show what the file holds otherwise than the window."""
-        from core.io.native.diff_sentences import changes
-        from gui.dialogs.differences_dialog import DifferencesDialog
+        from gradstep.core.io.native.diff_sentences import changes
+        from gradstep.gui.dialogs.differences_dialog import DifferencesDialog
 
         workspace = self._workspace
 
@@ -225,7 +225,7 @@ class Files(QObject):
 
     def _save(self, path: Path, document: Document, expected: OnDisk | None) -> OnDisk:
         """For ten thousand nodes it takes most of a second: the window is painted meanwhile."""
-        from core.io.native import gradstep_file
+        from gradstep.core.io.native import gradstep_file
 
         self._workspace.is_saving = True
         try:

@@ -8,11 +8,11 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
-from core.errors import GradstepError
-from core.host.engine_client import EngineClient
-from core.program.trust.code_permission import Permission
-from core.protocol.framing import Buffer
-from core.protocol.messages import (
+from gradstep.core.errors import GradstepError
+from gradstep.core.host.engine_client import EngineClient
+from gradstep.core.program.trust.code_permission import Permission
+from gradstep.core.protocol.framing import Buffer
+from gradstep.core.protocol.messages import (
     CheckExpectations,
     CheckGradients,
     Compare,

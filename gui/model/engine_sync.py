@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
-from core.debug.breaks.breakpoints import Breakpoint
-from core.document.document import Document
-from core.protocol.messages import BreakpointSpec, SetBreakpoints
+from gradstep.core.debug.breaks.breakpoints import Breakpoint
+from gradstep.core.document.document import Document
+from gradstep.core.protocol.messages import BreakpointSpec, SetBreakpoints
 
 
 def same_run(old: Document, new: Document) -> bool:

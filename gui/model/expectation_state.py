@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from core.document.document import Document
-from core.document.expectation import variations
-from core.program.trust.code_trust import came_with_program
-from core.protocol.messages import (
+from gradstep.core.document.document import Document
+from gradstep.core.document.expectation import variations
+from gradstep.core.program.trust.code_trust import came_with_program
+from gradstep.core.protocol.messages import (
     CheckedExpectation,
     CheckExpectations,
     ErrorInfo,
@@ -18,10 +18,10 @@ from core.protocol.messages import (
     Failed,
     Message,
 )
-from gui.model.engine_sync import same_but_breakpoints
+from gradstep.gui.model.engine_sync import same_but_breakpoints
 
 if TYPE_CHECKING:
-    from gui.model.workspace import Workspace
+    from gradstep.gui.model.workspace import Workspace
 
 LIGHT = 5_000  # operations, in all runs together, that are checked unasked
 
@@ -48,7 +48,7 @@ class Expected(QObject):
 
     def check(self) -> None:
         """Hold the document as it is now against its runs; `changed` follows."""
-        from core.io.native import gradstep_file
+        from gradstep.core.io.native import gradstep_file
 
         document, trusted = self._workspace.document, self._workspace.trusted
         self._asked = document, trusted

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from core.autodiff.reverse.gradient_paths import reached
-from core.document.requests import every_request
-from core.graph.model import TensorRef
-from core.protocol.framing import Buffer
-from core.protocol.messages import Explained, Explanation, Failed, Message, Why
-from gui.model.loss_choice import shown_loss
-from gui.model.value_cache import TensorValue
+from gradstep.core.autodiff.reverse.gradient_paths import reached
+from gradstep.core.document.requests import every_request
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.protocol.framing import Buffer
+from gradstep.core.protocol.messages import Explained, Explanation, Failed, Message, Why
+from gradstep.gui.model.loss_choice import shown_loss
+from gradstep.gui.model.value_cache import TensorValue
 
 if TYPE_CHECKING:
-    from gui.model.workspace import Workspace
+    from gradstep.gui.model.workspace import Workspace
 
 PAUSE = 120  # milliseconds; who steps, or moves through nodes, does not want an answer each time
 

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from core.document.document import Document
-from core.document.feed_placeholders import with_placeholders
-from core.errors import GradstepError
-from core.io.disk.memory_budget import DEFAULT
-from core.ops.typing.inference import Inference, declared
-from core.program.trust.code_fingerprint import fingerprint
-from core.program.trust.example_index import is_bundled
-from gui.frame.first_view import folded
-from gui.model.background_work import Background
+from gradstep.core.document.document import Document
+from gradstep.core.document.feed_placeholders import with_placeholders
+from gradstep.core.errors import GradstepError
+from gradstep.core.io.disk.memory_budget import DEFAULT
+from gradstep.core.ops.typing.inference import Inference, declared
+from gradstep.core.program.trust.code_fingerprint import fingerprint
+from gradstep.core.program.trust.example_index import is_bundled
+from gradstep.gui.frame.first_view import folded
+from gradstep.gui.model.background_work import Background
 
 if TYPE_CHECKING:
-    from core.host.file_reader import FileReader
+    from gradstep.core.host.file_reader import FileReader
 
 AGAIN = 1000  # milliseconds after a file was read until a process waits for the next
 
@@ -67,8 +67,8 @@ class Reader(QObject):
         first: Callable[[], None] = lambda: None,
     ) -> None:
         """Read a file of any supported format, as it is first shown; its types are inferred.
-        limit: bytes of memory that it may take (core.io.disk.memory_budget); first: called beside
-        the main thread before the file is read."""
+        limit: bytes of memory that it may take (gradstep.core.io.disk.memory_budget); first:
+        called beside the main thread before the file is read."""
         self._give_up()
         try:
             work = self._work(path, limit)
@@ -143,7 +143,7 @@ class Reader(QObject):
     def _work(self, path: Path, limit: int) -> Callable[[], tuple[Document, Inference]]:
         if is_bundled(path):
             return lambda: _read_here(path)
-        from core.host.file_reader import FileReader
+        from gradstep.core.host.file_reader import FileReader
 
         process = self._process = self._waiting or FileReader()
         self._waiting = None
@@ -165,7 +165,7 @@ class Reader(QObject):
         self._process = None
 
     def _start_waiting(self) -> None:
-        from core.host.file_reader import FileReader
+        from gradstep.core.host.file_reader import FileReader
 
         if self._waiting is None and self._is_ready:
             self._waiting = FileReader()
@@ -173,7 +173,7 @@ class Reader(QObject):
 
 def first_seen(path: Path) -> Document:
     """The document in a file of any format, as it is first shown. Raises GradstepError."""
-    from core.host.file_reader import FileReader
+    from gradstep.core.host.file_reader import FileReader
 
     document, _ = FileReader().read(path)
     return _as_shown(document)
@@ -194,7 +194,7 @@ def inferred(document: Document) -> Inference:
 
 
 def _read_here(path: Path) -> tuple[Document, Inference]:
-    from core.io.open_document import read
+    from gradstep.core.io.open_document import read
 
     document = _as_shown(read(path))
     return document, inferred(document)

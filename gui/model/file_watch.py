@@ -7,9 +7,9 @@ from pathlib import Path
 from PySide6.QtCore import QEvent, QFileSystemWatcher, QObject, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
-from core.io.disk.file_stamp import OnDisk, look
-from gui.model.background_work import Background
-from gui.model.workspace import Workspace
+from gradstep.core.io.disk.file_stamp import OnDisk, look
+from gradstep.gui.model.background_work import Background
+from gradstep.gui.model.workspace import Workspace
 
 SOON = 200  # milliseconds of quiet after a change: editors write in several steps
 

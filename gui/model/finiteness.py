@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from core.protocol.framing import Buffer
-from core.protocol.messages import BrokenNumbers, FindBroken, Message
+from gradstep.core.protocol.framing import Buffer
+from gradstep.core.protocol.messages import BrokenNumbers, FindBroken, Message
 
 if TYPE_CHECKING:
-    from gui.model.workspace import Workspace
+    from gradstep.gui.model.workspace import Workspace
 
 STRIDE = 0.01  # seconds that the engine may take at a time, so that a click need not wait
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from core.protocol.messages import GradientTable, ProgramInfo, Stopped
+from gradstep.core.protocol.messages import GradientTable, ProgramInfo, Stopped
 
 QUICK = 0.5  # seconds; a program with slower steps is not checked unasked
 

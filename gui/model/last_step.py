@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.protocol.messages import StepInfo
-from gui.model.workspace import Workspace
+from gradstep.core.protocol.messages import StepInfo
+from gradstep.gui.model.workspace import Workspace
 
 
 class LastStep(NamedTuple):

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from core.protocol.messages import ProgramInfo
+from gradstep.core.protocol.messages import ProgramInfo
 
 if TYPE_CHECKING:
-    from gui.model.debugger import Debugger
+    from gradstep.gui.model.debugger import Debugger
 
 
 def foremost(program: ProgramInfo, loss: str) -> ProgramInfo:

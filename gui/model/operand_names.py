@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from core.protocol.framing import Buffer
-from core.protocol.messages import Message, Notate, Notated
-from gui.model.value_cache import Request
+from gradstep.core.protocol.framing import Buffer
+from gradstep.core.protocol.messages import Message, Notate, Notated
+from gradstep.gui.model.value_cache import Request
 
 
 class OperandNames:

@@ -9,13 +9,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
-from core.document.document import Document
-from core.protocol.messages import ErrorInfo, Failed, Message, PassInfo, Profile, Profiled, Progress
-from gui.model.cost_tree import Cost, apart, leaves
-from gui.model.engine_sync import same_but_breakpoints
+from gradstep.core.document.document import Document
+from gradstep.core.protocol.messages import (
+    ErrorInfo,
+    Failed,
+    Message,
+    PassInfo,
+    Profile,
+    Profiled,
+    Progress,
+)
+from gradstep.gui.model.cost_tree import Cost, apart, leaves
+from gradstep.gui.model.engine_sync import same_but_breakpoints
 
 if TYPE_CHECKING:
-    from gui.model.workspace import Workspace
+    from gradstep.gui.model.workspace import Workspace
 
 RECORDED, FAST = "recorded", "fast"
 TIME, BYTES = "time", "bytes"

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from core.protocol.messages import Output
+from gradstep.core.protocol.messages import Output
 
 if TYPE_CHECKING:
-    from gui.model.workspace import Workspace
+    from gradstep.gui.model.workspace import Workspace
 
 MOST = 1 << 20  # characters that are kept
 LONGEST = 4096  # characters of a line that are shown: a longer one takes long to lay out

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from pathlib import Path
 
-from core.document.document import Document
-from core.errors import GradstepError
-from core.program.trust import code_trust
-from core.program.trust.code_fingerprint import fingerprint
-from core.program.trust.code_permission import Permission
+from gradstep.core.document.document import Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.program.trust import code_trust
+from gradstep.core.program.trust.code_fingerprint import fingerprint
+from gradstep.core.program.trust.code_permission import Permission
 
 
 class PythonRights:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.graph.scopes import is_inside, parents
-from gui.model.workspace import Workspace
+from gradstep.core.graph.scopes import is_inside, parents
+from gradstep.gui.model.workspace import Workspace
 
 
 def selected_unit(workspace: Workspace) -> str:

@@ -6,11 +6,17 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from core.protocol.framing import Buffer
-from core.protocol.messages import Failed, ManageSessions, Message, SessionInfo, SessionList
+from gradstep.core.protocol.framing import Buffer
+from gradstep.core.protocol.messages import (
+    Failed,
+    ManageSessions,
+    Message,
+    SessionInfo,
+    SessionList,
+)
 
 if TYPE_CHECKING:
-    from gui.model.workspace import Workspace
+    from gradstep.gui.model.workspace import Workspace
 
 
 class SessionModel(QObject):

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QSocketNotifier
 from PySide6.QtGui import QSessionManager
 from PySide6.QtWidgets import QApplication
 
-from gui.frame import open_windows
+from gradstep.gui.frame import open_windows
 
 SIGNALS = ("SIGTERM", "SIGHUP", "SIGINT")
 STATUS = 128  # and the signal's number: the exit status, as shells have it

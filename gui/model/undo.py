@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtGui import QUndoCommand
 
-from core.document.document import Document
+from gradstep.core.document.document import Document
 
 
 class Edit(QUndoCommand):

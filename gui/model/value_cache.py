@@ -9,12 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from core.document.document import Document
-from core.graph.dtypes import DType
-from core.graph.model import TensorRef
-from core.protocol.framing import Buffer
-from core.protocol.messages import Failed, Message, ProgramInfo, Read, Stats, TensorPart, Values
-from core.protocol.tensor_bytes import unpack, unpack_before
+from gradstep.core.document.document import Document
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.protocol.framing import Buffer
+from gradstep.core.protocol.messages import (
+    Failed,
+    Message,
+    ProgramInfo,
+    Read,
+    Stats,
+    TensorPart,
+    Values,
+)
+from gradstep.core.protocol.tensor_bytes import unpack, unpack_before
 
 HEAD = 64  # elements of each tensor that are kept
 CHUNK = 400  # tensors asked for at a time, so that the nearest ones come first

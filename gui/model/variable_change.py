@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gui.look import number_text
-from gui.model.value_cache import TensorValue, Update
+from gradstep.gui.look import number_text
+from gradstep.gui.model.value_cache import TensorValue, Update
 
 Array = np.ndarray[Any, Any]
 _SIGNIFICANT = 2  # digits of the largest change that are seen at least

@@ -10,22 +10,22 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
-from core.document.document import Document
-from core.document.feed_placeholders import with_placeholders
-from core.document.unsaved_changes import has_work
-from core.errors import GradstepError
-from core.graph.changes import Changes, diff
-from core.graph.model import Edge, TensorRef
-from core.io.disk.file_stamp import OnDisk, look
-from core.io.disk.memory_budget import DEFAULT
-from core.ops.typing.flatten_loops import flatten_loop_types, flatten_loops
-from core.ops.typing.inference import Inference
-from core.ops.typing.missing_inputs import Waiting, waiting
-from core.ops.typing.tensor_types import TensorTypes
-from core.program.trust.code_permission import Permission
-from core.program.trust.example_index import EXAMPLES
-from core.protocol.framing import Buffer
-from core.protocol.messages import (
+from gradstep.core.document.document import Document
+from gradstep.core.document.feed_placeholders import with_placeholders
+from gradstep.core.document.unsaved_changes import has_work
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.changes import Changes, diff
+from gradstep.core.graph.model import Edge, TensorRef
+from gradstep.core.io.disk.file_stamp import OnDisk, look
+from gradstep.core.io.disk.memory_budget import DEFAULT
+from gradstep.core.ops.typing.flatten_loops import flatten_loop_types, flatten_loops
+from gradstep.core.ops.typing.inference import Inference
+from gradstep.core.ops.typing.missing_inputs import Waiting, waiting
+from gradstep.core.ops.typing.tensor_types import TensorTypes
+from gradstep.core.program.trust.code_permission import Permission
+from gradstep.core.program.trust.example_index import EXAMPLES
+from gradstep.core.protocol.framing import Buffer
+from gradstep.core.protocol.messages import (
     Comparison,
     DeviceInfo,
     ErrorInfo,
@@ -34,19 +34,19 @@ from core.protocol.messages import (
     ProgramInfo,
     Stopped,
 )
-from gui.look.theme import DARK, Theme
-from gui.model.debugger import Debugger
-from gui.model.engine_bridge import EngineBridge
-from gui.model.expectation_state import Expected
-from gui.model.explanations import Whys
-from gui.model.file_loader import Reader, inferred
-from gui.model.finiteness import Soundness
-from gui.model.profiler import Profiler
-from gui.model.python_output import Printed
-from gui.model.python_rights import PythonRights
-from gui.model.session_list import SessionModel
-from gui.model.undo import Edit
-from gui.model.value_cache import TensorValue
+from gradstep.gui.look.theme import DARK, Theme
+from gradstep.gui.model.debugger import Debugger
+from gradstep.gui.model.engine_bridge import EngineBridge
+from gradstep.gui.model.expectation_state import Expected
+from gradstep.gui.model.explanations import Whys
+from gradstep.gui.model.file_loader import Reader, inferred
+from gradstep.gui.model.finiteness import Soundness
+from gradstep.gui.model.profiler import Profiler
+from gradstep.gui.model.python_output import Printed
+from gradstep.gui.model.python_rights import PythonRights
+from gradstep.gui.model.session_list import SessionModel
+from gradstep.gui.model.undo import Edit
+from gradstep.gui.model.value_cache import TensorValue
 
 UNTITLED = "untitled.gradstep"
 Failed = Callable[[GradstepError], None]
@@ -72,7 +72,7 @@ def _known(name: str, doc: str) -> Any:
 
 class Workspace(QObject):
     """What is open and how it is looked at. Views connect to the signals, read the attributes,
-    and change things through gui.commands, which end in `edit`, `select` and `control`.
+    and change things through gradstep.gui.commands, which end in `edit`, `select` and `control`.
 
     document, path: the document and its file; path is None until it is saved, and for what was
                     imported or came with the program, which saving must not overwrite.
@@ -98,7 +98,7 @@ class Workspace(QObject):
     """
 
     document_opened = Signal()  # another document, or none; document_changed was sent before
-    document_changed = Signal(object)  # core.graph.changes.Changes
+    document_changed = Signal(object)  # gradstep.core.graph.changes.Changes
     file_changed = Signal()  # path, saved or not, trusted or not
     program_changed = Signal()
     stopped = Signal()

@@ -10,15 +10,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout
 
-from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
-from gui import commands
-from gui.look.plain_text import add_row
-from gui.look.theme import GRID
-from gui.model.workspace import Workspace
-from gui.panels.widgets.flat_table import FlatTable
-from gui.panels.widgets.panel_base import Panel, add_and_delete
-from gui.panels.widgets.small_labels import Wrapped
-from gui.panels.widgets.table_cells import Cell, CellModel, Index
+from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from gradstep.gui import commands
+from gradstep.gui.look.plain_text import add_row
+from gradstep.gui.look.theme import GRID
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.widgets.flat_table import FlatTable
+from gradstep.gui.panels.widgets.panel_base import Panel, add_and_delete
+from gradstep.gui.panels.widgets.small_labels import Wrapped
+from gradstep.gui.panels.widgets.table_cells import Cell, CellModel, Index
 
 _TARGET, _KIND, _CONDITION, _HITS = range(4)
 _WHAT = {

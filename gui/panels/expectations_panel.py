@@ -9,15 +9,15 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QAction, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from core.document.expectation import Expectation, ExpectationKind, Variation
-from core.protocol.messages import CheckedExpectation
-from gui import commands
-from gui.look.plain_text import plain
-from gui.look.theme import GRID
-from gui.model.workspace import Workspace
-from gui.panels.widgets.claim_card import MARK, paint_mark
-from gui.panels.widgets.marked_text import IsName, MarkedText
-from gui.panels.widgets.small_labels import Link, SectionHeader, ThemeSource, Wrapped
+from gradstep.core.document.expectation import Expectation, ExpectationKind, Variation
+from gradstep.core.protocol.messages import CheckedExpectation
+from gradstep.gui import commands
+from gradstep.gui.look.plain_text import plain
+from gradstep.gui.look.theme import GRID
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.widgets.claim_card import MARK, paint_mark
+from gradstep.gui.panels.widgets.marked_text import IsName, MarkedText
+from gradstep.gui.panels.widgets.small_labels import Link, SectionHeader, ThemeSource, Wrapped
 
 MOST = 120  # characters of what came
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
-from gui import commands
-from gui.look.theme import GRID
-from gui.model.workspace import Workspace
-from gui.panels.expectations_panel import ExpectationList
-from gui.panels.widgets.claim_card import Claim
-from gui.panels.widgets.marked_text import MarkedText
-from gui.panels.widgets.panel_base import Panel
-from gui.panels.widgets.scroll_area import scrolled
-from gui.panels.widgets.small_labels import Link
+from gradstep.gui import commands
+from gradstep.gui.look.theme import GRID
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.expectations_panel import ExpectationList
+from gradstep.gui.panels.widgets.claim_card import Claim
+from gradstep.gui.panels.widgets.marked_text import MarkedText
+from gradstep.gui.panels.widgets.panel_base import Panel
+from gradstep.gui.panels.widgets.scroll_area import scrolled
+from gradstep.gui.panels.widgets.small_labels import Link
 
 NOTHING = "A note says what a document is about and what to look at in it. Edit > Note… writes one."
 

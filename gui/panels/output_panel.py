@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit
 
-from gui.look.theme import GRID, mono
-from gui.model.workspace import Workspace
-from gui.panels.widgets.panel_base import Panel
+from gradstep.gui.look.theme import GRID, mono
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.widgets.panel_base import Panel
 
 MOST = 5_000  # lines that are kept
 

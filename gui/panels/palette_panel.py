@@ -8,16 +8,16 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit
 
-from core.layers.block_table import Block, all_blocks
-from core.ops.declare.op_subjects import catalogue, family_title, subject_title
-from core.ops.declare.op_successors import SUCCESSORS, names_of
-from core.ops.declare.table import OpDef, all_ops
-from gui.canvas.interact.fuzzy_match import FAR, Searched, score
-from gui.look.theme import GRID
-from gui.model.workspace import Workspace
-from gui.panels.widgets.panel_base import Panel, search_row
-from gui.panels.widgets.row_tree import Row
-from gui.panels.widgets.row_view import RowTree
+from gradstep.core.layers.block_table import Block, all_blocks
+from gradstep.core.ops.declare.op_subjects import catalogue, family_title, subject_title
+from gradstep.core.ops.declare.op_successors import SUCCESSORS, names_of
+from gradstep.core.ops.declare.table import OpDef, all_ops
+from gradstep.gui.canvas.interact.fuzzy_match import FAR, Searched, score
+from gradstep.gui.look.theme import GRID
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.widgets.panel_base import Panel, search_row
+from gradstep.gui.panels.widgets.row_tree import Row
+from gradstep.gui.panels.widgets.row_view import RowTree
 
 _COMMAND = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
 
@@ -173,6 +173,6 @@ class PalettePanel(Panel):
 
 
 def _known_ops() -> list[OpDef]:
-    import core.ops.catalogue  # noqa: F401  declares every op type
+    import gradstep.core.ops.catalogue  # noqa: F401  declares every op type
 
     return list(all_ops())

@@ -5,13 +5,13 @@ from __future__ import annotations
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QTabBar
 
-from core.protocol.messages import SessionInfo
-from gui import commands
-from gui.look.theme import GRID
-from gui.model.workspace import Workspace
-from gui.panels.widgets.flat_table import FlatTable
-from gui.panels.widgets.panel_base import Panel
-from gui.panels.widgets.table_cells import Cell, CellModel
+from gradstep.core.protocol.messages import SessionInfo
+from gradstep.gui import commands
+from gradstep.gui.look.theme import GRID
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.widgets.flat_table import FlatTable
+from gradstep.gui.panels.widgets.panel_base import Panel
+from gradstep.gui.panels.widgets.table_cells import Cell, CellModel
 
 _NAME, _VALUE = 200, 184  # pixels, of the columns
 

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 
 from PySide6.QtWidgets import QHBoxLayout
 
-from core.debug.concurrency.thread_state import MAIN, Condition, Thread
-from core.document.queue_threads import enqueuers
-from core.protocol.messages import ThreadInfo
-from gui import commands
-from gui.look.plain_text import add_row
-from gui.look.theme import GRID
-from gui.model.workspace import Workspace
-from gui.panels.widgets.flat_table import FlatTable
-from gui.panels.widgets.panel_base import Panel, add_and_delete
-from gui.panels.widgets.small_labels import Wrapped
-from gui.panels.widgets.table_cells import Cell, CellModel
+from gradstep.core.debug.concurrency.thread_state import MAIN, Condition, Thread
+from gradstep.core.document.queue_threads import enqueuers
+from gradstep.core.protocol.messages import ThreadInfo
+from gradstep.gui import commands
+from gradstep.gui.look.plain_text import add_row
+from gradstep.gui.look.theme import GRID
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.widgets.flat_table import FlatTable
+from gradstep.gui.panels.widgets.panel_base import Panel, add_and_delete
+from gradstep.gui.panels.widgets.small_labels import Wrapped
+from gradstep.gui.panels.widgets.table_cells import Cell, CellModel
 
 _TONES = {
     Condition.READY: "update",

@@ -19,8 +19,8 @@ from tests.bench.implementations import ONE_THREAD
 
 os.environ.update(ONE_THREAD)  # before the libraries load
 
-from core.engine.kernels.kernel_registry import ALTERNATIVES
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.engine.kernels.kernel_registry import ALTERNATIVES
+from gradstep.core.ops.build.builder import GraphBuilder
 from tests.bench import ours
 from tests.bench.interleaving import interleave
 from tests.bench.spread import ratio

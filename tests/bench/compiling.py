@@ -17,11 +17,11 @@ from functools import partial
 
 import numpy as np
 
-from core.autodiff.reverse.differentiate import Differentiation, differentiate
-from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
-from core.graph.model import Graph, TensorRef
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
 from tests.bench.ours import Arrays, Run, program
 
 OPS = 10_000

@@ -15,15 +15,15 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.checks.why.finiteness_survey import Surveyor
-from core.checks.why.why_answers import Explainer
-from core.debug.breaks.breakpoints import Breakpoint
-from core.debug.history.frozen_program import Program
-from core.debug.motion.debug_session import DebugSession
-from core.graph.model import TensorRef
-from core.ops.build.builder import GraphBuilder
-from core.program.gradient_context import Situation
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.checks.why.finiteness_survey import Surveyor
+from gradstep.core.checks.why.why_answers import Explainer
+from gradstep.core.debug.breaks.breakpoints import Breakpoint
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.program.gradient_context import Situation
 from tests.bench.interleaving import Timer, interleave
 from tests.bench.ours import handed_over
 from tests.bench.workloads import w2, w4

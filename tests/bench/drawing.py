@@ -20,15 +20,15 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication
 
-from core.document.document import Document, View
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Constant, Graph, Operation, TensorRef
-from gui.canvas.interact.camera import NOTCH
-from gui.canvas.scene.scene_arrays import SceneArrays
-from gui.canvas.scene.visible_graph import VisibleGraph
-from gui.canvas.view import GraphView
-from gui.look import theme
-from gui.model.workspace import Workspace
+from gradstep.core.document.document import Document, View
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
+from gradstep.gui.canvas.interact.camera import NOTCH
+from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
+from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
+from gradstep.gui.canvas.view import GraphView
+from gradstep.gui.look import theme
+from gradstep.gui.model.workspace import Workspace
 
 SIZE = 1280, 800
 HUB = 10  # wires at the node that is dragged

@@ -67,7 +67,7 @@ def watch(start: float) -> None:
 
 if __name__ == "__main__":
     watch(float(sys.argv[1]))
-    from core.cli.command_line import main
-    from main import Gradstep
+    from gradstep.core.cli.command_line import main
+    from gradstep.main import Gradstep
 
     sys.exit(main([], Gradstep()))

@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.engine.kernels.kernel_choice import REFERENCE, Kernels, with_kernels
-from core.engine.numpy_backend import NumpyBackend
-from core.engine.passes.pass_pipeline import optimize
-from core.engine.plan.compile_plan import Plan, compile_plan
-from core.engine.run.fast_run import Fast
-from core.engine.run.feed_values import feed_arrays, infer_fed_types
-from core.engine.run.recording import Recording
-from core.engine.run.variable_store import VariableStore
-from core.graph.model import Graph, TensorRef
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.train.optimizers import apply_updates
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.engine.kernels.kernel_choice import REFERENCE, Kernels, with_kernels
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.passes.pass_pipeline import optimize
+from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
+from gradstep.core.engine.run.fast_run import Fast
+from gradstep.core.engine.run.feed_values import feed_arrays, infer_fed_types
+from gradstep.core.engine.run.recording import Recording
+from gradstep.core.engine.run.variable_store import VariableStore
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.train.optimizers import apply_updates
 from tests.bench.program import Program, moved
 
 Arrays = Mapping[str, np.ndarray]

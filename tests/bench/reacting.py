@@ -17,13 +17,13 @@ from collections.abc import Callable
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
-from core.graph.model import Edge, TensorRef
-from gui import commands
-from gui.automation.driver import Driver
-from gui.frame.main_window import MainWindow
-from gui.garbage_collection import Collector
-from gui.look import theme
-from gui.model.workspace import Workspace
+from gradstep.core.graph.model import Edge, TensorRef
+from gradstep.gui import commands
+from gradstep.gui.automation.driver import Driver
+from gradstep.gui.frame.main_window import MainWindow
+from gradstep.gui.garbage_collection import Collector
+from gradstep.gui.look import theme
+from gradstep.gui.model.workspace import Workspace
 from tests.bench.drawing import document, middle
 
 STEPS = 12  # for each repeat

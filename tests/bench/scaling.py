@@ -19,18 +19,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Generic, TypeVar
 
-from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
-from core.debug.history.frozen_program import Program
-from core.debug.motion.debug_session import DebugSession
-from core.document.document import Document
-from core.engine.run.tf_session import Session
-from core.graph.model import Graph, TensorRef
-from core.host.program_reports import program_info
-from core.io.native import gradstep_file
-from core.io.tensorflow.graphdef_export import to_pb
-from core.io.tensorflow.graphdef_import import from_pb
-from core.ops.typing.inference import infer
-from core.program.derive import derive
+from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.document.document import Document
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.host.program_reports import program_info
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.tensorflow.graphdef_export import to_pb
+from gradstep.core.io.tensorflow.graphdef_import import from_pb
+from gradstep.core.ops.typing.inference import infer
+from gradstep.core.program.derive import derive
 from tests.bench.choices import say
 from tests.bench.shapes import SHAPES
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.document.document import Document, Optimizer
-from core.graph.model import Constant
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor, call
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.graph.model import Constant
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor, call
 from tests.bench.compiling import network
 
 _WIDTH = 8

@@ -7,8 +7,8 @@ from types import ModuleType
 
 import pytest
 
-from core.io.open_document import read
-from core.program.derive import derive
+from gradstep.core.io.open_document import read
+from gradstep.core.program.derive import derive
 from tests.bench import asking, canvas, debug, drawing, reacting, training, training_graph
 from tests.bench.choices import Choices
 from tests.bench.contestant import one_thread

@@ -19,12 +19,12 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication
 
-from gui import commands
-from gui.automation.driver import Driver
-from gui.frame.main_window import MainWindow
-from gui.garbage_collection import Collector
-from gui.look import theme
-from gui.model.workspace import Workspace
+from gradstep.gui import commands
+from gradstep.gui.automation.driver import Driver
+from gradstep.gui.frame.main_window import MainWindow
+from gradstep.gui.garbage_collection import Collector
+from gradstep.gui.look import theme
+from gradstep.gui.model.workspace import Workspace
 from tests.bench import training_graph
 from tests.bench.reacting import Ticks
 

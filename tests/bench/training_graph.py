@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from core.document.document import Document
-from core.graph.model import Constant, Edge
-from core.io.export_document import write
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.document.document import Document
+from gradstep.core.graph.model import Constant, Edge
+from gradstep.core.io.export_document import write
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
 
 LAYER = 6  # operations: a variable, its first value, the assignment, a product, a gain, a sum
 STAGE = 10  # layers in a scope

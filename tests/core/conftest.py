@@ -8,20 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.document.document import CodeItem, CodeKind, Document, Optimizer
-from core.errors import GradstepError
-from core.graph.dtypes import DType
-from core.graph.model import Constant
-from core.host.device_access import CpuOnly
-from core.host.engine_client import EngineClient
-from core.host.engine_service import EngineService
-from core.io.native import gradstep_file
-from core.ops.build.builder import GraphBuilder
-from core.protocol.messages import Message
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.document.document import CodeItem, CodeKind, Document, Optimizer
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Constant
+from gradstep.core.host.device_access import CpuOnly
+from gradstep.core.host.engine_client import EngineClient
+from gradstep.core.host.engine_service import EngineService
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.protocol.messages import Message
 
 EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
-ENGINE = [sys.executable, "-m", "core.host.process.process_setup"]
+ENGINE = [sys.executable, "-m", "gradstep.core.host.process.process_setup"]
 
 
 @pytest.fixture

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from core.document.document import Document
-from core.document.expectation import Variation
-from core.graph.model import TensorRef
-from core.ops.build.builder import Tensor
+from gradstep.core.document.document import Document
+from gradstep.core.document.expectation import Variation
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.build.builder import Tensor
 from tests.examples import stops
 from tests.examples.drawing import Drawing
 from tests.examples.expect import gradient, holds, value

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from core.document.document import Document
-from core.document.expectation import Expectation, Variation
-from core.graph.model import Constant
-from core.ops import api as tf
+from gradstep.core.document.document import Document
+from gradstep.core.document.expectation import Expectation, Variation
+from gradstep.core.graph.model import Constant
+from gradstep.core.ops import api as tf
 from tests.examples import state
 from tests.examples.drawing import Drawing
 from tests.examples.expect import gradient, value

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
 
-from core.document.document import Document
-from core.io.native import gradstep_file
-from core.program.trust.example_index import INDEX, entry_of, to_bytes
+from gradstep.core.document.document import Document
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.program.trust.example_index import INDEX, entry_of, to_bytes
 from tests.examples import (
     adversaries,
     branches,

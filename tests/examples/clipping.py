@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.document.document import Document
-from core.ops.build.builder import Tensor
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.document.document import Document
+from gradstep.core.ops.build.builder import Tensor
 from tests.examples import optimizing
 from tests.examples.drawing import Drawing
 from tests.examples.expect import equal, value

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.document.document import Document
-from core.document.expectation import Variation
-from core.graph.model import Constant
-from core.ops import api as tf
-from core.ops.build.builder import Tensor
+from gradstep.core.document.document import Document
+from gradstep.core.document.expectation import Variation
+from gradstep.core.graph.model import Constant
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import Tensor
 from tests.examples.drawing import Drawing
 from tests.examples.expect import Comparing, equal, fails, gradient, value
 from tests.support.oracle import array, case

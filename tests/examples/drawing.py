@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
-from core.document.document import CodeItem, CodeKind, Document, View
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Constant, TensorRef
-from core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
+from gradstep.core.document.document import CodeItem, CodeKind, Document, View
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Constant, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 
 Places = Mapping[str, tuple[float, float]]  # node -> centre, scene units
 

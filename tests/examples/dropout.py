@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.document.document import Document
+from gradstep.core.document.document import Document
 from tests.examples import networks
 from tests.examples.drawing import Drawing
 from tests.examples.expect import equal, gradient, value

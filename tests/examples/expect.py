@@ -6,8 +6,8 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from core.document.expectation import Expectation, ExpectationKind, Variation
-from core.graph.model import Constant
+from gradstep.core.document.expectation import Expectation, ExpectationKind, Variation
+from gradstep.core.graph.model import Constant
 
 AS_IT_IS = Variation()
 

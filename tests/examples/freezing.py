@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.document.document import Document
-from core.document.expectation import Expectation
-from core.document.node_renaming import rename_node
-from core.graph.model import Constant
-from core.graph.relabel import relabel
-from core.ops.build.builder import Tensor
-from core.train.optimizers import apply_updates
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.document.document import Document
+from gradstep.core.document.expectation import Expectation
+from gradstep.core.document.node_renaming import rename_node
+from gradstep.core.graph.model import Constant
+from gradstep.core.graph.relabel import relabel
+from gradstep.core.ops.build.builder import Tensor
+from gradstep.core.train.optimizers import apply_updates
 from tests.examples import optimizing
 from tests.examples.drawing import Drawing
 from tests.examples.expect import value

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.document.document import Document, Optimizer
-from core.ops.build.builder import Tensor
+from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.ops.build.builder import Tensor
 from tests.examples import losses
 from tests.examples.drawing import Drawing
 from tests.examples.expect import equal, gradient, holds, value

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from core.document.document import Document, Optimizer
-from core.ops import api as tf
-from core.ops.build.builder import Tensor
+from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import Tensor
 from tests.examples.drawing import Drawing
 from tests.examples.expect import equal, gradient, value
 from tests.support.oracle import array, case

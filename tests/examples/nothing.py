@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from core.document.document import Document, Optimizer
-from core.graph.dtypes import DType
-from core.ops.build.builder import Tensor
+from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops.build.builder import Tensor
 from tests.examples.drawing import Drawing
 from tests.examples.expect import gradient, holds, value
 from tests.support.oracle import array, case

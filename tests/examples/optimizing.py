@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from core.document.document import Document, Optimizer
-from core.document.expectation import Expectation
-from core.graph.model import TensorRef
-from core.ops.build.builder import Tensor
+from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.document.expectation import Expectation
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.build.builder import Tensor
 from tests.examples.drawing import Drawing
 from tests.examples.expect import equal, holds, value
 from tests.support.oracle import array, case

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.document.document import Document, Optimizer
-from core.document.expectation import Expectation
+from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.document.expectation import Expectation
 from tests.examples.drawing import Drawing, override_op
 from tests.examples.expect import gradient, value
 from tests.examples.start import ARTICLE_BACKPROP, network

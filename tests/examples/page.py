@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby
 from pathlib import Path
 
-from core.document.document import Document
-from core.program.trust.example_index import first_sentence
+from gradstep.core.document.document import Document
+from gradstep.core.program.trust.example_index import first_sentence
 
 PAGE = Path(__file__).parents[2] / "docs" / "examples.md"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.debug.concurrency.thread_state import Thread
-from core.document.document import Document
-from core.graph.dtypes import DType
-from core.ops import api as tf
+from gradstep.core.debug.concurrency.thread_state import Thread
+from gradstep.core.document.document import Document
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops import api as tf
 from tests.examples import sessions
 from tests.examples.drawing import Drawing, constant
 from tests.examples.expect import fails, value

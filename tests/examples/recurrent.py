@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.document.document import Document
-from core.document.expectation import Variation
-from core.graph.model import Constant
-from core.graph.scopes import parents
-from core.ops import api as tf
+from gradstep.core.document.document import Document
+from gradstep.core.document.expectation import Variation
+from gradstep.core.graph.model import Constant
+from gradstep.core.graph.scopes import parents
+from gradstep.core.ops import api as tf
 from tests.examples import networks
 from tests.examples.drawing import Drawing
 from tests.examples.expect import Comparing, gradient, value

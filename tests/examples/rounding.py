@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.document.document import Document, Optimizer
-from core.document.expectation import Variation
+from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.document.expectation import Variation
 from tests.examples import overrides
 from tests.examples.drawing import Drawing, override_op, override_type
 from tests.examples.expect import equal, fails, gradient, holds, value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.document.document import Document
+from gradstep.core.document.document import Document
 from tests.examples.drawing import Drawing
 from tests.examples.expect import value
 from tests.examples.optimizing import minimizing

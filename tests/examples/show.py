@@ -15,14 +15,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 
-from core.document.document import Document
-from core.errors import GradstepError
-from core.protocol.messages import Stopped
-from gui.app import application, new_window
-from gui.automation.driver import Driver
-from gui.canvas.thumbnails import painted
-from gui.look import theme
-from gui.panels.welcome.example_card import PICTURE, PICTURES, picture_file
+from gradstep.core.document.document import Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.protocol.messages import Stopped
+from gradstep.gui.app import application, new_window
+from gradstep.gui.automation.driver import Driver
+from gradstep.gui.canvas.thumbnails import painted
+from gradstep.gui.look import theme
+from gradstep.gui.panels.welcome.example_card import PICTURE, PICTURES, picture_file
 from tests.examples.build import EXAMPLES, FOLDER
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images" / "examples"

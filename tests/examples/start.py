@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.autodiff.reverse.gradient_request import NATIVE_OP_TYPE
-from core.document.document import Document, Optimizer
-from core.document.expectation import Variation
-from core.graph.model import Constant, Edge
+from gradstep.core.autodiff.reverse.gradient_request import NATIVE_OP_TYPE
+from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.document.expectation import Variation
+from gradstep.core.graph.model import Constant, Edge
 from tests.examples.drawing import Drawing, Places, override_op
 from tests.examples.expect import different, fails, gradient, holds, none, value
 from tests.support.oracle import array, case

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.document.document import Document, Optimizer
-from core.document.expectation import Expectation
-from core.ops import api as tf
-from core.ops.build.builder import Tensor
+from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.document.expectation import Expectation
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import Tensor
 from tests.examples.drawing import Drawing
 from tests.examples.expect import gradient, value
 from tests.support.oracle import array, case

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.document.document import Document, Optimizer
-from core.ops.build.builder import Tensor
+from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.ops.build.builder import Tensor
 from tests.examples.drawing import Drawing
 from tests.examples.expect import equal, gradient, value
 from tests.support.oracle import array, case

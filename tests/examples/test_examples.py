@@ -9,15 +9,15 @@ import pytest
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QImageReader
 
-from core.checks.expectations.expectation_runs import check_expectations
-from core.cli.command_line import main
-from core.document.document import Document
-from core.io.native.gradstep_file import load
-from core.program.trust import example_index
-from core.program.user_code import functions_of
-from gpu.devices import Devices
-from gui.panels.welcome.example_card import PICTURE, PICTURES
-from main import Gradstep
+from gradstep.core.checks.expectations.expectation_runs import check_expectations
+from gradstep.core.cli.command_line import main
+from gradstep.core.document.document import Document
+from gradstep.core.io.native.gradstep_file import load
+from gradstep.core.program.trust import example_index
+from gradstep.core.program.user_code import functions_of
+from gradstep.gpu.devices import Devices
+from gradstep.gui.panels.welcome.example_card import PICTURE, PICTURES
+from gradstep.main import Gradstep
 from tests.examples.build import EXAMPLES, FOLDER
 from tests.examples.page import PAGE, page
 from tests.support.other_processors import other_processor

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from PySide6.QtGui import QImage
 
-from core.graph.model import Constant
-from core.io.native import gradstep_file
-from gui.look import theme
-from gui.panels.welcome import example_card
+from gradstep.core.graph.model import Constant
+from gradstep.core.io.native import gradstep_file
+from gradstep.gui.look import theme
+from gradstep.gui.panels.welcome import example_card
 from tests.examples import show
 
 

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from core.io.native import npy
-from core.io.tensorflow.graphdef_proto import message
+from gradstep.core.io.native import npy
+from gradstep.core.io.tensorflow.graphdef_proto import message
 
 MOST = 256 << 20  # bytes of memory, over what the program has without the file
 

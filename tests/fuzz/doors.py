@@ -8,28 +8,28 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from core.cli.arguments.value_args import parse_feed
-from core.cli.console.console import COMMANDS, Console
-from core.cli.console.console_help import ALIASES
-from core.cli.debug import script_lines
-from core.debug.breaks.breakpoints import Breakpoint
-from core.debug.breaks.expression import Scope, parse
-from core.debug.breaks.expression_names import find_mentions
-from core.debug.concurrency.scheduler import Threads
-from core.debug.motion.debug_session import DebugSession
-from core.document import document_edits
-from core.document.document import CodeItem, CodeKind, Document
-from core.document.function_source import functions_in, meant
-from core.document.request_edits import set_request
-from core.document.requested_functions import missing_code
-from core.engine.run.feed_values import feed_arrays
-from core.errors import GradstepError
-from core.graph.edits import rename, rename_scope
-from core.graph.model import Edge, TensorRef
-from core.io import export_document
-from core.io.native import gradstep_file
-from core.program.derive import derive
-from core.program.runnable_part import drop_unfinished
+from gradstep.core.cli.arguments.value_args import parse_feed
+from gradstep.core.cli.console.console import COMMANDS, Console
+from gradstep.core.cli.console.console_help import ALIASES
+from gradstep.core.cli.debug import script_lines
+from gradstep.core.debug.breaks.breakpoints import Breakpoint
+from gradstep.core.debug.breaks.expression import Scope, parse
+from gradstep.core.debug.breaks.expression_names import find_mentions
+from gradstep.core.debug.concurrency.scheduler import Threads
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import CodeItem, CodeKind, Document
+from gradstep.core.document.function_source import functions_in, meant
+from gradstep.core.document.request_edits import set_request
+from gradstep.core.document.requested_functions import missing_code
+from gradstep.core.engine.run.feed_values import feed_arrays
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.edits import rename, rename_scope
+from gradstep.core.graph.model import Edge, TensorRef
+from gradstep.core.io import export_document
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.program.derive import derive
+from gradstep.core.program.runnable_part import drop_unfinished
 from tests.fuzz import odd
 from tests.fuzz.case import MARK, Case
 from tests.fuzz.examples import EXAMPLES

@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from core.ops.declare.table import all_ops
+from gradstep.core.ops.declare.table import all_ops
 
 EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
 _SMALL = 26_000  # bytes of an example that most cases start from

@@ -9,10 +9,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from core.errors import GradstepError
-from core.io.native import gradstep_file
-from core.io.tensorflow.graphdef_export import to_pb
-from core.io.tensorflow.graphdef_proto import message
+from gradstep.core.errors import GradstepError
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.tensorflow.graphdef_export import to_pb
+from gradstep.core.io.tensorflow.graphdef_proto import message
 from tests.fuzz import odd
 from tests.fuzz.case import Case
 from tests.fuzz.examples import EXAMPLES, op_types

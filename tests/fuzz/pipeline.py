@@ -2,7 +2,7 @@
 explain, save and reopen, export, check.
 
 What may be said is a GradstepError. Anything else that is raised here is a failure, and so is an
-InternalError, wherever it is said: core.errors.unforeseen makes them all, and logs them.
+InternalError, wherever it is said: gradstep.core.errors.unforeseen makes them all, and logs them.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from core import errors
-from core.document.document import Document
-from core.document.requested_functions import missing_code
-from core.errors import GradstepError
-from core.host.device_access import CpuOnly
-from core.host.engine_service import EngineService
-from core.io import export_document, open_document
-from core.io.disk.memory_budget import Budget
-from core.io.native import gradstep_file
-from core.io.sniff.file_kinds import kind_of
-from core.io.sniff.file_sample import Sample
-from core.ops.typing.inference import declared
-from core.protocol import messages as m
+from gradstep.core import errors
+from gradstep.core.document.document import Document
+from gradstep.core.document.requested_functions import missing_code
+from gradstep.core.errors import GradstepError
+from gradstep.core.host.device_access import CpuOnly
+from gradstep.core.host.engine_service import EngineService
+from gradstep.core.io import export_document, open_document
+from gradstep.core.io.disk.memory_budget import Budget
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.sniff.file_kinds import kind_of
+from gradstep.core.io.sniff.file_sample import Sample
+from gradstep.core.ops.typing.inference import declared
+from gradstep.core.protocol import messages as m
 from tests.fuzz import doors
 from tests.fuzz.bombs import BOMBS, MOST
 from tests.fuzz.case import BOMB, CANARY, Case

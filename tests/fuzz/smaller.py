@@ -107,7 +107,7 @@ def _holders(tree: Any) -> Iterator[Any]:
 def _graphdef(case: Case, still: Fails) -> Case:
     from google.protobuf.message import DecodeError
 
-    from core.io.tensorflow.graphdef_proto import message
+    from gradstep.core.io.tensorflow.graphdef_proto import message
 
     try:
         proto = message("GraphDef").FromString(case.data)

@@ -18,10 +18,10 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is measu
 # Opens the files that it is given, and prints of each the most memory that it took meanwhile.
 MEASURE = """
 import json, resource, sys
-from core.errors import GradstepError
-from core.host.file_worker import prepare
-from core.io.open_document import read
-from core.ops.typing.inference import declared
+from gradstep.core.errors import GradstepError
+from gradstep.core.host.file_worker import prepare
+from gradstep.core.io.open_document import read
+from gradstep.core.ops.typing.inference import declared
 
 def memory(what):
     with open("/proc/self/status") as file:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from core.io.native import gradstep_file
+from gradstep.core.io.native import gradstep_file
 from tests.fuzz import documents, doors, graphdefs, wires
 from tests.fuzz.case import MARK, Case, dice
 from tests.fuzz.failure import ROOT, failure_of
@@ -75,7 +75,7 @@ def test_most_mutants_are_read() -> None:
 
 def test_code_that_runs_unasked_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """`derive` lets it run here."""
-    from core.host import engine_service
+    from gradstep.core.host import engine_service
 
     example = wires.document("custom_grad_identity")
     (name, item), *_ = example.code.items()

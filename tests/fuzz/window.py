@@ -9,12 +9,12 @@ from typing import Any
 
 from PySide6.QtCore import QTimer
 
-from core.graph.model import Edge, TensorRef
-from core.protocol.messages import ProgramInfo
-from gui import commands
-from gui.app import application, new_window
-from gui.automation.driver import Driver
-from gui.look import theme
+from gradstep.core.graph.model import Edge, TensorRef
+from gradstep.core.protocol.messages import ProgramInfo
+from gradstep.gui import commands
+from gradstep.gui.app import application, new_window
+from gradstep.gui.automation.driver import Driver
+from gradstep.gui.look import theme
 from tests.fuzz import wires
 from tests.fuzz.examples import EXAMPLES
 

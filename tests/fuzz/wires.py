@@ -7,13 +7,13 @@ from dataclasses import replace
 from functools import cache
 from math import gcd
 
-from core.document.document import Document
-from core.errors import GradstepError
-from core.graph.edits import connect, disconnect
-from core.graph.model import Edge, Graph, TensorRef
-from core.io.native import gradstep_file
-from core.ops.typing.inference import declared
-from core.ops.typing.tensor_types import outputs_of
+from gradstep.core.document.document import Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.edits import connect, disconnect
+from gradstep.core.graph.model import Edge, Graph, TensorRef
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.tensor_types import outputs_of
 from tests.fuzz.case import Case
 from tests.fuzz.examples import EXAMPLES
 

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.debug.history.frozen_program import Program
-from core.engine.numpy_backend import NumpyBackend
-from core.errors import GradstepError
-from core.graph.model import TensorRef
-from core.ops.build.builder import GraphBuilder
-from core.ops.declare.system_rules import TF_CPU
-from core.protocol.messages import ComparedNode, Comparison
-from gpu.compare import compare
-from gpu.emulated_systems import PROFILES
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.declare.system_rules import TF_CPU
+from gradstep.core.protocol.messages import ComparedNode, Comparison
+from gradstep.gpu.compare import compare
+from gradstep.gpu.emulated_systems import PROFILES
 from tests.support.faulty import Fault, FaultyBackend
 
 X = np.array([0.5, -1.25, 2.0], np.float32)

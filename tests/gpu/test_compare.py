@@ -11,20 +11,20 @@ import msgspec
 import numpy as np
 import pytest
 
-from core.debug.history.frozen_program import Program
-from core.debug.motion.debug_session import DebugSession
-from core.engine.numpy_backend import NumpyBackend
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape
-from core.graph.model import TensorRef
-from core.io.open_document import read
-from core.ops.build.builder import GraphBuilder
-from core.program.derive import derive
-from core.protocol.messages import ComparedNode, Comparison
-from gpu.compare import compare
-from gpu.devices import Devices
-from gpu.emulated_systems import PROFILES
-from gpu.emulation import EmulatedBackend
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.io.open_document import read
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.program.derive import derive
+from gradstep.core.protocol.messages import ComparedNode, Comparison
+from gradstep.gpu.compare import compare
+from gradstep.gpu.devices import Devices
+from gradstep.gpu.emulated_systems import PROFILES
+from gradstep.gpu.emulation import EmulatedBackend
 from tests.support.faulty import FaultyBackend
 
 ROOT = Path(__file__).parents[2]

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.ops.typing.missing_inputs import Waiting
-from core.protocol.messages import ComparedNode, SideResult
-from gpu.comparison_conclusion import brief, conclusion
+from gradstep.core.ops.typing.missing_inputs import Waiting
+from gradstep.core.protocol.messages import ComparedNode, SideResult
+from gradstep.gpu.comparison_conclusion import brief, conclusion
 
 OK, RAISED = SideResult(status="ok"), SideResult(status="raised", text="no")
 RULE = "emulate:jax: factors are rounded to TF32 (a manual)"

@@ -7,19 +7,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.debug.history.frozen_program import Program
-from core.debug.motion.debug_session import DebugSession
-from core.engine.numpy_backend import NumpyBackend
-from core.engine.run.tf_session import Session
-from core.graph.dtypes import DType
-from core.graph.model import TensorRef
-from core.io.open_document import read
-from core.ops.build.builder import GraphBuilder
-from core.program.derive import derive
-from gpu.compare import compare
-from gpu.cupy_backend import CupyBackend
-from gpu.emulated_systems import CUPY_NATIVE, TF_ON_GPU
-from gpu.lockstep import lockstep
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.io.open_document import read
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.program.derive import derive
+from gradstep.gpu.compare import compare
+from gradstep.gpu.cupy_backend import CupyBackend
+from gradstep.gpu.emulated_systems import CUPY_NATIVE, TF_ON_GPU
+from gradstep.gpu.lockstep import lockstep
 from tests.support.fake_cupy import FakeCupy
 from tests.support.fake_xp import FakeArray
 

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from core.engine.numpy_backend import NumpyBackend
-from core.errors import GradstepError
-from core.host.device_access import DeviceServices
-from core.ops.declare.system_rules import OutOfRange
-from gpu import devices as module
-from gpu.devices import Devices
-from gpu.emulated_systems import PROFILES
-from gpu.emulation import EmulatedBackend
-from gpu.probe import GpuStatus
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.errors import GradstepError
+from gradstep.core.host.device_access import DeviceServices
+from gradstep.core.ops.declare.system_rules import OutOfRange
+from gradstep.gpu import devices as module
+from gradstep.gpu.devices import Devices
+from gradstep.gpu.emulated_systems import PROFILES
+from gradstep.gpu.emulation import EmulatedBackend
+from gradstep.gpu.probe import GpuStatus
 
 ROOT = Path(__file__).parents[2]
 MISSING = GpuStatus(False, text="CuPy is not installed. With an NVIDIA GPU: uv sync --extra cuda13")
@@ -58,7 +58,7 @@ def test_a_gpu_that_is_missing(no_gpu: DeviceServices, name: str) -> None:
     ("name", "rule"), [("gpu", OutOfRange.ZERO), ("gpu:native", OutOfRange.WRAP)]
 )
 def test_a_gpu_that_is_there(monkeypatch: pytest.MonkeyPatch, name: str, rule: OutOfRange) -> None:
-    from gpu import cupy_backend
+    from gradstep.gpu import cupy_backend
     from tests.support.fake_cupy import FakeCupy
 
     monkeypatch.setattr(module, "probe", lambda: THERE)
@@ -93,13 +93,13 @@ def test_everything_but_a_gpu_works_without_importing_cupy() -> None:
     """In this process, too, CuPy would cost a second and 24 MB, and may hang."""
     code = """
 import sys
-from gpu.devices import Devices
-from gpu.emulated_systems import PROFILES
+from gradstep.gpu.devices import Devices
+from gradstep.gpu.emulated_systems import PROFILES
 devices = Devices()
 devices.describe()
 for name in ("cpu", "cpu:native", *(f"emulate:{p}" for p in PROFILES)):
     devices.open_backend(name)
-import gpu.cupy_backend
+import gradstep.gpu.cupy_backend
 assert not {name.partition(".")[0] for name in sys.modules} & {"cupy", "cupyx", "cupy_backends"}
 """
     done = subprocess.run(

@@ -8,12 +8,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.engine.numpy_backend import NumpyBackend
-from core.engine.run.op_evaluation import run_op
-from core.errors import GradstepError
-from core.graph.model import Operation, TensorRef
-from core.ops.declare.system_rules import OutOfRange, Rules
-from gpu.emulated_systems import CUPY_NATIVE, NUMPY_NATIVE, PROFILES, TF_ON_GPU
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.run.op_evaluation import run_op
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.ops.declare.system_rules import OutOfRange, Rules
+from gradstep.gpu.emulated_systems import CUPY_NATIVE, NUMPY_NATIVE, PROFILES, TF_ON_GPU
 from tests.support import oracle
 
 ROWS = np.array([10, 20, 30], np.float32)

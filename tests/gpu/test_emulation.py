@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.engine.numpy_backend import NumpyBackend
-from core.engine.run.op_evaluation import run_op
-from core.engine.run.tf_session import Session
-from core.graph.model import Operation, TensorRef
-from core.ops.build.builder import GraphBuilder
-from core.ops.declare.system_rules import NoRoom, Rules
-from core.ops.declare.table import lookup
-from gpu.emulated_systems import PROFILES
-from gpu.emulation import EmulatedBackend, flush_subnormals, round_to_tf32, to_integers
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.run.op_evaluation import run_op
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.declare.system_rules import NoRoom, Rules
+from gradstep.core.ops.declare.table import lookup
+from gradstep.gpu.emulated_systems import PROFILES
+from gradstep.gpu.emulation import EmulatedBackend, flush_subnormals, round_to_tf32, to_integers
 from tests.support.rounding import Rounding, assert_rounded_alike
 
 TINY = float(np.finfo(np.float32).tiny)

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.graph.dtypes import DType
-from core.graph.model import Operation, TensorRef
-from gpu.hazards import hazards
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.gpu.hazards import hazards
 
 
 def f32(*values: float) -> np.ndarray:

@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.debug.history.frozen_program import Program
-from core.engine.numpy_backend import NumpyBackend
-from core.engine.run.tf_session import Session
-from core.graph.model import Graph, TensorRef
-from core.io.open_document import read
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.program.derive import derive
-from gpu.compare import compare
-from gpu.cupy_backend import CupyBackend
-from gpu.emulated_systems import PROFILES, TF_ON_GPU
-from gpu.emulation import EmulatedBackend
-from gpu.lockstep import lockstep
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.io.open_document import read
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.program.derive import derive
+from gradstep.gpu.compare import compare
+from gradstep.gpu.cupy_backend import CupyBackend
+from gradstep.gpu.emulated_systems import PROFILES, TF_ON_GPU
+from gradstep.gpu.emulation import EmulatedBackend
+from gradstep.gpu.lockstep import lockstep
 from tests.support.fake_cupy import FakeCupy
 from tests.support.rounding import Rounding, assert_rounded_alike
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from gpu import probe as module
-from gpu.probe import ask, probe, read_canary
+from gradstep.gpu import probe as module
+from gradstep.gpu.probe import ask, probe, read_canary
 
 
 @pytest.fixture(autouse=True)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.engine.memory.layout_choice import laid_out
-from core.engine.passes.pass_pipeline import optimize
-from core.engine.plan.compile_plan import compile_plan
-from core.engine.run.feed_values import feed_arrays, infer_fed_types
-from core.engine.run.step_costs import LOOKS, measure
-from core.engine.run.variable_store import initial_store
-from core.graph.model import TensorRef
-from core.ops.build.builder import GraphBuilder
-from gpu.cupy_backend import CupyBackend
-from gpu.emulated_systems import TF_ON_GPU
+from gradstep.core.engine.memory.layout_choice import laid_out
+from gradstep.core.engine.passes.pass_pipeline import optimize
+from gradstep.core.engine.plan.compile_plan import compile_plan
+from gradstep.core.engine.run.feed_values import feed_arrays, infer_fed_types
+from gradstep.core.engine.run.step_costs import LOOKS, measure
+from gradstep.core.engine.run.variable_store import initial_store
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.gpu.cupy_backend import CupyBackend
+from gradstep.gpu.emulated_systems import TF_ON_GPU
 from tests.support.fake_cupy import FakeCupy
 
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from gpu import safe_norms, tensor_distance
-from gpu.tensor_distance import (
+from gradstep.gpu import safe_norms, tensor_distance
+from gradstep.gpu.tensor_distance import (
     distance,
     measure,
     mismatches,

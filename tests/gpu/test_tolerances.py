@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.autodiff.check.promote_float64 import widen_array, widen_operation
-from core.engine.numpy_backend import NumpyBackend
-from core.engine.run.op_evaluation import run_op
-from core.ops.declare.table import all_ops, lookup
-from gpu.tolerances import tolerance, with_inherited
+from gradstep.core.autodiff.check.promote_float64 import widen_array, widen_operation
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.run.op_evaluation import run_op
+from gradstep.core.ops.declare.table import all_ops, lookup
+from gradstep.gpu.tolerances import tolerance, with_inherited
 from tests.support.op_cases import cases
 
 FLOATS = [np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)]

@@ -11,19 +11,19 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 
-from core.document.document import Document
-from core.host import engine_connection, file_reader, file_worker
-from core.host.engine_client import local_engine
-from core.io.disk.memory_budget import DEFAULT
-from core.ops.typing.inference import Inference
-from core.protocol.messages import Message
-from gui.automation.driver import Driver
-from gui.frame.main_window import MainWindow
-from gui.frame.window_placement import WANTED
-from gui.look import theme
-from gui.model.engine_bridge import EngineBridge
-from gui.model.settings import settings
-from gui.model.workspace import Workspace
+from gradstep.core.document.document import Document
+from gradstep.core.host import engine_connection, file_reader, file_worker
+from gradstep.core.host.engine_client import local_engine
+from gradstep.core.io.disk.memory_budget import DEFAULT
+from gradstep.core.ops.typing.inference import Inference
+from gradstep.core.protocol.messages import Message
+from gradstep.gui.automation.driver import Driver
+from gradstep.gui.frame.main_window import MainWindow
+from gradstep.gui.frame.window_placement import WANTED
+from gradstep.gui.look import theme
+from gradstep.gui.model.engine_bridge import EngineBridge
+from gradstep.gui.model.settings import settings
+from gradstep.gui.model.workspace import Workspace
 from tests.support.deleting import delete
 from tests.support.forked_engine import Server, spawn_with
 
@@ -105,7 +105,7 @@ class _Silent(EngineBridge):
 @pytest.fixture
 def silent(qapp: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Workspaces have no engine."""
-    monkeypatch.setattr("gui.model.workspace.EngineBridge", _Silent)
+    monkeypatch.setattr("gradstep.gui.model.workspace.EngineBridge", _Silent)
 
 
 @pytest.fixture

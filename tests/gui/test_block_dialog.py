@@ -10,15 +10,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox
 
-from core.document.document import Document
-from core.layers.block_table import find_block
-from core.ops.build.variable import is_trainable
-from gui import commands
-from gui.automation.driver import Driver
-from gui.canvas.interact.node_search import operations
-from gui.dialogs.block_dialog import BlockDialog
-from gui.dialogs.request_dialog import RequestDialog
-from gui.model.workspace import Workspace
+from gradstep.core.document.document import Document
+from gradstep.core.layers.block_table import find_block
+from gradstep.core.ops.build.variable import is_trainable
+from gradstep.gui import commands
+from gradstep.gui.automation.driver import Driver
+from gradstep.gui.canvas.interact.node_search import operations
+from gradstep.gui.dialogs.block_dialog import BlockDialog
+from gradstep.gui.dialogs.request_dialog import RequestDialog
+from gradstep.gui.model.workspace import Workspace
 
 
 @pytest.fixture

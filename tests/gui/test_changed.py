@@ -21,19 +21,19 @@ from hypothesis.stateful import (
 )
 from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 
-from core.document import document_edits
-from core.document.document import Document
-from core.io import edit_journal
-from core.io.disk.file_stamp import look
-from core.io.edit_journal import EditJournal, JournalNote
-from core.io.native import gradstep_file
-from gui import commands
-from gui.automation.driver import Driver
-from gui.dialogs import unsaved_dialog
-from gui.frame import action_record
-from gui.model.autosave import Autosave, Recovered
-from gui.model.document_files import Files
-from gui.model.workspace import Workspace
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import Document
+from gradstep.core.io import edit_journal
+from gradstep.core.io.disk.file_stamp import look
+from gradstep.core.io.edit_journal import EditJournal, JournalNote
+from gradstep.core.io.native import gradstep_file
+from gradstep.gui import commands
+from gradstep.gui.automation.driver import Driver
+from gradstep.gui.dialogs import unsaved_dialog
+from gradstep.gui.frame import action_record
+from gradstep.gui.model.autosave import Autosave, Recovered
+from gradstep.gui.model.document_files import Files
+from gradstep.gui.model.workspace import Workspace
 
 NAMES = st.sampled_from(["a", "b", "s/c"])
 

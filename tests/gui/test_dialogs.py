@@ -13,15 +13,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
-from core.document.document import CodeKind
-from core.graph.dtypes import DType, Shape, TensorType
-from core.graph.model import TensorRef
-from gui.automation.driver import Driver
-from gui.dialogs.code_dialog import CodeDialog, syntax_problem
-from gui.dialogs.override_dialog import NEW, OverrideDialog, template
-from gui.dialogs.py_func_dialog import PyFuncDialog
-from gui.dialogs.request_dialog import RequestDialog
-from gui.dialogs.value_dialog import ValueDialog, _shown, parse_value
+from gradstep.core.document.document import CodeKind
+from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.graph.model import TensorRef
+from gradstep.gui.automation.driver import Driver
+from gradstep.gui.dialogs.code_dialog import CodeDialog, syntax_problem
+from gradstep.gui.dialogs.override_dialog import NEW, OverrideDialog, template
+from gradstep.gui.dialogs.py_func_dialog import PyFuncDialog
+from gradstep.gui.dialogs.request_dialog import RequestDialog
+from gradstep.gui.dialogs.value_dialog import ValueDialog, _shown, parse_value
 
 FLOATS = TensorType(DType.FLOAT32, Shape.of(2))
 

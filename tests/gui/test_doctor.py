@@ -13,14 +13,14 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QPushButton
 
-from core.errors import GradstepError
-from core.host.engine_client import local_engine
-from core.host.machine_report import MachineFact
-from gui.automation.driver import Driver
-from gui.dialogs import doctor_dialog
-from gui.dialogs.doctor_dialog import DoctorDialog
-from gui.look import theme
-from gui.model.workspace import Workspace
+from gradstep.core.errors import GradstepError
+from gradstep.core.host.engine_client import local_engine
+from gradstep.core.host.machine_report import MachineFact
+from gradstep.gui.automation.driver import Driver
+from gradstep.gui.dialogs import doctor_dialog
+from gradstep.gui.dialogs.doctor_dialog import DoctorDialog
+from gradstep.gui.look import theme
+from gradstep.gui.model.workspace import Workspace
 
 EXTRAS = ["uv sync --extra cuda13", "uv sync --extra cuda12"]
 FOUND = [

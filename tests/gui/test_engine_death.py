@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from core.document import document_edits
-from core.document.document import CodeItem, CodeKind
-from core.io.native import gradstep_file
-from gui import commands
-from gui.automation.driver import Driver
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import CodeItem, CodeKind
+from gradstep.core.io.native import gradstep_file
+from gradstep.gui import commands
+from gradstep.gui.automation.driver import Driver
 
 
 def place(driver: Driver) -> tuple[int, int, list[float]]:

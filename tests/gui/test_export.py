@@ -10,8 +10,8 @@ import pytest
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFileDialog
 
-from core.io.open_document import read
-from gui.automation.driver import Driver
+from gradstep.core.io.open_document import read
+from gradstep.gui.automation.driver import Driver
 
 ROOT = Path(__file__).parents[2]
 OVERRIDE = ROOT / "assets/examples/override_add.gradstep"

@@ -9,10 +9,10 @@ import pytest
 from PySide6.QtCore import QStandardPaths
 from PySide6.QtWidgets import QFileDialog
 
-from core.io.native import gradstep_file
-from gui.automation.driver import Driver
-from gui.dialogs.file_choice import remember_folder, start_folder
-from gui.model.settings import settings
+from gradstep.core.io.native import gradstep_file
+from gradstep.gui.automation.driver import Driver
+from gradstep.gui.dialogs.file_choice import remember_folder, start_folder
+from gradstep.gui.model.settings import settings
 
 
 class Dialogs:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from core.document import document_edits
-from core.document.document import CodeItem, CodeKind
-from core.io.open_document import read
-from core.protocol.messages import Output
-from gui.automation.driver import Driver
-from gui.panels.output_panel import OutputPanel
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import CodeItem, CodeKind
+from gradstep.core.io.open_document import read
+from gradstep.core.protocol.messages import Output
+from gradstep.gui.automation.driver import Driver
+from gradstep.gui.panels.output_panel import OutputPanel
 from tests.bench.reacting import Ticks
 
 LONGEST = 0.1  # seconds in which the event loop may stand still
@@ -22,8 +22,8 @@ FLOODS = {
     "descriptor": "import os\n    for i in range(100): os.write(1, b'x' * 3_000_000)",
     # as no engine of ours would: straight into the stream of answers
     "forged": (
-        "import gc, io; from core.host import wire\n"
-        "    from core.protocol.messages import Output, Progress\n"
+        "import gc, io; from gradstep.core.host import wire\n"
+        "    from gradstep.core.protocol.messages import Output, Progress\n"
         "    out = next(o for o in gc.get_objects() if isinstance(o, io.BufferedWriter)"
         " and o.fileno() > 2)\n"
         "    for i in range(3_000):\n"

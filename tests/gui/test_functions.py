@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QMenu
 
-from core.document.document import CodeKind
-from core.graph.edits import set_attr
-from gui import commands
-from gui.automation.driver import Driver
-from gui.dialogs.code_dialog import CodeDialog
-from gui.dialogs.finder import Finder
-from gui.panels.inspector.gradient_menu import fill_gradient_menu
-from gui.panels.widgets.small_labels import Link
+from gradstep.core.document.document import CodeKind
+from gradstep.core.graph.edits import set_attr
+from gradstep.gui import commands
+from gradstep.gui.automation.driver import Driver
+from gradstep.gui.dialogs.code_dialog import CodeDialog
+from gradstep.gui.dialogs.finder import Finder
+from gradstep.gui.panels.inspector.gradient_menu import fill_gradient_menu
+from gradstep.gui.panels.widgets.small_labels import Link
 from tests.support import article
 from tests.support import gradient_facts as facts
 

@@ -25,22 +25,22 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
-from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
-from core.debug.breaks.breakpoints import Breakpoint
-from core.document.document import CodeItem, CodeKind, Document, View
-from core.document.expectation import Expectation
-from core.graph.dtypes import DType
-from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.io.native import gradstep_file
-from gui.automation.driver import Driver
-from gui.canvas.document_picture import picture
-from gui.canvas.interact import tooltips
-from gui.canvas.scene.hit_test import Hit, Port
-from gui.dialogs.code_view import CodeView
-from gui.look.plain_text import Label, MessageBox, plain, unmarked
-from gui.look.theme import DARK
-from gui.panels.widgets.marked_text import MarkedText
-from gui.panels.widgets.small_labels import Text
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
+from gradstep.core.debug.breaks.breakpoints import Breakpoint
+from gradstep.core.document.document import CodeItem, CodeKind, Document, View
+from gradstep.core.document.expectation import Expectation
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
+from gradstep.core.io.native import gradstep_file
+from gradstep.gui.automation.driver import Driver
+from gradstep.gui.canvas.document_picture import picture
+from gradstep.gui.canvas.interact import tooltips
+from gradstep.gui.canvas.scene.hit_test import Hit, Port
+from gradstep.gui.dialogs.code_view import CodeView
+from gradstep.gui.look.plain_text import Label, MessageBox, plain, unmarked
+from gradstep.gui.look.theme import DARK
+from gradstep.gui.panels.widgets.marked_text import MarkedText
+from gradstep.gui.panels.widgets.small_labels import Text
 from tests.support.openings import Openings
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QApplication, QLabel
 
-from gui.automation.driver import Driver
+from gradstep.gui.automation.driver import Driver
 
 
 @pytest.fixture

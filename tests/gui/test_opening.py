@@ -11,16 +11,16 @@ import pytest
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 
-from core.document.document import CodeItem, CodeKind, Document
-from core.errors import GradstepError
-from core.io import open_document as reading
-from gui import commands
-from gui.automation.driver import Driver
-from gui.frame import banners
-from gui.frame.banners import Banners
-from gui.frame.main_window import BLINK
-from gui.model.workspace import Workspace
-from gui.panels.widgets.row_tree import walk
+from gradstep.core.document.document import CodeItem, CodeKind, Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.io import open_document as reading
+from gradstep.gui import commands
+from gradstep.gui.automation.driver import Driver
+from gradstep.gui.frame import banners
+from gradstep.gui.frame.banners import Banners
+from gradstep.gui.frame.main_window import BLINK
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.widgets.row_tree import walk
 
 
 class Slow:

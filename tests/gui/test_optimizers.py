@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtTest import QTest
 
-from core.document.document import Optimizer
-from core.graph.model import TensorRef
-from gui.automation.driver import Driver
-from gui.dialogs.optimizers_dialog import OptimizersDialog
+from gradstep.core.document.document import Optimizer
+from gradstep.core.graph.model import TensorRef
+from gradstep.gui.automation.driver import Driver
+from gradstep.gui.dialogs.optimizers_dialog import OptimizersDialog
 
 
 def typed(dialog: OptimizersDialog, name: str, text: str) -> None:

@@ -12,7 +12,14 @@ from PySide6.QtGui import QImage
 
 ROOT = Path(__file__).parents[2]
 HEAVY = ("pyqtgraph", "networkx", "scipy", "cupy", "onnx", "jedi", "tensorboardX", "gpu")
-LATER = ("numpy", "core.graph", "core.ops", "core.autodiff", "core.engine", "core.debug")
+LATER = (
+    "numpy",
+    "gradstep.core.graph",
+    "gradstep.core.ops",
+    "gradstep.core.autodiff",
+    "gradstep.core.engine",
+    "gradstep.core.debug",
+)
 
 # Starts as `python main.py ...` does; says what was painted first, what was loaded by then, and
 # what of it is still not loaded when the window can do everything.
@@ -49,11 +56,11 @@ def watched(*_):
     return run()
 QApplication.exec = watched
 
-import gui.frame.startup
-from core.cli.command_line import main
+import gradstep.gui.frame.startup
+from gradstep.core.cli.command_line import main
 from main import Gradstep
 
-gui.frame.startup.PATIENCE = 60_000  # of a machine busy with tests
+gradstep.gui.frame.startup.PATIENCE = 60_000  # of a machine busy with tests
 sys.exit(main({arguments!r}, Gradstep()))
 """
 

@@ -10,13 +10,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton
 
-from core.document import document_edits
-from core.document.document import CodeKind
-from core.io.native import gradstep_file
-from core.program import sandbox
-from core.program.trust.code_permission import Permission
-from gui.automation.driver import Driver
-from gui.dialogs.trust_dialog import TrustDialog
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import CodeKind
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.program import sandbox
+from gradstep.core.program.trust.code_permission import Permission
+from gradstep.gui.automation.driver import Driver
+from gradstep.gui.dialogs.trust_dialog import TrustDialog
 
 needs_sandbox = pytest.mark.skipif(bool(sandbox.why_not()), reason=sandbox.why_not())
 
@@ -135,7 +135,9 @@ def test_refused_then_allowed_at_the_same_step(driver: Driver, examples: Path) -
 def test_a_machine_without_a_sandbox_says_so(
     driver: Driver, foreign: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.program.sandbox.why_not", lambda: "the kernel has no Landlock")
+    monkeypatch.setattr(
+        "gradstep.core.program.sandbox.why_not", lambda: "the kernel has no Landlock"
+    )
     driver.open(foreign)
     dialog = shown(driver)
     button = dialog.findChild(QPushButton, "trust_dialog.apply")

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from core.document import document_edits
-from core.document.document import Document
-from core.io.native import gradstep_file
-from core.program.trust import code_trust
-from core.program.trust.code_permission import Permission
-from gui import commands
-from gui.dialogs.trusted_code_dialog import NONE, TrustedCodeDialog
-from gui.model.workspace import Workspace
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import Document
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.program.trust import code_trust
+from gradstep.core.program.trust.code_permission import Permission
+from gradstep.gui import commands
+from gradstep.gui.dialogs.trusted_code_dialog import NONE, TrustedCodeDialog
+from gradstep.gui.model.workspace import Workspace
 
 
 def foreign(examples: Path, remark: str = "# from afar\n") -> Document:
@@ -70,7 +70,7 @@ def test_own_edits_of_trusted_code_run_and_make_one_entry(space: Workspace, tmp_
 def test_no_edit_takes_a_fingerprint(space: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """It costs as much as the document is large."""
     space.trust()
-    for module in ("core.program.trust.code_trust", "gui.model.python_rights"):
+    for module in ("gradstep.core.program.trust.code_trust", "gradstep.gui.model.python_rights"):
         monkeypatch.setattr(f"{module}.fingerprint", lambda _: pytest.fail("of the document"))
     rewrite(space, "# mine\n")
     commands.rename(space, "d", "other")

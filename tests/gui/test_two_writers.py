@@ -11,17 +11,17 @@ import pytest
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox, QPushButton, QWidget
 
-from core.document.document import CodeItem, CodeKind, Document
-from core.io.disk.file_stamp import look
-from core.io.native import gradstep_file
-from gui import commands
-from gui.automation.driver import Driver
-from gui.dialogs import conflict_dialog, unsaved_dialog
-from gui.dialogs.conflict_dialog import Answer
-from gui.dialogs.differences_dialog import DifferencesDialog
-from gui.model.document_files import Files
-from gui.model.file_watch import FileWatch
-from gui.model.workspace import Workspace
+from gradstep.core.document.document import CodeItem, CodeKind, Document
+from gradstep.core.io.disk.file_stamp import look
+from gradstep.core.io.native import gradstep_file
+from gradstep.gui import commands
+from gradstep.gui.automation.driver import Driver
+from gradstep.gui.dialogs import conflict_dialog, unsaved_dialog
+from gradstep.gui.dialogs.conflict_dialog import Answer
+from gradstep.gui.dialogs.differences_dialog import DifferencesDialog
+from gradstep.gui.model.document_files import Files
+from gradstep.gui.model.file_watch import FileWatch
+from gradstep.gui.model.workspace import Workspace
 
 MINE, THEIRS = Document(title="first"), Document(title="theirs")
 

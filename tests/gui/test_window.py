@@ -9,20 +9,20 @@ import pytest
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QMenu, QTabBar
 
-from core.document.document import Document
-from core.graph.dtypes import Shape
-from core.graph.model import Edge
-from core.protocol.messages import Stopped
-from gui import commands, errors
-from gui.automation.driver import Driver
-from gui.frame.docks import PANELS
-from gui.frame.main_window import MainWindow
-from gui.frame.status_bar import device_words, place_words, size_words
-from gui.look import theme
-from gui.look.count_text import counted
-from gui.look.pill import Pill
-from gui.model.settings import settings
-from gui.model.workspace import Workspace
+from gradstep.core.document.document import Document
+from gradstep.core.graph.dtypes import Shape
+from gradstep.core.graph.model import Edge
+from gradstep.core.protocol.messages import Stopped
+from gradstep.gui import commands, errors
+from gradstep.gui.automation.driver import Driver
+from gradstep.gui.frame.docks import PANELS
+from gradstep.gui.frame.main_window import MainWindow
+from gradstep.gui.frame.status_bar import device_words, place_words, size_words
+from gradstep.gui.look import theme
+from gradstep.gui.look.count_text import counted
+from gradstep.gui.look.pill import Pill
+from gradstep.gui.model.settings import settings
+from gradstep.gui.model.workspace import Workspace
 
 
 def pill(driver: Driver, name: str) -> Pill:

@@ -20,15 +20,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.document import document_edits
-from core.document.document import Document
-from core.graph.model import Edge
-from core.host.device_access import CpuOnly
-from core.host.engine_client import EngineClient
-from core.host.engine_service import EngineService
-from core.host.process.supervisor import children_of
-from core.io.native import gradstep_file
-from core.protocol import messages as m
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import Document
+from gradstep.core.graph.model import Edge
+from gradstep.core.host.device_access import CpuOnly
+from gradstep.core.host.engine_client import EngineClient
+from gradstep.core.host.engine_service import EngineService
+from gradstep.core.host.process.supervisor import children_of
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.protocol import messages as m
 from tests.kill.tally import Tally
 
 EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
@@ -55,7 +55,7 @@ class Found(Tally):
 def campaign(times: int, seed: int, say: Callable[[str], None]) -> Found:
     """So many kills; what came of them."""
     found = Found()
-    client = EngineClient([sys.executable, "-m", "core.host.process.process_setup"])
+    client = EngineClient([sys.executable, "-m", "gradstep.core.host.process.process_setup"])
     try:
         for number in range(times):
             Walk(client, random.Random(f"{seed} {number}"), found, f"{seed} {number}").go()

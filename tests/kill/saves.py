@@ -15,14 +15,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.document import document_edits
-from core.document.document import Document
-from core.errors import GradstepError
-from core.io import edit_journal
-from core.io.disk import in_place_write
-from core.io.disk.atomic_write import remove_parts, replace_file
-from core.io.edit_journal import EditJournal, JournalNote
-from core.io.native import gradstep_file
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.io import edit_journal
+from gradstep.core.io.disk import in_place_write
+from gradstep.core.io.disk.atomic_write import remove_parts, replace_file
+from gradstep.core.io.edit_journal import EditJournal, JournalNote
+from gradstep.core.io.native import gradstep_file
 from tests.kill.disk import Disk, PowerCutError, at_call
 from tests.kill.tally import Tally
 

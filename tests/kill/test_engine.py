@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from core.host.device_access import CpuOnly
-from core.host.engine_service import EngineService
-from core.host.session_journal import SessionJournal
-from core.protocol import messages as m
+from gradstep.core.host.device_access import CpuOnly
+from gradstep.core.host.engine_service import EngineService
+from gradstep.core.host.session_journal import SessionJournal
+from gradstep.core.protocol import messages as m
 from tests.kill.engine import Found, Walk, campaign
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from core.io.disk import atomic_write, in_place_write
+from gradstep.core.io.disk import atomic_write, in_place_write
 from tests.kill import saves
 from tests.kill.tally import Tally
 from tests.kill.window import Due, Life, _check

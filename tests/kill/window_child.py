@@ -20,14 +20,14 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication, QPushButton
 
-from core.document.document import Document
-from core.errors import GradstepError
-from core.io.native import gradstep_file
-from gui import app, commands
-from gui.frame.main_window import MainWindow
-from gui.model import autosave
-from gui.model.autosave import Autosave
-from gui.model.workspace import Workspace
+from gradstep.core.document.document import Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.io.native import gradstep_file
+from gradstep.gui import app, commands
+from gradstep.gui.frame.main_window import MainWindow
+from gradstep.gui.model import autosave
+from gradstep.gui.model.autosave import Autosave
+from gradstep.gui.model.workspace import Workspace
 
 # What is kept of a document does not depend on its engine: this one never answers.
 MUTE = (sys.executable, "-c", "import sys; sys.stdin.read()")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.document.document import Document, Optimizer
-from core.errors import GradstepError
-from core.ops.build.builder import Tensor
-from core.program.derive import derive
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops.build.builder import Tensor
+from gradstep.core.program.derive import derive
 from tests.oracle.program import Program, Variable
 
 # TensorFlow's sentence goes on with the variables and the loss as Python prints them.

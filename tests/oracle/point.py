@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.ops.build.builder import Tensor
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.ops.build.builder import Tensor
 from tests.oracle.program import Program
 
 Build = Callable[[Tensor], Tensor]

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.engine.run.tf_session import Session
-from core.graph.dtypes import UNKNOWN, DType, Shape
-from core.graph.model import Graph, Operation, TensorRef
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.ops.build.indexed_slices import IndexedSlices
-from core.train.optimizers import Updates, apply_updates
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape
+from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.ops.build.indexed_slices import IndexedSlices
+from gradstep.core.train.optimizers import Updates, apply_updates
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from core.ops.build.builder import Tensor
+from gradstep.core.ops.build.builder import Tensor
 from tests.oracle.program import Program, Variable
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.ops.declare.table import lookup
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops.declare.table import lookup
 from tests.oracle import topics
 from tests.oracle.compare import as_array, difference, essential, is_error, is_outcome, is_tensor
 from tests.support import oracle

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.errors import GradstepError
+from gradstep.core.errors import GradstepError
 from tests.oracle import compare, run
 from tests.oracle.table import MISMATCH, NO_OP, OK, SKIPPED, Case, Row, names, registered, table
 from tests.support import oracle

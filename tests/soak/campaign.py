@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.errors import GradstepError
+from gradstep.core.errors import GradstepError
 from tests.soak import documents
 from tests.soak.engines import ProcessEngine, Tracebacks
 from tests.soak.faults import BrokenError, Counts, Finding, OverError, figures

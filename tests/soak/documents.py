@@ -6,10 +6,10 @@ import zipfile
 from functools import cache
 from pathlib import Path
 
-from core.document.document import Document
-from core.io.native import gradstep_file
-from core.io.tensorflow import graphdef_import
-from core.program.trust.example_index import EXAMPLES
+from gradstep.core.document.document import Document
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.tensorflow import graphdef_import
+from gradstep.core.program.trust.example_index import EXAMPLES
 
 _DATA = Path(__file__).parents[1] / "data"
 _IMPORTED = {

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.reverse.gradient_request import Override, OverrideKind
-from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
-from core.debug.concurrency.thread_state import Thread
-from core.document.document import CodeItem, CodeKind, Document, Optimizer
-from core.graph.dtypes import DType, Shape
-from core.graph.loop import within
-from core.graph.model import Constant, Edge, Operation, TensorRef
-from core.graph.scopes import is_inside, parents
-from core.layers.block_table import all_blocks
-from core.ops.build.variable import VARIABLES
-from core.ops.declare.table import all_ops, find
-from core.train.optimizers import OPTIMIZERS
+from gradstep.core.autodiff.reverse.gradient_request import Override, OverrideKind
+from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from gradstep.core.debug.concurrency.thread_state import Thread
+from gradstep.core.document.document import CodeItem, CodeKind, Document, Optimizer
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.loop import within
+from gradstep.core.graph.model import Constant, Edge, Operation, TensorRef
+from gradstep.core.graph.scopes import is_inside, parents
+from gradstep.core.layers.block_table import all_blocks
+from gradstep.core.ops.build.variable import VARIABLES
+from gradstep.core.ops.declare.table import all_ops, find
+from gradstep.core.train.optimizers import OPTIMIZERS
 
 Arguments = tuple[Any, ...]
 Draw = Callable[[Random, Document], Arguments]
@@ -33,8 +33,8 @@ class NothingError(Exception):
 
 
 def draw_edit(rng: Random, document: Document) -> tuple[str, Arguments]:
-    """A command of gui.commands by its name, with its arguments after the workspace. Raises
-    NothingError where there is nothing to do it to."""
+    """A command of gradstep.gui.commands by its name, with its arguments after the workspace.
+    Raises NothingError where there is nothing to do it to."""
     names = [*DRAWS]
     name = rng.choices(names, [DRAWS[name][0] for name in names])[0]
     large = sum(1 for _ in within(document.graph)) > MOST

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from core.autodiff.reverse.gradient_request import Override
-from core.document import block_insertion, clipboard, document_edits, wire_completion
-from core.document.document import CodeItem, Document
-from core.graph.loop import anywhere, carried_by
-from core.graph.model import Edge, TensorRef
-from core.io.native import gradstep_file
-from core.ops.typing.flatten_loops import closed
+from gradstep.core.autodiff.reverse.gradient_request import Override
+from gradstep.core.document import block_insertion, clipboard, document_edits, wire_completion
+from gradstep.core.document.document import CodeItem, Document
+from gradstep.core.graph.loop import anywhere, carried_by
+from gradstep.core.graph.model import Edge, TensorRef
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.ops.typing.flatten_loops import closed
 
 Point = tuple[float, float]
 
@@ -81,7 +81,7 @@ def _native(document: Document, name: str) -> Document:
     return document
 
 
-# Command of gui.commands -> the edit that it makes.
+# Command of gradstep.gui.commands -> the edit that it makes.
 EDITS: Mapping[str, Callable[..., Document]] = {
     "connect": document_edits.connect,
     "disconnect": document_edits.disconnect,

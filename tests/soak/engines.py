@@ -11,20 +11,23 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from core.errors import GradstepError
-from core.host.device_access import CpuOnly
-from core.host.engine_client import Answer, EngineClient
-from core.host.engine_service import EngineService
-from core.host.session_journal import SessionJournal
-from core.protocol import framing
-from core.protocol import messages as m
-from core.protocol.error_records import unexpected
-from core.protocol.framing import Buffer
+from gradstep.core.errors import GradstepError
+from gradstep.core.host.device_access import CpuOnly
+from gradstep.core.host.engine_client import Answer, EngineClient
+from gradstep.core.host.engine_service import EngineService
+from gradstep.core.host.session_journal import SessionJournal
+from gradstep.core.protocol import framing
+from gradstep.core.protocol import messages as m
+from gradstep.core.protocol.error_records import unexpected
+from gradstep.core.protocol.framing import Buffer
 from tests.soak.faults import BrokenError, Counts, OverError
 from tests.soak.memory import engine_of
 
 PATIENCE = 10.0  # seconds for an answer; then a pause is asked for, and given as long again
-_LOGS = ("gradstep", "core.host.engine_connection")  # this process's errors, and what engines write
+_LOGS = (
+    "gradstep",
+    "gradstep.core.host.engine_connection",
+)  # this process's errors, and what engines write
 _TRACEBACK = "Traceback (most recent call last)"
 
 Heard = Callable[[str], None]

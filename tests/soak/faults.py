@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from core.errors import unforeseen
-from core.protocol.messages import ErrorInfo
+from gradstep.core.errors import unforeseen
+from gradstep.core.protocol.messages import ErrorInfo
 
 KINDS = ("revisit", "undo", "saved", "place", "fresh", "internal", "hang", "died", "untrusted")
 _LOST = ("undo", "saved", "place")

@@ -9,12 +9,12 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from core.document.document import Document
-from core.graph.dtypes import DType
-from core.host.engine_client import Answer
-from core.ops.build.variable import VARIABLES
-from core.protocol import messages as m
-from core.protocol.framing import Buffer
+from gradstep.core.document.document import Document
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.host.engine_client import Answer
+from gradstep.core.ops.build.variable import VARIABLES
+from gradstep.core.protocol import messages as m
+from gradstep.core.protocol.framing import Buffer
 
 ALL = 2**40  # elements: all that there are
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from core.host.device_access import CpuOnly
-from core.host.engine_service import EngineService
-from core.io.native import gradstep_file
-from core.protocol import messages as m
+from gradstep.core.host.device_access import CpuOnly
+from gradstep.core.host.engine_service import EngineService
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.protocol import messages as m
 from tests.soak.faults import BrokenError, require_foreseen
 from tests.soak.frames import Frame, Position, frame_of, reading
 from tests.soak.user import User

@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from core.host.process.supervisor import children_of
+from gradstep.core.host.process.supervisor import children_of
 
 WARM_UP = 600.0  # seconds, or a tenth of a shorter run
 _POINTS = 20  # of a curve

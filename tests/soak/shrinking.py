@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from core.errors import GradstepError
+from gradstep.core.errors import GradstepError
 from tests.soak.engines import ServiceEngine
 from tests.soak.faults import BrokenError, Counts, OverError
 from tests.soak.user import ProtocolUser

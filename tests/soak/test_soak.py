@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.document.document import Document
-from core.graph.problems import Problem
-from core.host import engine_service
-from core.host.session_journal import SessionJournal
-from core.io.native import gradstep_file
-from core.ops.declare import table
-from core.program.derive import compile_functions, derive
-from gui.model.settings import settings
+from gradstep.core.document.document import Document
+from gradstep.core.graph.problems import Problem
+from gradstep.core.host import engine_service
+from gradstep.core.host.session_journal import SessionJournal
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.ops.declare import table
+from gradstep.core.program.derive import compile_functions, derive
+from gradstep.gui.model.settings import settings
 from tests.soak import campaign as campaigns
 from tests.soak import documents, drawing, editing, walk
 from tests.soak.__main__ import main

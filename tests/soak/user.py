@@ -6,12 +6,12 @@ from pathlib import Path
 from random import Random
 from typing import Any, Protocol
 
-from core.document.document import Document
-from core.host.engine_client import Answer
-from core.host.session_journal import SessionJournal
-from core.io.native import gradstep_file
-from core.protocol import messages as m
-from gui.model.engine_sync import breakpoints_of, same_but_breakpoints, same_run
+from gradstep.core.document.document import Document
+from gradstep.core.host.engine_client import Answer
+from gradstep.core.host.session_journal import SessionJournal
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.protocol import messages as m
+from gradstep.gui.model.engine_sync import breakpoints_of, same_but_breakpoints, same_run
 from tests.soak.editing import edited
 from tests.soak.engines import Engine
 from tests.soak.faults import Counts, require_foreseen

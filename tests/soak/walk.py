@@ -11,11 +11,11 @@ from random import Random
 
 from msgspec.structs import replace as replace_runs
 
-from core.debug.concurrency.session_group import FIRST
-from core.document.document import CodeItem, Document
-from core.errors import GradstepError
-from core.io.native import gradstep_file
-from core.protocol import messages as m
+from gradstep.core.debug.concurrency.session_group import FIRST
+from gradstep.core.document.document import CodeItem, Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.protocol import messages as m
 from tests.soak import documents
 from tests.soak.drawing import NothingError, draw_edit, pick
 from tests.soak.faults import BrokenError, Counts

@@ -17,21 +17,21 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from core.document.document import Document
-from core.errors import GradstepError
-from core.host.engine_client import Answer
-from core.host.session_journal import SessionJournal
-from core.program.trust import code_trust
-from core.program.trust.code_permission import Permission
-from core.protocol import messages as m
-from gui import commands
-from gui.app import application
-from gui.frame.main_window import MainWindow
-from gui.frame.window_placement import WANTED
-from gui.garbage_collection import Collector
-from gui.look import theme
-from gui.model.settings import settings
-from gui.model.workspace import Workspace
+from gradstep.core.document.document import Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.host.engine_client import Answer
+from gradstep.core.host.session_journal import SessionJournal
+from gradstep.core.program.trust import code_trust
+from gradstep.core.program.trust.code_permission import Permission
+from gradstep.core.protocol import messages as m
+from gradstep.gui import commands
+from gradstep.gui.app import application
+from gradstep.gui.frame.main_window import MainWindow
+from gradstep.gui.frame.window_placement import WANTED
+from gradstep.gui.garbage_collection import Collector
+from gradstep.gui.look import theme
+from gradstep.gui.model.settings import settings
+from gradstep.gui.model.workspace import Workspace
 from tests.soak.drawing import NothingError, pick
 from tests.soak.engines import PATIENCE, Heard
 from tests.soak.faults import BrokenError, Counts, OverError, require_foreseen

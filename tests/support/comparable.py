@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.graph.loop import LOOP, loop_of
-from core.graph.model import Graph
+from gradstep.core.graph.loop import LOOP, loop_of
+from gradstep.core.graph.model import Graph
 
 
 def comparable(graph: Graph) -> list[Any]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.autodiff.reverse.tf_gradients import gradients
-from core.document.document import Document
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Constant
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor, call
-from core.train.optimizers import apply_updates
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.document.document import Document
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Constant
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor, call
+from gradstep.core.train.optimizers import apply_updates
 from tests.support.layouts import Case
 
 

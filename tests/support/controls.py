@@ -23,8 +23,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gui.automation.driver import Driver
-from gui.panels.widgets.table_cells import CellRole
+from gradstep.gui.automation.driver import Driver
+from gradstep.gui.panels.widgets.table_cells import CellRole
 
 LEFT = Qt.MouseButton.LeftButton
 NONE = Qt.KeyboardModifier.NoModifier

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
-from core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.graph.model import Graph, Operation, TensorRef
 
 
 class Counted(str):

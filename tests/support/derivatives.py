@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.reverse.differentiate import differentiate
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.autodiff.reverse.differentiate import differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from tests.support.interpret import evaluate
 
 Build = Callable[..., Tensor]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.model import Graph, TensorRef, predecessors
+from gradstep.core.graph.model import Graph, TensorRef, predecessors
 from tests.support.interpret import Interpreter
 
 STEP = 1e-6

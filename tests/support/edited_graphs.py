@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from core.graph.model import Constant, Graph
+from gradstep.core.graph.model import Constant, Graph
 
 
 def shared(graph: Graph, before: Graph) -> Graph:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from core.engine.numpy_backend import NumpyBackend
-from core.ops.declare.system_rules import TF_CPU, Rules
-from core.ops.declare.table import OpDef
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
+from gradstep.core.ops.declare.table import OpDef
 
 Fault = Callable[[np.ndarray], np.ndarray]
 

@@ -29,8 +29,8 @@ _MOST = 1 << 20  # bytes of a request
 
 
 class ForkedEngine:
-    """What `subprocess.Popen` is to `core.host.engine_connection`: the engine's number, pipes and
-    end."""
+    """What `subprocess.Popen` is to `gradstep.core.host.engine_connection`: the engine's number,
+    pipes and end."""
 
     def __init__(self, server: Server) -> None:
         ours, theirs = _pipes()
@@ -153,8 +153,8 @@ def _tell_end(handle: int, child: int, pipe: int) -> None:
 
 
 def _become_engine(pipes: Sequence[int], environment: dict[str, str], folder: str) -> NoReturn:
-    from core.host.process.process_setup import run_engine
-    from main import Gradstep
+    from gradstep.core.host.process.process_setup import run_engine
+    from gradstep.main import Gradstep
 
     status = 70
     try:
@@ -172,7 +172,7 @@ def _become_engine(pipes: Sequence[int], environment: dict[str, str], folder: st
 
 
 def spawn_with(server: Server, real: Any, command: Sequence[str]) -> Any:
-    """For `core.host.engine_connection`'s own: `command` and nothing else is forked."""
+    """For `gradstep.core.host.engine_connection`'s own: `command` and nothing else is forked."""
 
     def spawn(argv: Sequence[str]) -> Any:
         return ForkedEngine(server) if list(argv) == list(command) else real(argv)

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.reverse.differentiate import differentiate
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.graph.dtypes import DType
-from core.graph.model import Graph, TensorRef
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.ops.declare.table import OpDef
+from gradstep.core.autodiff.reverse.differentiate import differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.ops.declare.table import OpDef
 from tests.support.derivative_excuses import (
     NO_SECOND_DERIVATIVE,
     ONLY_FIRST_OUTPUT,

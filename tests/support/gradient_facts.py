@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.autodiff.reverse.contributions import Slices
-from core.document.document import Document
-from core.graph.model import Constant, Edge, TensorRef
-from core.io.tensorflow.graphdef_import import from_pb
-from core.ops.typing.inference import declared
+from gradstep.core.autodiff.reverse.contributions import Slices
+from gradstep.core.document.document import Document
+from gradstep.core.graph.model import Constant, Edge, TensorRef
+from gradstep.core.io.tensorflow.graphdef_import import from_pb
+from gradstep.core.ops.typing.inference import declared
 
 _FILE = Path(__file__).parents[1] / "data" / "gradients" / "graphs.zip"
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.model import Graph, Operation, TensorRef
-from core.ops.declare.table import OpDef, lookup
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.ops.declare.table import OpDef, lookup
 
 
 class _Buffer:

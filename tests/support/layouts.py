@@ -10,17 +10,17 @@ from unittest.mock import patch
 
 import numpy as np
 
-from core.debug.history.frame import Frame
-from core.debug.history.frozen_program import Program
-from core.debug.motion.debug_session import DebugSession
-from core.debug.motion.stopped_state import Reason
-from core.engine.passes import pass_pipeline
-from core.engine.plan.steps import storage_name
-from core.engine.plan.why_dead import without_value
-from core.engine.run.tf_session import Session
-from core.engine.run.variable_store import uninitialised
-from core.errors import GradstepError
-from core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.debug.history.frame import Frame
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.debug.motion.stopped_state import Reason
+from gradstep.core.engine.passes import pass_pipeline
+from gradstep.core.engine.plan.steps import storage_name
+from gradstep.core.engine.plan.why_dead import without_value
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.engine.run.variable_store import uninitialised
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Graph, Operation, TensorRef
 
 Arrays = Mapping[TensorRef, np.ndarray]
 Bits = tuple[str, tuple[int, ...], Any]

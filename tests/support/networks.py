@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from core.engine.run.tf_session import Session
-from core.graph.model import Graph, TensorRef
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder
 
 Arrays = Mapping[TensorRef, np.ndarray]
 

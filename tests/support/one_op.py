@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.reverse.differentiate import differentiate
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.graph.dtypes import DType
-from core.graph.model import Operation
-from core.ops.build.builder import GraphBuilder
-from core.ops.declare.table import lookup
+from gradstep.core.autodiff.reverse.differentiate import differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.declare.table import lookup
 from tests.support.interpret import call_kernel, evaluate
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.dtypes import UNKNOWN, DType, Shape
-from core.graph.model import Constant, Graph, TensorRef
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.ops.declare.table import OpDef, Sample
+from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape
+from gradstep.core.graph.model import Constant, Graph, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.ops.declare.table import OpDef, Sample
 
 KNOWN, SIZES_UNKNOWN, NOTHING_KNOWN = "known", "sizes unknown", "nothing known"
 # TensorFlow has them for no other floating-point numbers.

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Constant
-from core.ops.declare.table import OpDef
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Constant
+from gradstep.core.ops.declare.table import OpDef
 from tests.support import fake_xp, formulas
 from tests.support.gradient_checks import check_gradient
 from tests.support.interpret import call_kernel, keywords

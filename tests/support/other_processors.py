@@ -10,8 +10,8 @@ from unittest.mock import patch
 
 import numpy as np
 
-from core.engine.numpy_backend import NumpyBackend
-from core.ops.declare.table import OpDef
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.ops.declare.table import OpDef
 
 Kernel = Callable[..., Any]
 

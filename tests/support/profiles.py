@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from core.protocol.messages import (
+from gradstep.core.protocol.messages import (
     ErrorInfo,
     Failed,
     Message,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.debug.concurrency.thread_state import Thread
-from core.document.document import Document
-from core.graph.model import Constant, TensorRef
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.debug.concurrency.thread_state import Thread
+from gradstep.core.document.document import Document
+from gradstep.core.graph.model import Constant, TensorRef
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
 
 FEEDERS = ("one", "two")
 ROWS = 2  # that each run of a feeder puts in

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.graph.dtypes import DType
-from core.graph.model import Graph, TensorRef
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.ops.declare.table import OpDef, Sample, all_ops
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.ops.declare.table import OpDef, Sample, all_ops
 from tests.support.derivative_excuses import ONLY_FIRST_OUTPUT, WITHOUT_DERIVATIVE
 from tests.support.op_cases import make
 

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Operation, TensorRef
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.train.optimizers import apply_updates
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.train.optimizers import apply_updates
 from tests.support.layouts import Case
 
 OPTIMIZERS: tuple[tuple[str, dict[str, float]], ...] = (

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.graph.model import Graph, Operation, TensorRef
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.train.optimizers import apply_updates
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.train.optimizers import apply_updates
 from tests.support.layouts import Case
 from tests.support.random_graphs import Drawn, graphs
 from tests.support.random_networks import OPTIMIZERS, is_seen

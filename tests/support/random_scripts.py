@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from core.graph.dtypes import DType, Shape
-from core.graph.model import TensorRef
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from tests.support.layouts import Case
 from tests.support.random_networks import ODD
 

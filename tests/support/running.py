@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from core.engine.numpy_backend import NumpyBackend
-from core.engine.run.tf_session import Session
-from core.graph.dtypes import UNKNOWN, DType
-from core.ops.build.builder import GraphBuilder
-from core.ops.declare.system_rules import TF_CPU, Rules
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.dtypes import UNKNOWN, DType
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
 
 
 def ints(*values: Any) -> np.ndarray:

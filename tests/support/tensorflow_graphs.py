@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.graph.dtypes import DType
-from core.io.native.tensor_json import from_json
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.io.native.tensor_json import from_json
 
 _FOLDER = Path(__file__).parents[1] / "data" / "tensorflow"
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.checks.why.why_answers import Explainer
-from core.debug.history.frozen_program import Program
-from core.debug.motion.debug_session import DebugSession
-from core.graph.model import Graph, TensorRef
-from core.ops.build.builder import GraphBuilder
-from core.program.gradient_context import Situation
-from core.protocol.messages import Explanation
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.checks.why.why_answers import Explainer
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.program.gradient_context import Situation
+from gradstep.core.protocol.messages import Explanation
 
 Build = Callable[[GraphBuilder], object]
 

@@ -11,8 +11,8 @@ from PySide6.QtGui import QColor, QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip
 
-from gui.canvas.interact import screen_reader
-from gui.canvas.scene import hit_test, polyline
+from gradstep.gui.canvas.interact import screen_reader
+from gradstep.gui.canvas.scene import hit_test, polyline
 from tests.support.controls import LEFT, NONE, Controls, in_window
 
 PICTURES = "GRADSTEP_PICTURES"  # the folder that the stories' pictures go to, where it is set

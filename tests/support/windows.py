@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.build.builder import GraphBuilder
 from tests.support.interpret import evaluate
 
 STILL = (1, 1, 1, 1)

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import CodeType, FrameType, ModuleType
 from typing import Any
 
-import core
+import gradstep.core as core
 
 
 def lines_run(work: Callable[[], object], *also: ModuleType) -> Counter[str]:

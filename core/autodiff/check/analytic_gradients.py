@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.autodiff.check.frozen_values import Evaluate, Point, alive
-from core.autodiff.check.promote_float64 import widen, widen_array
-from core.autodiff.reverse.differentiate import differentiate
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.autodiff.reverse.gradient_rules import GradientFunction
-from core.graph.model import Graph, Operation, TensorRef
-from core.ops.declare.table import find
-from core.ops.typing.inference import declared
+from gradstep.core.autodiff.check.frozen_values import Evaluate, Point, alive
+from gradstep.core.autodiff.check.promote_float64 import widen, widen_array
+from gradstep.core.autodiff.reverse.differentiate import differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
+from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.ops.declare.table import find
+from gradstep.core.ops.typing.inference import declared
 
 _TRIES, _SAFETY = 4, 8.0
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.autodiff.check.finite_differences import NumericGradient, agree
-from core.autodiff.check.op_gradcheck import LocalCheck
+from gradstep.core.autodiff.check.finite_differences import NumericGradient, agree
+from gradstep.core.autodiff.check.op_gradcheck import LocalCheck
 
 
 def suggest(check: LocalCheck, count: int, cotangent: np.ndarray) -> str:

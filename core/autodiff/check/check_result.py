@@ -8,8 +8,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from core.autodiff.check.finite_differences import COMPLEX, NumericGradient
-from core.ops.declare.definition import Defect
+from gradstep.core.autodiff.check.finite_differences import COMPLEX, NumericGradient
+from gradstep.core.ops.declare.definition import Defect
 
 _EPS32 = float(np.finfo(np.float32).eps)
 

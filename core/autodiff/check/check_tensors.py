@@ -8,20 +8,20 @@ from functools import partial
 
 import numpy as np
 
-from core.autodiff.check.analytic_gradients import (
+from gradstep.core.autodiff.check.analytic_gradients import (
     Held,
     analytic_gradients,
     rounding_noise,
     wide_gradients,
 )
-from core.autodiff.check.check_result import CheckResult, judge
-from core.autodiff.check.finite_differences import NumericGradient, numeric_gradients
-from core.autodiff.check.frozen_values import Evaluate, Point, with_draws
-from core.autodiff.reverse.differentiate import differentiate
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.autodiff.reverse.gradient_rules import GradientFunction
-from core.graph.model import Graph, TensorRef
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.autodiff.check.check_result import CheckResult, judge
+from gradstep.core.autodiff.check.finite_differences import NumericGradient, numeric_gradients
+from gradstep.core.autodiff.check.frozen_values import Evaluate, Point, with_draws
+from gradstep.core.autodiff.reverse.differentiate import differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.check.frozen_values import Evaluate, Point, alive
-from core.errors import GradstepError
-from core.graph.model import Graph, Operation, TensorRef
-from core.ops.declare.system_rules import TF_CPU
-from core.ops.declare.table import OpDef, find
+from gradstep.core.autodiff.check.frozen_values import Evaluate, Point, alive
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.ops.declare.system_rules import TF_CPU
+from gradstep.core.ops.declare.table import OpDef, find
 
 _STEP = 1e-20
 _REFUSALS = (TypeError, ValueError, ArithmeticError, GradstepError, np.exceptions.ComplexWarning)

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from core.autodiff.check.complex_step import complex_slopes
-from core.autodiff.check.frozen_values import Evaluate, Point, hold, values_of
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.graph.dtypes import DType
-from core.graph.model import Constant, Graph, Operation, TensorRef
+from gradstep.core.autodiff.check.complex_step import complex_slopes
+from gradstep.core.autodiff.check.frozen_values import Evaluate, Point, hold, values_of
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
 
 _EPS = float(np.finfo(np.float64).eps)
 # Central differences in float64: truncation grows as h², rounding as 1/h, so h ~ eps^(1/3).

@@ -12,15 +12,15 @@ from functools import partial
 
 import numpy as np
 
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.errors import GradstepError
-from core.graph.dtypes import SCALAR, UNKNOWN, DType, Shape
-from core.graph.edits import duplicate
-from core.graph.loop import LOOP, Loop, loop_of, loops_around, within
-from core.graph.model import Constant, Edge, Graph, Operation, TensorRef
-from core.ops.build.variable import VARIABLES
-from core.ops.declare.table import find
-from core.ops.typing.inference import declared
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import SCALAR, UNKNOWN, DType, Shape
+from gradstep.core.graph.edits import duplicate
+from gradstep.core.graph.loop import LOOP, Loop, loop_of, loops_around, within
+from gradstep.core.graph.model import Constant, Edge, Graph, Operation, TensorRef
+from gradstep.core.ops.build.variable import VARIABLES
+from gradstep.core.ops.declare.table import find
+from gradstep.core.ops.typing.inference import declared
 
 Point = Mapping[TensorRef, np.ndarray]
 

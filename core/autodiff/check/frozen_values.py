@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.autodiff.check.frozen_loop_values import held_in_loops, stops_in_loops
-from core.autodiff.check.promote_float64 import widen, widen_array
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape
-from core.graph.loop import within
-from core.graph.model import Graph, Operation, TensorRef
-from core.ops.declare.table import find
+from gradstep.core.autodiff.check.frozen_loop_values import held_in_loops, stops_in_loops
+from gradstep.core.autodiff.check.promote_float64 import widen, widen_array
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.loop import within
+from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.ops.declare.table import find
 
 # Runs a graph: (graph, fetches, feeds) -> values; None for one that is dead, in a branch that was
 # not taken. The engine gives one; autodiff knows no engine.

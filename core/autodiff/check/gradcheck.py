@@ -7,16 +7,20 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from core.autodiff.check.analytic_gradients import Held, analytic_gradients
-from core.autodiff.check.check_result import CheckResult, Verdict
-from core.autodiff.check.check_tensors import examine, gradient_question
-from core.autodiff.check.finite_differences import NumericGradient, agree
-from core.autodiff.check.frozen_values import Evaluate, Point
-from core.autodiff.reverse.gradient_request import GradientRequest, gradient_name, native_name
-from core.autodiff.reverse.gradient_rules import GradientFunction
-from core.errors import GradstepError
-from core.graph.loop import everywhere, within
-from core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.autodiff.check.analytic_gradients import Held, analytic_gradients
+from gradstep.core.autodiff.check.check_result import CheckResult, Verdict
+from gradstep.core.autodiff.check.check_tensors import examine, gradient_question
+from gradstep.core.autodiff.check.finite_differences import NumericGradient, agree
+from gradstep.core.autodiff.check.frozen_values import Evaluate, Point
+from gradstep.core.autodiff.reverse.gradient_request import (
+    GradientRequest,
+    gradient_name,
+    native_name,
+)
+from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.loop import everywhere, within
+from gradstep.core.graph.model import Graph, Operation, TensorRef
 
 Gradients = Mapping[TensorRef, np.ndarray | None]
 

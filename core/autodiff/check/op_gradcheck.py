@@ -7,17 +7,17 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from core.autodiff.check.check_result import CheckResult, Verdict, laid_to, worst
-from core.autodiff.check.check_tensors import Examined, examine, gradient_question
-from core.autodiff.check.finite_differences import NumericGradient
-from core.autodiff.check.frozen_values import Evaluate
-from core.autodiff.recognition.imported_vjp import find_imported_vjp
-from core.autodiff.reverse.differentiate import Differentiation
-from core.autodiff.reverse.gradient_request import GradientRequest, gradient_name
-from core.autodiff.reverse.gradient_rules import GradientFunction
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.ops.declare.table import lookup
+from gradstep.core.autodiff.check.check_result import CheckResult, Verdict, laid_to, worst
+from gradstep.core.autodiff.check.check_tensors import Examined, examine, gradient_question
+from gradstep.core.autodiff.check.finite_differences import NumericGradient
+from gradstep.core.autodiff.check.frozen_values import Evaluate
+from gradstep.core.autodiff.recognition.imported_vjp import find_imported_vjp
+from gradstep.core.autodiff.reverse.differentiate import Differentiation
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, gradient_name
+from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
+from gradstep.core.ops.declare.table import lookup
 
 _LARGEST = 4096  # input elements; beyond this a node's check would cost as many runs
 

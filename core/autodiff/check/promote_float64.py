@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.dtypes import DType
-from core.graph.loop import LOOP, everywhere, loop_of
-from core.graph.model import Constant, Graph, Operation
-from core.ops.declare.table import find
-from core.ops.numerics.philox import DRAWN_AS
-from core.ops.typing.inference import Inferrer
-from core.ops.typing.invalid_operations import without_types
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.loop import LOOP, everywhere, loop_of
+from gradstep.core.graph.model import Constant, Graph, Operation
+from gradstep.core.ops.declare.table import find
+from gradstep.core.ops.numerics.philox import DRAWN_AS
+from gradstep.core.ops.typing.inference import Inferrer
+from gradstep.core.ops.typing.invalid_operations import without_types
 
 _WIDER = {
     DType.FLOAT16: DType.FLOAT64,

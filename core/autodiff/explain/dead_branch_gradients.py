@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from core.autodiff.reverse.differentiate import Differentiation
-from core.autodiff.reverse.gradient_paths import Value
-from core.graph.model import Edge, Graph, TensorRef
-from core.ops.declare.table import branch_of, find
+from gradstep.core.autodiff.reverse.differentiate import Differentiation
+from gradstep.core.autodiff.reverse.gradient_paths import Value
+from gradstep.core.graph.model import Edge, Graph, TensorRef
+from gradstep.core.ops.declare.table import branch_of, find
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.autodiff.reverse.differentiate import Differentiation
-from core.graph.model import Edge, Graph, TensorRef
+from gradstep.core.autodiff.reverse.differentiate import Differentiation
+from gradstep.core.graph.model import Edge, Graph, TensorRef
 
 if TYPE_CHECKING:
     from networkx import DiGraph

@@ -6,11 +6,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.autodiff.reverse.assignment_paths import find_assignments, written
-from core.autodiff.reverse.differentiate import Differentiation
-from core.autodiff.reverse.gradient_paths import comes_from, descendants, flow_path, forward_path
-from core.graph.model import Graph, Operation, TensorRef
-from core.ops.typing.inference import declared
+from gradstep.core.autodiff.reverse.assignment_paths import find_assignments, written
+from gradstep.core.autodiff.reverse.differentiate import Differentiation
+from gradstep.core.autodiff.reverse.gradient_paths import (
+    comes_from,
+    descendants,
+    flow_path,
+    forward_path,
+)
+from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.ops.typing.inference import declared
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +43,9 @@ class Explanation:
     cause: stable word for the reason, "" when ok. Of None: "unconnected", "assigned", "stopped",
            "not_differentiable", "override", "untaken" (a branch), "broken" (what cannot run),
            "waiting" (not computed yet). Of NaN, infinity and zero: "untaken", or one of
-           core.checks.why.number_causes. Of a gradient that is "ok": "exploding", "vanishing",
-           "fitted" where the loss is next to its minimum, or "fed", where a feed cuts the way.
+           gradstep.core.checks.why.number_causes. Of a gradient that is "ok": "exploding",
+           "vanishing", "fitted" where the loss is next to its minimum, or "fed", where a feed cuts
+           the way.
     node:  where it happens (a forward operation); index: in which element, if one can be named.
     path:  operations from what is explained back to `node`, or to `wrt` when ok.
     text:  what it is, why, and what to do, in plain sentences.

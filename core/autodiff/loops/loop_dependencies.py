@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from core.graph.loop import Loop, loop_of
-from core.graph.model import Graph, TensorRef
-from core.ops.typing.inference import declared
+from gradstep.core.graph.loop import Loop, loop_of
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.ops.typing.inference import declared
 
 
 def arguments_before(loop: Loop, variables: Iterable[str]) -> set[str]:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from core.graph.dtypes import DType
-from core.ops.build.builder import Tensor, call
-from core.ops.build.indexed_slices import IndexedSlices
-from core.ops.typing.static_values import shape_of
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops.build.builder import Tensor, call
+from gradstep.core.ops.build.indexed_slices import IndexedSlices
+from gradstep.core.ops.typing.static_values import shape_of
 
 Gradient = Tensor | IndexedSlices
 Argument = Callable[[Tensor, str], Tensor]  # of the loop on the way back, from a tensor outside

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from core.autodiff.reverse.cond_liveness import Side, lives
-from core.graph.model import Graph, Operation, TensorRef
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.ops.declare.table import branch_of
+from gradstep.core.autodiff.reverse.cond_liveness import Side, lives
+from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.ops.declare.table import branch_of
 
 Bring = Callable[[Tensor, str], Tensor]  # a tensor from outside, and the argument's name
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from core.autodiff.reverse.differentiate import Differentiation
-from core.graph.loop import Loop, loop_of
-from core.graph.model import Edge, Graph, Operation, TensorRef
+from gradstep.core.autodiff.reverse.differentiate import Differentiation
+from gradstep.core.graph.loop import Loop, loop_of
+from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 
 
 def unroll_loops(graph: Graph, derived: Differentiation) -> tuple[Graph, Differentiation]:

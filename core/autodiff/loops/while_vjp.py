@@ -14,24 +14,24 @@ from itertools import chain
 
 import numpy as np
 
-from core.autodiff.loops.loop_dependencies import arguments_before, sources
-from core.autodiff.loops.loop_invariant_sums import Gradient, appended, gradient_of, summed
-from core.autodiff.loops.loop_residuals import LoopValues
-from core.autodiff.reverse.backward_pass import Reverse
-from core.autodiff.reverse.backward_slice import BackwardSlice
-from core.autodiff.reverse.contributions import Contribution
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.autodiff.reverse.gradient_rules import GradientFunction
-from core.autodiff.reverse.vjp_result import VjpResult
-from core.errors import GradstepError
-from core.graph.dtypes import UNKNOWN, DType, TensorType
-from core.graph.loop import Loop
-from core.graph.model import Graph, Operation, Phase, TensorRef
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.ops.declare.table import branch_of, find
-from core.ops.typing.inference import declared
-from core.ops.typing.invalid_operations import without_types
-from core.ops.typing.loop_types import iteration_types
+from gradstep.core.autodiff.loops.loop_dependencies import arguments_before, sources
+from gradstep.core.autodiff.loops.loop_invariant_sums import Gradient, appended, gradient_of, summed
+from gradstep.core.autodiff.loops.loop_residuals import LoopValues
+from gradstep.core.autodiff.reverse.backward_pass import Reverse
+from gradstep.core.autodiff.reverse.backward_slice import BackwardSlice
+from gradstep.core.autodiff.reverse.contributions import Contribution
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
+from gradstep.core.autodiff.reverse.vjp_result import VjpResult
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import UNKNOWN, DType, TensorType
+from gradstep.core.graph.loop import Loop
+from gradstep.core.graph.model import Graph, Operation, Phase, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.ops.declare.table import branch_of, find
+from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.invalid_operations import without_types
+from gradstep.core.ops.typing.loop_types import iteration_types
 
 _ONE = np.array(1, np.int32)
 

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.autodiff.notation.formula_notation import render
-from core.autodiff.reverse.differentiate import Differentiation
-from core.graph.dtypes import DType
-from core.graph.model import Constant, Edge, Graph, Operation, Phase, TensorRef
-from core.ops.build.variable import variable_read_by
-from core.ops.declare.table import OpDef, find
-from core.ops.typing.inference import declared
+from gradstep.core.autodiff.notation.formula_notation import render
+from gradstep.core.autodiff.reverse.differentiate import Differentiation
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Constant, Edge, Graph, Operation, Phase, TensorRef
+from gradstep.core.ops.build.variable import variable_read_by
+from gradstep.core.ops.declare.table import OpDef, find
+from gradstep.core.ops.typing.inference import declared
 
 _PASSED = frozenset({"_Arg", "LoopCond"})  # known by their own names, wherever they come from
 _Gradients = Mapping[TensorRef, TensorRef]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.autodiff.recognition.vjp_pairing import Found
-from core.autodiff.reverse.contributions import Slices
-from core.graph.dtypes import DType
-from core.graph.model import Constant, Graph, Operation, Phase, TensorRef
-from core.ops.typing.inference import declared
+from gradstep.core.autodiff.recognition.vjp_pairing import Found
+from gradstep.core.autodiff.reverse.contributions import Slices
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Constant, Graph, Operation, Phase, TensorRef
+from gradstep.core.ops.typing.inference import declared
 
 
 class Views:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 
-from core.autodiff.recognition.gradient_scope import GradientScope
-from core.autodiff.recognition.vjp_reach import Reach
-from core.graph.model import Operation, TensorRef
-from core.ops.typing.inference import declared
+from gradstep.core.autodiff.recognition.gradient_scope import GradientScope
+from gradstep.core.autodiff.recognition.vjp_reach import Reach
+from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.ops.typing.inference import declared
 
 _SEED = re.compile(r"/(grad_ys_\d+|Fill(_\d+)?|ones(_like)?(_\d+)?)$")
 _FAR = 12  # operations behind the last gradient in which the loss is looked for

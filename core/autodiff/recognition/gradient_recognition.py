@@ -13,16 +13,16 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from core.autodiff.recognition.gradient_scope import GradientScope, as_sum
-from core.autodiff.recognition.vjp_pairing import Found, Pairing
-from core.autodiff.reverse.contributions import Slices
-from core.autodiff.reverse.differentiate import Differentiation, differentiate
-from core.autodiff.reverse.gradient_request import GradientRequest, gradient_name
-from core.autodiff.reverse.gradient_rules import GradientFunction, is_registered
-from core.graph.loop import loop_of, within
-from core.graph.model import Edge, Graph, Operation, TensorRef
-from core.ops.build.tensor import OpView, Tensor, call
-from core.ops.typing.inference import declared
+from gradstep.core.autodiff.recognition.gradient_scope import GradientScope, as_sum
+from gradstep.core.autodiff.recognition.vjp_pairing import Found, Pairing
+from gradstep.core.autodiff.reverse.contributions import Slices
+from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, gradient_name
+from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction, is_registered
+from gradstep.core.graph.loop import loop_of, within
+from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
+from gradstep.core.ops.build.tensor import OpView, Tensor, call
+from gradstep.core.ops.typing.inference import declared
 
 _ROWS = "UnsortedSegmentSum"  # what makes a whole tensor of rows
 _ROW_PARTS = 3  # of rows that a loop collects: which they are, their values, the whole's shape

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from core.graph.loop import loop_of
-from core.graph.model import Graph, Operation, Phase, TensorRef
+from gradstep.core.graph.loop import loop_of
+from gradstep.core.graph.model import Graph, Operation, Phase, TensorRef
 
 _TURN = re.compile(r"_grad(_\d+)?/")
 _SUMS = frozenset({"AddN", "AccumulateNV2"})

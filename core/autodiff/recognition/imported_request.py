@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from core.autodiff.recognition.differentiated_losses import find_differentiated
-from core.autodiff.recognition.gradient_recognition import Recognised, recognise
-from core.autodiff.recognition.gradient_scope import GradientScope
-from core.autodiff.recognition.vjp_pairing import Found
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.errors import GradstepError
-from core.graph.loop import loop_of
-from core.graph.model import Graph, Operation, Phase, TensorRef, predecessors
-from core.ops.build.variable import VARIABLES, is_trainable
-from core.ops.declare.table import find
+from gradstep.core.autodiff.recognition.differentiated_losses import find_differentiated
+from gradstep.core.autodiff.recognition.gradient_recognition import Recognised, recognise
+from gradstep.core.autodiff.recognition.gradient_scope import GradientScope
+from gradstep.core.autodiff.recognition.vjp_pairing import Found
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.loop import loop_of
+from gradstep.core.graph.model import Graph, Operation, Phase, TensorRef, predecessors
+from gradstep.core.ops.build.variable import VARIABLES, is_trainable
+from gradstep.core.ops.declare.table import find
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from core.autodiff.reverse.differentiate import Differentiation
-from core.graph.model import Edge, Graph, Operation, TensorRef
+from gradstep.core.autodiff.reverse.differentiate import Differentiation
+from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 
 _GIVEN = ("Placeholder", "Variable", "VarHandleOp")
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from core.autodiff.recognition.dense_rows import Views
-from core.autodiff.recognition.differentiated_losses import find_differentiated
-from core.autodiff.recognition.gradient_recognition import Recognised, recognise
-from core.autodiff.recognition.gradient_scope import GradientScope
-from core.autodiff.recognition.imported_request import ImportedGradients, written
-from core.autodiff.recognition.vjp_pairing import Found
-from core.autodiff.reverse.contributions import Slices
-from core.autodiff.reverse.differentiate import Differentiation
-from core.autodiff.reverse.gradient_request import gradient_name
-from core.graph.model import Edge, Graph, TensorRef
-from core.ops.build.variable import VARIABLES
+from gradstep.core.autodiff.recognition.dense_rows import Views
+from gradstep.core.autodiff.recognition.differentiated_losses import find_differentiated
+from gradstep.core.autodiff.recognition.gradient_recognition import Recognised, recognise
+from gradstep.core.autodiff.recognition.gradient_scope import GradientScope
+from gradstep.core.autodiff.recognition.imported_request import ImportedGradients, written
+from gradstep.core.autodiff.recognition.vjp_pairing import Found
+from gradstep.core.autodiff.reverse.contributions import Slices
+from gradstep.core.autodiff.reverse.differentiate import Differentiation
+from gradstep.core.autodiff.reverse.gradient_request import gradient_name
+from gradstep.core.graph.model import Edge, Graph, TensorRef
+from gradstep.core.ops.build.variable import VARIABLES
 
 
 def answer_request(graph: Graph, imported: ImportedGradients) -> Differentiation:

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, permutations
 
-from core.autodiff.recognition.gradient_scope import GradientScope
-from core.autodiff.recognition.vjp_reach import Reach
-from core.autodiff.reverse.contributions import Slices
-from core.graph.model import Operation, TensorRef
-from core.ops.typing.tensor_types import TensorTypes
+from gradstep.core.autodiff.recognition.gradient_scope import GradientScope
+from gradstep.core.autodiff.recognition.vjp_reach import Reach
+from gradstep.core.autodiff.reverse.contributions import Slices
+from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.ops.typing.tensor_types import TensorTypes
 
 Found = TensorRef | Slices
 _MOST = 5  # inputs whose gradients are tried in every order

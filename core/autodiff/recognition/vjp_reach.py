@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from core.autodiff.recognition.gradient_scope import GradientScope
-from core.graph.dtypes import DType
-from core.graph.model import TensorRef
-from core.ops.typing.tensor_types import TensorTypes
+from gradstep.core.autodiff.recognition.gradient_scope import GradientScope
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.typing.tensor_types import TensorTypes
 
 
 class Reach:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 
-from core.graph.model import Graph, Operation, TensorRef
-from core.ops.declare.table import find
+from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.ops.declare.table import find
 
 
 def find_assignments(graph: Graph, start: str, end: str) -> tuple[Operation, ...]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from core.autodiff.reverse.backward_slice import BackwardSlice
-from core.autodiff.reverse.contributions import Contribution
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.autodiff.reverse.gradient_rules import GradientFunction
-from core.autodiff.reverse.op_vjp import Backward
-from core.autodiff.reverse.vjp_result import VjpResult
-from core.graph.model import Operation, TensorRef
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.autodiff.reverse.backward_slice import BackwardSlice
+from gradstep.core.autodiff.reverse.contributions import Contribution
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
+from gradstep.core.autodiff.reverse.op_vjp import Backward
+from gradstep.core.autodiff.reverse.vjp_result import VjpResult
+from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder
 
 
 class Reverse:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from functools import cached_property
 
-from core.autodiff.reverse.tf_gradient_order import arrival_order
-from core.graph.dtypes import DType
-from core.graph.model import Graph, Operation, TensorRef
-from core.ops.typing.tensor_types import TensorTypes
+from gradstep.core.autodiff.reverse.tf_gradient_order import arrival_order
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.ops.typing.tensor_types import TensorTypes
 
 Arrival = tuple[int, str, int]  # at which output, from which operation, over which of its inputs
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from core.graph.model import Graph, TensorRef
-from core.ops.declare.table import branch_of
-from core.ops.typing.inference import declared
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.ops.declare.table import branch_of
+from gradstep.core.ops.typing.inference import declared
 
 Side = tuple[TensorRef, int]  # a predicate, and at which output of its Switch something is alive
 Life = frozenset[Side]  # all of them at once; none: always

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.graph.model import TensorRef
-from core.ops.build.builder import GraphBuilder, Tensor, call
-from core.ops.build.indexed_slices import IndexedSlices, concat_slices
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor, call
+from gradstep.core.ops.build.indexed_slices import IndexedSlices, concat_slices
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,19 +13,19 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from core.autodiff.reverse.backward_pass import Reverse
-from core.autodiff.reverse.backward_slice import BackwardSlice
-from core.autodiff.reverse.contributions import Contribution, Slices
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.autodiff.reverse.gradient_rules import GradientFunction
-from core.autodiff.reverse.seed_cotangents import starting
-from core.autodiff.reverse.vjp_result import VjpResult
-from core.autodiff.reverse.vjp_reuse import Reuse, Trail, differing_turns
-from core.errors import GradstepError
-from core.garbage_collection import collector_paused
-from core.graph.model import Edge, Graph, Phase, TensorRef
-from core.ops.build.builder import GraphBuilder
-from core.ops.typing.inference import declared
+from gradstep.core.autodiff.reverse.backward_pass import Reverse
+from gradstep.core.autodiff.reverse.backward_slice import BackwardSlice
+from gradstep.core.autodiff.reverse.contributions import Contribution, Slices
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
+from gradstep.core.autodiff.reverse.seed_cotangents import starting
+from gradstep.core.autodiff.reverse.vjp_result import VjpResult
+from gradstep.core.autodiff.reverse.vjp_reuse import Reuse, Trail, differing_turns
+from gradstep.core.errors import GradstepError
+from gradstep.core.garbage_collection import collector_paused
+from gradstep.core.graph.model import Edge, Graph, Phase, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.typing.inference import declared
 
 
 @dataclass(frozen=True)

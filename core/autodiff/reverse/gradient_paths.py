@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from core.autodiff.reverse.differentiate import Differentiation
-from core.graph.model import Edge, Graph, Operation, TensorRef
+from gradstep.core.autodiff.reverse.differentiate import Differentiation
+from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 
 Value = Callable[[TensorRef], "np.ndarray | None"]  # of a tensor after a run
 

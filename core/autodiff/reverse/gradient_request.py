@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from core.graph.model import Edge, Operation, TensorRef
-from core.graph.scopes import is_inside, parents
+from gradstep.core.graph.model import Edge, Operation, TensorRef
+from gradstep.core.graph.scopes import is_inside, parents
 
 
 class OverrideKind(StrEnum):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType
-from core.graph.model import Operation
-from core.ops.build.builder import OpView, Tensor
-from core.ops.build.indexed_slices import IndexedSlices
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.build.builder import OpView, Tensor
+from gradstep.core.ops.build.indexed_slices import IndexedSlices
 
 Result = Tensor | IndexedSlices | None
 

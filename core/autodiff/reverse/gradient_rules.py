@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from core.errors import GradstepError, unforeseen
-from core.graph.model import Operation
-from core.graph.suggestions import did_you_mean, near
-from core.ops.build.builder import OpView, Tensor
-from core.ops.build.indexed_slices import IndexedSlices
-from core.ops.declare.table import all_ops, find
-from core.ops.typing.input_description import with_inputs
+from gradstep.core.errors import GradstepError, unforeseen
+from gradstep.core.graph.model import Operation
+from gradstep.core.graph.suggestions import did_you_mean, near
+from gradstep.core.ops.build.builder import OpView, Tensor
+from gradstep.core.ops.build.indexed_slices import IndexedSlices
+from gradstep.core.ops.declare.table import all_ops, find
+from gradstep.core.ops.typing.input_description import with_inputs
 
 # f(op, *grads) -> a gradient per input; TensorFlow's signature
 GradientFunction = Callable[..., Any]

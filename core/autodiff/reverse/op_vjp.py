@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from core.autodiff.reverse.backward_slice import BackwardSlice
-from core.autodiff.reverse.contributions import Contribution, Slices, total
-from core.autodiff.reverse.gradient_request import GradientRequest, OverrideTable, native_name
-from core.autodiff.reverse.gradient_results import Result, as_list, check_results
-from core.autodiff.reverse.gradient_rules import GradientFunction, call_rule, rule_of
-from core.autodiff.reverse.unbroadcast import sum_to_shape_of
-from core.autodiff.reverse.vjp_result import VjpResult
-from core.autodiff.reverse.vjp_templates import Arrived, Key, Patterns, tensors_given
-from core.graph.loop import Loop, loop_of
-from core.graph.model import Edge, Operation, TensorRef
-from core.ops.build.builder import GraphBuilder, OpView, Tensor
-from core.ops.build.indexed_slices import IndexedSlices
-from core.ops.declare.table import find
+from gradstep.core.autodiff.reverse.backward_slice import BackwardSlice
+from gradstep.core.autodiff.reverse.contributions import Contribution, Slices, total
+from gradstep.core.autodiff.reverse.gradient_request import (
+    GradientRequest,
+    OverrideTable,
+    native_name,
+)
+from gradstep.core.autodiff.reverse.gradient_results import Result, as_list, check_results
+from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction, call_rule, rule_of
+from gradstep.core.autodiff.reverse.unbroadcast import sum_to_shape_of
+from gradstep.core.autodiff.reverse.vjp_result import VjpResult
+from gradstep.core.autodiff.reverse.vjp_templates import Arrived, Key, Patterns, tensors_given
+from gradstep.core.graph.loop import Loop, loop_of
+from gradstep.core.graph.model import Edge, Operation, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder, OpView, Tensor
+from gradstep.core.ops.build.indexed_slices import IndexedSlices
+from gradstep.core.ops.declare.table import find
 
 Given = Tensor | IndexedSlices | None
 
@@ -117,7 +121,7 @@ class Backward:
         wanted: Sequence[bool],
     ) -> None:
         """The turn of a loop: another loop that runs the iterations backward."""
-        from core.autodiff.loops.while_vjp import loop_gradients
+        from gradstep.core.autodiff.loops.while_vjp import loop_gradients
 
         given = [None if s is None else Tensor(self.builder, s.dense) for s in sums]
         request, functions = self.request, self.functions

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.errors import GradstepError
-from core.ops.build.builder import Tensor, call
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops.build.builder import Tensor, call
 
 
 def starting(y: Tensor, given: Tensor | None, name: str) -> Tensor | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Sequence, Set
 
-from core.graph.model import Graph, TensorRef
+from gradstep.core.graph.model import Graph, TensorRef
 
 
 def arrival_order(graph: Graph, of: Sequence[TensorRef], between: Set[str]) -> dict[str, int]:

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from core.autodiff.reverse.differentiate import Differentiation, differentiate
-from core.autodiff.reverse.gradient_request import GradientRequest, Override
-from core.autodiff.reverse.gradient_rules import GradientFunction
-from core.errors import GradstepError
-from core.graph.model import TensorRef
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.ops.build.indexed_slices import IndexedSlices
-from core.ops.build.variable import Variable
+from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override
+from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.ops.build.indexed_slices import IndexedSlices
+from gradstep.core.ops.build.variable import Variable
 
 Gradient = Tensor | IndexedSlices | None
 

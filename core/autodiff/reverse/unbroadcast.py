@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.graph.dtypes import Shape
-from core.ops.build.builder import Tensor, call, call_many
+from gradstep.core.graph.dtypes import Shape
+from gradstep.core.ops.build.builder import Tensor, call, call_many
 
 
 def sum_to_shape_of(grad: Tensor, x: Tensor) -> Tensor:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from core.autodiff.reverse.contributions import Contribution, Slices
-from core.graph.model import Edge, TensorRef
+from gradstep.core.autodiff.reverse.contributions import Contribution, Slices
+from gradstep.core.graph.model import Edge, TensorRef
 
 
 @dataclass(slots=True)

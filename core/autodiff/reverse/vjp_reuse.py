@@ -12,14 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from core.autodiff.reverse.backward_slice import BackwardSlice
-from core.autodiff.reverse.contributions import Contribution
-from core.autodiff.reverse.gradient_request import GradientRequest, Override
-from core.autodiff.reverse.vjp_result import VjpResult
-from core.graph.loop import loop_of
-from core.graph.model import Graph, Operation
-from core.ops.build.builder import GraphBuilder
-from core.ops.typing.inference import Inference, declared
+from gradstep.core.autodiff.reverse.backward_slice import BackwardSlice
+from gradstep.core.autodiff.reverse.contributions import Contribution
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override
+from gradstep.core.autodiff.reverse.vjp_result import VjpResult
+from gradstep.core.graph.loop import loop_of
+from gradstep.core.graph.model import Graph, Operation
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.typing.inference import Inference, declared
 
 Seeds = Mapping[str, Sequence[tuple[int, Contribution]]]
 

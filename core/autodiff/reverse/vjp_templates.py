@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.reverse.contributions import Contribution
-from core.autodiff.reverse.vjp_result import VjpResult
-from core.graph.dtypes import TensorType
-from core.graph.model import Edge, Operation, Phase, TensorRef
-from core.ops.build.builder import GraphBuilder
-from core.ops.typing.type_memo import attrs_key
+from gradstep.core.autodiff.reverse.contributions import Contribution
+from gradstep.core.autodiff.reverse.vjp_result import VjpResult
+from gradstep.core.graph.dtypes import TensorType
+from gradstep.core.graph.model import Edge, Operation, Phase, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.typing.type_memo import attrs_key
 
 Key = tuple[Hashable, ...]
 Arrived = Sequence[Sequence[Contribution]]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from core.checks.expectations.expectation_runs import Trial, apply_variation
-from core.checks.expectations.expectation_verdict import as_given, as_it_failed
-from core.document.document import Document
-from core.document.expectation import Expectation, ExpectationKind, Variation
-from core.engine.backend import Backend
-from core.ops.state.print_output import nowhere, printing_to
-from core.program.derive import derive
-from core.program.user_code import Function
+from gradstep.core.checks.expectations.expectation_runs import Trial, apply_variation
+from gradstep.core.checks.expectations.expectation_verdict import as_given, as_it_failed
+from gradstep.core.document.document import Document
+from gradstep.core.document.expectation import Expectation, ExpectationKind, Variation
+from gradstep.core.engine.backend import Backend
+from gradstep.core.ops.state.print_output import nowhere, printing_to
+from gradstep.core.program.derive import derive
+from gradstep.core.program.user_code import Function
 
 
 def capture_expectations(

@@ -8,20 +8,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.checks.expectations.expectation_verdict import ExpectationVerdict, Outcome, verdict
-from core.debug.concurrency.scheduler import Threads
-from core.debug.history.frozen_program import Program
-from core.debug.motion.legal_commands import Command
-from core.document.document import Document
-from core.document.expectation import Expectation, Variation, variations
-from core.engine.backend import Backend
-from core.errors import GradstepError
-from core.graph.problems import Problem
-from core.ops.state.print_output import nowhere, printing_to
-from core.program.derive import derive
-from core.program.user_code import Function
-from core.protocol.messages import CheckedExpectation
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.checks.expectations.expectation_verdict import (
+    ExpectationVerdict,
+    Outcome,
+    verdict,
+)
+from gradstep.core.debug.concurrency.scheduler import Threads
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.legal_commands import Command
+from gradstep.core.document.document import Document
+from gradstep.core.document.expectation import Expectation, Variation, variations
+from gradstep.core.engine.backend import Backend
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.problems import Problem
+from gradstep.core.ops.state.print_output import nowhere, printing_to
+from gradstep.core.program.derive import derive
+from gradstep.core.program.user_code import Function
+from gradstep.core.protocol.messages import CheckedExpectation
 
 
 def check_expectations(

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from core.debug.breaks.expression import Scope, parse
-from core.debug.breaks.expression_names import find_mentions, names_a_tensor
-from core.debug.history.frame import Frame
-from core.debug.history.frozen_program import Program
-from core.document.expectation import Expectation, ExpectationKind, Variation
-from core.errors import GradstepError
-from core.graph.loop import anywhere
-from core.graph.model import Constant, TensorRef
+from gradstep.core.debug.breaks.expression import Scope, parse
+from gradstep.core.debug.breaks.expression_names import find_mentions, names_a_tensor
+from gradstep.core.debug.history.frame import Frame
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.document.expectation import Expectation, ExpectationKind, Variation
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.loop import anywhere
+from gradstep.core.graph.model import Constant, TensorRef
 
 NO_GRADIENT, NOT_COMPUTED, NO_FAILURE = "no gradient", "not computed", "no failure"
 _WHOLE = 12  # elements that are written out

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from core.autodiff.explain.gradient_cuts import bottlenecks
-from core.autodiff.reverse.differentiate import differentiate
-from core.autodiff.reverse.gradient_paths import reached
-from core.errors import GradstepError
-from core.graph.model import TensorRef
-from core.ops.typing.inference import declared
-from core.ops.typing.invalid_operations import broken_operations
-from core.program.gradient_context import Situation
-from core.protocol.messages import Bottlenecks
+from gradstep.core.autodiff.explain.gradient_cuts import bottlenecks
+from gradstep.core.autodiff.reverse.differentiate import differentiate
+from gradstep.core.autodiff.reverse.gradient_paths import reached
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.invalid_operations import broken_operations
+from gradstep.core.program.gradient_context import Situation
+from gradstep.core.protocol.messages import Bottlenecks
 
 
 def find_bottlenecks(here: Situation, of: str, wrt: str) -> Bottlenecks:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from core.autodiff.check.check_result import Verdict
-from core.checks.gradients.gradient_sentences import clauses, sentence
-from core.debug.breaks.expression_names import find_mentions, names_a_tensor
-from core.document.expectation import Expectation, ExpectationKind, Variation
-from core.graph.problems import Problem
-from core.protocol.messages import CheckedExpectation, GradientTable
+from gradstep.core.autodiff.check.check_result import Verdict
+from gradstep.core.checks.gradients.gradient_sentences import clauses, sentence
+from gradstep.core.debug.breaks.expression_names import find_mentions, names_a_tensor
+from gradstep.core.document.expectation import Expectation, ExpectationKind, Variation
+from gradstep.core.graph.problems import Problem
+from gradstep.core.protocol.messages import CheckedExpectation, GradientTable
 
 _SETTLED = (ExpectationKind.EQUALS, ExpectationKind.NONE)  # say what a gradient is
 _EXPECTED = ", as the document expects"

@@ -6,17 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from core.engine.plan.steps import storage_name
-from core.engine.run.op_evaluation import Functions
-from core.engine.run.tf_session import Session
-from core.graph.model import Graph, TensorRef
-from core.ops.build.variable import VARIABLES
-from core.ops.state.print_output import nowhere, printing_to
+from gradstep.core.engine.plan.steps import storage_name
+from gradstep.core.engine.run.op_evaluation import Functions
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.ops.build.variable import VARIABLES
+from gradstep.core.ops.state.print_output import nowhere, printing_to
 
 
 class Evaluator:
-    """`evaluate` as core.autodiff.check.finite_differences wants it: graph, fetches and values in,
-    values out.
+    """`evaluate` as gradstep.core.autodiff.check.finite_differences wants it: graph, fetches and
+    values in, values out.
 
     A value given for a variable is what it holds when the run starts, so that graphs which
     update variables mean the same here; every other value is fed. `before` is called before

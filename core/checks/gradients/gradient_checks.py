@@ -8,16 +8,16 @@ from typing import TypeVar
 import numpy as np
 from msgspec import structs
 
-from core.autodiff.check.check_result import Verdict
-from core.autodiff.check.gradcheck import Check, Gradients, check_gradients
-from core.checks.gradients.derived_evaluation import Evaluator
-from core.checks.gradients.gradient_sentences import said
-from core.checks.gradients.node_checks import check_tensor, node_check, node_checks
-from core.debug.history.frozen_program import name_of
-from core.errors import GradstepError
-from core.graph.model import TensorRef
-from core.program.gradient_context import Situation
-from core.protocol.messages import CheckedTensor, GradientRow, GradientTable, NodeCheck
+from gradstep.core.autodiff.check.check_result import Verdict
+from gradstep.core.autodiff.check.gradcheck import Check, Gradients, check_gradients
+from gradstep.core.checks.gradients.derived_evaluation import Evaluator
+from gradstep.core.checks.gradients.gradient_sentences import said
+from gradstep.core.checks.gradients.node_checks import check_tensor, node_check, node_checks
+from gradstep.core.debug.history.frozen_program import name_of
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.program.gradient_context import Situation
+from gradstep.core.protocol.messages import CheckedTensor, GradientRow, GradientTable, NodeCheck
 
 _DEFECT = Verdict.DEFECT.value
 Found = TypeVar("Found", GradientRow, CheckedTensor)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Sequence
 
-from core.autodiff.check.check_result import Verdict
-from core.protocol.messages import CheckedTensor, GradientRow, NodeCheck, UncheckedNode
+from gradstep.core.autodiff.check.check_result import Verdict
+from gradstep.core.protocol.messages import CheckedTensor, GradientRow, NodeCheck, UncheckedNode
 
 _REMARKS = (Verdict.KINK, Verdict.FLOAT32)
 _SUPPORTED = {

@@ -7,24 +7,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.autodiff.check.check_report import explain_check, repeated_factor, suggest
-from core.autodiff.check.check_result import CheckResult
-from core.autodiff.check.frozen_values import alive, values_of
-from core.autodiff.check.op_gradcheck import LocalCheck, check_operation
-from core.autodiff.notation.step_notation import Notation
-from core.autodiff.reverse.differentiate import Differentiation, differentiate
-from core.autodiff.reverse.gradient_request import gradient_name
-from core.checks.gradients.derived_evaluation import Evaluator
-from core.errors import GradstepError
-from core.graph.dtypes import DType, TensorType
-from core.graph.loop import way_to
-from core.graph.model import Edge, Graph, Operation, TensorRef
-from core.ops.declare.table import find
-from core.ops.typing.flatten_loops import flatten_loops
-from core.ops.typing.inference import declared
-from core.ops.typing.tensor_types import outputs_of
-from core.program.gradient_context import Situation
-from core.protocol.messages import CheckedTensor, NodeCheck, UncheckedNode
+from gradstep.core.autodiff.check.check_report import explain_check, repeated_factor, suggest
+from gradstep.core.autodiff.check.check_result import CheckResult
+from gradstep.core.autodiff.check.frozen_values import alive, values_of
+from gradstep.core.autodiff.check.op_gradcheck import LocalCheck, check_operation
+from gradstep.core.autodiff.notation.step_notation import Notation
+from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
+from gradstep.core.autodiff.reverse.gradient_request import gradient_name
+from gradstep.core.checks.gradients.derived_evaluation import Evaluator
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, TensorType
+from gradstep.core.graph.loop import way_to
+from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
+from gradstep.core.ops.declare.table import find
+from gradstep.core.ops.typing.flatten_loops import flatten_loops
+from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.tensor_types import outputs_of
+from gradstep.core.program.gradient_context import Situation
+from gradstep.core.protocol.messages import CheckedTensor, NodeCheck, UncheckedNode
 
 _MOST = 64  # elements of each input that are looked at when every node is checked
 _HANDLE = "takes a handle of state besides values"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from core.checks.why.recorded_values import LoopRan, Ran
-from core.graph.loop import Loop, loop_of
-from core.graph.model import Graph, Operation, Phase, TensorRef
-from core.ops.declare.table import branch_of
+from gradstep.core.checks.why.recorded_values import LoopRan, Ran
+from gradstep.core.graph.loop import Loop, loop_of
+from gradstep.core.graph.model import Graph, Operation, Phase, TensorRef
+from gradstep.core.ops.declare.table import branch_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection
 
-from core.graph.model import Graph, TensorRef
+from gradstep.core.graph.model import Graph, TensorRef
 
 
 def cutting(

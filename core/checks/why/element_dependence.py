@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from core.checks.why.explanation_words import Index, broadcast_index
-from core.checks.why.operand_probes import others, without_zeros
-from core.checks.why.step_rerun import Again, by_place, on_host
-from core.engine.plan.steps import Step
+from gradstep.core.checks.why.explanation_words import Index, broadcast_index
+from gradstep.core.checks.why.operand_probes import others, without_zeros
+from gradstep.core.checks.why.step_rerun import Again, by_place, on_host
+from gradstep.core.engine.plan.steps import Step
 
 Other = Callable[[np.ndarray], Iterator[np.ndarray]]
 

@@ -7,21 +7,21 @@ from functools import cached_property
 
 import numpy as np
 
-from core.autodiff.explain.dead_branch_gradients import reason, untaken
-from core.autodiff.explain.missing_gradient import Explanation, Link
-from core.autodiff.loops.unrolled_loops import around_loops, unroll_loops
-from core.autodiff.reverse.differentiate import Differentiation
-from core.autodiff.reverse.gradient_paths import flow_path
-from core.checks.why import explanation_text
-from core.checks.why.explanation_words import broadcast_index
-from core.checks.why.gradient_growth import growth
-from core.checks.why.nonfinite_value import Origin
-from core.checks.why.recorded_values import RecordedValue
-from core.checks.why.remembered_run import Recollection, state_of
-from core.checks.why.zero_gradient import Stopper, ZeroFlow
-from core.checks.why.zero_value import zero_origins
-from core.engine.plan.step_groups import owner
-from core.graph.model import Graph, Phase, TensorRef
+from gradstep.core.autodiff.explain.dead_branch_gradients import reason, untaken
+from gradstep.core.autodiff.explain.missing_gradient import Explanation, Link
+from gradstep.core.autodiff.loops.unrolled_loops import around_loops, unroll_loops
+from gradstep.core.autodiff.reverse.differentiate import Differentiation
+from gradstep.core.autodiff.reverse.gradient_paths import flow_path
+from gradstep.core.checks.why import explanation_text
+from gradstep.core.checks.why.explanation_words import broadcast_index
+from gradstep.core.checks.why.gradient_growth import growth
+from gradstep.core.checks.why.nonfinite_value import Origin
+from gradstep.core.checks.why.recorded_values import RecordedValue
+from gradstep.core.checks.why.remembered_run import Recollection, state_of
+from gradstep.core.checks.why.zero_gradient import Stopper, ZeroFlow
+from gradstep.core.checks.why.zero_value import zero_origins
+from gradstep.core.engine.plan.step_groups import owner
+from gradstep.core.graph.model import Graph, Phase, TensorRef
 
 # Where what is zero has a reason of its own.
 _FOLLOWED = ("zero_factor", "not_chosen", "stationary")

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.explain.missing_gradient import Link
-from core.autodiff.reverse.assignment_paths import written
-from core.checks.why.explanation_words import (
+from gradstep.core.autodiff.explain.missing_gradient import Link
+from gradstep.core.autodiff.reverse.assignment_paths import written
+from gradstep.core.checks.why.explanation_words import (
     Index,
     broadcast_index,
     element,
@@ -21,15 +21,15 @@ from core.checks.why.explanation_words import (
     place,
     where,
 )
-from core.checks.why.nonfinite_value import Origin
-from core.checks.why.number_causes import CAUSES
-from core.checks.why.recorded_values import Given, Made, Ran
-from core.checks.why.remembered_run import Recollection
-from core.checks.why.step_rerun import on_host
-from core.checks.why.zero_gradient import Stopper
-from core.engine.plan.step_groups import owner
-from core.graph.model import Operation, Phase, TensorRef
-from core.ops.declare.table import find
+from gradstep.core.checks.why.nonfinite_value import Origin
+from gradstep.core.checks.why.number_causes import CAUSES
+from gradstep.core.checks.why.recorded_values import Given, Made, Ran
+from gradstep.core.checks.why.remembered_run import Recollection
+from gradstep.core.checks.why.step_rerun import on_host
+from gradstep.core.checks.why.zero_gradient import Stopper
+from gradstep.core.engine.plan.step_groups import owner
+from gradstep.core.graph.model import Operation, Phase, TensorRef
+from gradstep.core.ops.declare.table import find
 
 _MOST = 4  # operands that are shown
 _GIVEN = ("fed", "initial", "changed", "constant")

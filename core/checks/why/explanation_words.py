@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from core.checks.why.recorded_values import Ran
+from gradstep.core.checks.why.recorded_values import Ran
 
 Index = tuple[int, ...]
 

@@ -16,14 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from core.checks.why.recorded_values import Recorded, WholeRun
-from core.checks.why.step_rerun import Again
-from core.debug.motion.debug_session import DebugSession
-from core.engine.plan.compile_plan import Plan
-from core.engine.plan.step_groups import owner
-from core.graph.dtypes import DType
-from core.graph.model import Operation, TensorRef
-from core.graph.splat_array import element_of, is_splat
+from gradstep.core.checks.why.recorded_values import Recorded, WholeRun
+from gradstep.core.checks.why.step_rerun import Again
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.step_groups import owner
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.graph.splat_array import element_of, is_splat
 
 _AT_ONCE = 64  # values between two looks at the clock
 _KEPT = 8  # runs of which it is remembered what was found

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.autodiff.reverse.differentiate import Differentiation
-from core.autodiff.reverse.gradient_paths import Value
-from core.checks.why.explanation_words import list_words
-from core.graph.model import Graph, TensorRef
-from core.ops.declare.table import find
+from gradstep.core.autodiff.reverse.differentiate import Differentiation
+from gradstep.core.autodiff.reverse.gradient_paths import Value
+from gradstep.core.checks.why.explanation_words import list_words
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.ops.declare.table import find
 
 LARGE, SMALL = 1e6, 1e-7  # times what the gradient begins with
 _SHOWN = 3

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.checks.why.backward_levels import Level
-from core.checks.why.explanation_words import Index
-from core.checks.why.operand_probes import beyond, others, without_zeros
-from core.checks.why.recorded_vjp import Leaf, RecordedVjp
-from core.graph.model import Edge, Operation, TensorRef
-from core.ops.declare.table import find
+from gradstep.core.checks.why.backward_levels import Level
+from gradstep.core.checks.why.explanation_words import Index
+from gradstep.core.checks.why.operand_probes import beyond, others, without_zeros
+from gradstep.core.checks.why.recorded_vjp import Leaf, RecordedVjp
+from gradstep.core.graph.model import Edge, Operation, TensorRef
+from gradstep.core.ops.declare.table import find
 
 _ROUNDING = 1e-5  # of what arrives, is less than what a probe would let through
 
@@ -29,7 +29,7 @@ class Place:
 
 @dataclass(frozen=True, eq=False)
 class Blame:
-    """What let nothing through: see Stopper of core.checks.why.zero_gradient."""
+    """What let nothing through: see Stopper of gradstep.core.checks.why.zero_gradient."""
 
     cause: str
     leaf: Leaf

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from core.checks.why.operand_trial import Trial, Wrong
-from core.checks.why.recorded_values import (
+from gradstep.core.checks.why.operand_trial import Trial, Wrong
+from gradstep.core.checks.why.recorded_values import (
     Given,
     LoopRan,
     Made,
@@ -27,12 +27,12 @@ from core.checks.why.recorded_values import (
     source,
     traced,
 )
-from core.checks.why.step_rerun import Again, Masks
-from core.engine.plan.liveness_conditions import holds
-from core.engine.plan.steps import Step
-from core.graph.model import Operation
-from core.ops.declare.table import branch_of
-from core.ops.state.opaque_state import OpaqueState
+from gradstep.core.checks.why.step_rerun import Again, Masks
+from gradstep.core.engine.plan.liveness_conditions import holds
+from gradstep.core.engine.plan.steps import Step
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.declare.table import branch_of
+from gradstep.core.ops.state.opaque_state import OpaqueState
 
 
 @dataclass(frozen=True)

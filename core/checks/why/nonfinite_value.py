@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from core.checks.why.explanation_words import Index
-from core.checks.why.nonfinite_origins import Maker, Search
-from core.checks.why.operand_probes import others
-from core.checks.why.operand_trial import Wrong
-from core.checks.why.recorded_values import Given, Made, RecordedValue
-from core.checks.why.step_rerun import Again, by_place, picked
-from core.engine.plan.steps import Step
-from core.graph.model import Operation, TensorRef
+from gradstep.core.checks.why.explanation_words import Index
+from gradstep.core.checks.why.nonfinite_origins import Maker, Search
+from gradstep.core.checks.why.operand_probes import others
+from gradstep.core.checks.why.operand_trial import Wrong
+from gradstep.core.checks.why.recorded_values import Given, Made, RecordedValue
+from gradstep.core.checks.why.step_rerun import Again, by_place, picked
+from gradstep.core.engine.plan.steps import Step
+from gradstep.core.graph.model import Operation, TensorRef
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Origin:
 
     made:     the step's result, or what was there before all.
     index:    the element of it.
-    cause:    one of core.checks.why.number_causes.
+    cause:    one of gradstep.core.checks.why.number_causes.
     operand:  which of the step's operands is to blame, if one is; operand_index: its element.
     inputs:   what it read.
     kind:     "NaN", "infinity" or "zero".

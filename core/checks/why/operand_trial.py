@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from core.checks.why.step_rerun import Again, Masks, at_place, by_place
-from core.engine.plan.steps import Step
+from gradstep.core.checks.why.step_rerun import Again, Masks, at_place, by_place
+from gradstep.core.engine.plan.steps import Step
 
 Wrong = Callable[[np.ndarray], np.ndarray]  # which elements of an array of numbers are
 

@@ -11,18 +11,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from core.debug.motion.debug_session import DebugSession
-from core.debug.motion.loop_position import trace_of
-from core.engine.loops.iteration_trace import LoopTrace
-from core.engine.loops.loop_run import LoopRun
-from core.engine.loops.trace_retention import EVERYTHING
-from core.engine.plan.compile_plan import Plan
-from core.engine.plan.liveness_conditions import holds
-from core.engine.plan.steps import Step
-from core.engine.run.recording import Recording
-from core.engine.run.run_snapshot import Record
-from core.graph.model import TensorRef
-from core.ops.state.print_output import nowhere, printing_to
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.debug.motion.loop_position import trace_of
+from gradstep.core.engine.loops.iteration_trace import LoopTrace
+from gradstep.core.engine.loops.loop_run import LoopRun
+from gradstep.core.engine.loops.trace_retention import EVERYTHING
+from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.liveness_conditions import holds
+from gradstep.core.engine.plan.steps import Step
+from gradstep.core.engine.run.recording import Recording
+from gradstep.core.engine.run.run_snapshot import Record
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.state.print_output import nowhere, printing_to
 
 Rank = tuple[int, ...]  # the order of execution: run, then step and iteration of each loop, step
 Holds = Callable[[Any], bool]

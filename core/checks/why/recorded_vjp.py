@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from core.checks.why.element_dependence import Other
-from core.checks.why.recorded_values import Given, Made, Ran, source, traced
-from core.checks.why.step_rerun import Again
-from core.graph.model import Operation, Phase, TensorRef
+from gradstep.core.checks.why.element_dependence import Other
+from gradstep.core.checks.why.recorded_values import Given, Made, Ran, source, traced
+from gradstep.core.checks.why.step_rerun import Again
+from gradstep.core.graph.model import Operation, Phase, TensorRef
 
 
 @dataclass(frozen=True, eq=False)

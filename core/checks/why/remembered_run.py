@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.checks.why.explanation_words import Index
-from core.checks.why.nonfinite_value import Origin, origins
-from core.checks.why.recorded_values import Given, LoopRan, Ran, Recorded, RecordedValue
-from core.checks.why.step_rerun import Again
-from core.checks.why.zero_value import telling_element, zero_origins
-from core.debug.motion.debug_session import DebugSession
-from core.engine.plan.why_dead import why_dead
-from core.graph.loop import way_to
-from core.graph.model import TensorRef
+from gradstep.core.checks.why.explanation_words import Index
+from gradstep.core.checks.why.nonfinite_value import Origin, origins
+from gradstep.core.checks.why.recorded_values import Given, LoopRan, Ran, Recorded, RecordedValue
+from gradstep.core.checks.why.step_rerun import Again
+from gradstep.core.checks.why.zero_value import telling_element, zero_origins
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.engine.plan.why_dead import why_dead
+from gradstep.core.graph.loop import way_to
+from gradstep.core.graph.model import TensorRef
 
 
 def state_of(array: np.ndarray) -> str:

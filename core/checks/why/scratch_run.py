@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from core.debug.history.frozen_program import Program
-from core.debug.motion.debug_session import DebugSession
-from core.engine.backend import Backend
-from core.engine.run.op_evaluation import Functions
-from core.graph.model import Graph, TensorRef
-from core.ops.build.variable import VARIABLES
-from core.ops.state.print_output import nowhere, printing_to
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.run.op_evaluation import Functions
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.ops.build.variable import VARIABLES
+from gradstep.core.ops.state.print_output import nowhere, printing_to
 
 _AT_ONCE = 256  # steps between two looks at whether it is wanted any more
 

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from core.checks.why.recorded_values import Ran
-from core.debug.motion.debug_session import DebugSession
-from core.engine.backend import Backend
-from core.engine.numpy_backend import NumpyBackend
-from core.engine.plan.steps import Step
-from core.engine.run.op_evaluation import Functions, run_op
-from core.errors import GradstepError
-from core.graph.model import Operation
-from core.ops.declare.table import find
-from core.ops.state.opaque_state import OpaqueState
+from gradstep.core.checks.why.recorded_values import Ran
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.plan.steps import Step
+from gradstep.core.engine.run.op_evaluation import Functions, run_op
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.declare.table import find
+from gradstep.core.ops.state.opaque_state import OpaqueState
 
 Inputs = Sequence[Any]
 Masks = dict[int, np.ndarray]  # number of a result -> bool, which of its elements

@@ -8,30 +8,30 @@ from typing import Any
 
 import msgspec
 
-from core.autodiff.explain import missing_gradient
-from core.autodiff.explain.missing_gradient import explain_none
-from core.autodiff.loops.unrolled_loops import unroll_loops
-from core.autodiff.reverse.differentiate import Differentiation, differentiate
-from core.autodiff.reverse.gradient_paths import flow_path, forward_path
-from core.checks.why.cutting_feeds import cutting
-from core.checks.why.explanation import GradientQuestion, explain_value
-from core.checks.why.remembered_run import Recollection
-from core.checks.why.scratch_run import run_to_end, scratch_session
-from core.debug.motion.debug_session import DebugSession
-from core.engine.backend import Backend
-from core.engine.numpy_backend import NumpyBackend
-from core.engine.run.op_evaluation import NO_FUNCTIONS, Functions
-from core.errors import GradstepError
-from core.garbage_collection import collector_paused
-from core.graph.loop import loops_around, way_to
-from core.graph.model import Graph, Operation, TensorRef, unknown_name
-from core.graph.problems import Problem
-from core.ops.build.variable import VARIABLES
-from core.ops.typing.flatten_loops import flatten_loops
-from core.ops.typing.inference import declared
-from core.ops.typing.invalid_operations import broken_operations
-from core.program.gradient_context import Situation
-from core.protocol.messages import Explanation
+from gradstep.core.autodiff.explain import missing_gradient
+from gradstep.core.autodiff.explain.missing_gradient import explain_none
+from gradstep.core.autodiff.loops.unrolled_loops import unroll_loops
+from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
+from gradstep.core.autodiff.reverse.gradient_paths import flow_path, forward_path
+from gradstep.core.checks.why.cutting_feeds import cutting
+from gradstep.core.checks.why.explanation import GradientQuestion, explain_value
+from gradstep.core.checks.why.remembered_run import Recollection
+from gradstep.core.checks.why.scratch_run import run_to_end, scratch_session
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.run.op_evaluation import NO_FUNCTIONS, Functions
+from gradstep.core.errors import GradstepError
+from gradstep.core.garbage_collection import collector_paused
+from gradstep.core.graph.loop import loops_around, way_to
+from gradstep.core.graph.model import Graph, Operation, TensorRef, unknown_name
+from gradstep.core.graph.problems import Problem
+from gradstep.core.ops.build.variable import VARIABLES
+from gradstep.core.ops.typing.flatten_loops import flatten_loops
+from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.invalid_operations import broken_operations
+from gradstep.core.program.gradient_context import Situation
+from gradstep.core.protocol.messages import Explanation
 
 
 def _nothing() -> None:

@@ -15,18 +15,18 @@ from functools import partial
 
 import numpy as np
 
-from core.autodiff.explain.dead_branch_gradients import reason
-from core.autodiff.reverse.differentiate import Differentiation
-from core.checks.why.backward_levels import Level, iterations_back, level_of
-from core.checks.why.explanation_words import Index, broadcast_index
-from core.checks.why.lost_cotangents import Place, Wire, is_alive
-from core.checks.why.operand_probes import others, without_zeros
-from core.checks.why.recorded_values import LoopRan, Ran
-from core.checks.why.recorded_vjp import Leaf, RecordedVjp
-from core.checks.why.step_rerun import Again
-from core.graph.loop import loop_of
-from core.graph.model import Edge, Graph, Operation, TensorRef
-from core.ops.declare.table import find
+from gradstep.core.autodiff.explain.dead_branch_gradients import reason
+from gradstep.core.autodiff.reverse.differentiate import Differentiation
+from gradstep.core.checks.why.backward_levels import Level, iterations_back, level_of
+from gradstep.core.checks.why.explanation_words import Index, broadcast_index
+from gradstep.core.checks.why.lost_cotangents import Place, Wire, is_alive
+from gradstep.core.checks.why.operand_probes import others, without_zeros
+from gradstep.core.checks.why.recorded_values import LoopRan, Ran
+from gradstep.core.checks.why.recorded_vjp import Leaf, RecordedVjp
+from gradstep.core.checks.why.step_rerun import Again
+from gradstep.core.graph.loop import loop_of
+from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
+from gradstep.core.ops.declare.table import find
 
 _MOST = 64  # iterations of a loop that are looked into for what it reads from outside
 
@@ -36,7 +36,7 @@ class Stopper:
     """Where no gradient came through, or none was left.
 
     op:      the forward operation (of a sum that cancels, the one whose gradient it is).
-    cause:   a name of core.checks.why.number_causes.
+    cause:   a name of gradstep.core.checks.why.number_causes.
     index:   the element of its result's gradient at which something had arrived, or cancels.
     leaf:    what of the way there is to blame, if something is; leaf_index: its element; operand:
              the tensor that people know it by.

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from core.checks.why.element_dependence import Element
-from core.checks.why.explanation_words import Index, broadcast_index
-from core.checks.why.nonfinite_value import Origin
-from core.checks.why.operand_probes import others, without_zeros
-from core.checks.why.recorded_values import (
+from gradstep.core.checks.why.element_dependence import Element
+from gradstep.core.checks.why.explanation_words import Index, broadcast_index
+from gradstep.core.checks.why.nonfinite_value import Origin
+from gradstep.core.checks.why.operand_probes import others, without_zeros
+from gradstep.core.checks.why.recorded_values import (
     Given,
     LoopRan,
     Made,
@@ -24,10 +24,10 @@ from core.checks.why.recorded_values import (
     source,
     traced,
 )
-from core.checks.why.step_rerun import Again, by_place
-from core.engine.plan.liveness_conditions import holds
-from core.engine.plan.steps import Step
-from core.ops.declare.table import branch_of
+from gradstep.core.checks.why.step_rerun import Again, by_place
+from gradstep.core.engine.plan.liveness_conditions import holds
+from gradstep.core.engine.plan.steps import Step
+from gradstep.core.ops.declare.table import branch_of
 
 KIND = "zero"
 _MOST = 10_000  # operations that a zero is followed through

@@ -6,14 +6,14 @@ import io
 
 import numpy as np
 
-from core.cli.output.command_output import usage
-from core.errors import GradstepError
-from core.graph.suggestions import instead
-from core.io.disk.memory_budget import Budget
-from core.io.file_errors import inside
-from core.io.native import npy
-from core.io.native.zip_archive import Archive
-from core.io.open_document import read_file
+from gradstep.core.cli.output.command_output import usage
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.suggestions import instead
+from gradstep.core.io.disk.memory_budget import Budget
+from gradstep.core.io.file_errors import inside
+from gradstep.core.io.native import npy
+from gradstep.core.io.native.zip_archive import Archive
+from gradstep.core.io.open_document import read_file
 
 _ZIP = b"PK"
 

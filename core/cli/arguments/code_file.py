@@ -6,13 +6,13 @@ import ast
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from core.cli.output.command_output import usage
-from core.document.document import CodeItem, Document
-from core.document.function_source import functions_in, serves
-from core.document.requested_functions import Asked, find_requested_functions
-from core.errors import GradstepError
-from core.graph.suggestions import did_you_mean, listed, near
-from core.io.open_document import read_file
+from gradstep.core.cli.output.command_output import usage
+from gradstep.core.document.document import CodeItem, Document
+from gradstep.core.document.function_source import functions_in, serves
+from gradstep.core.document.requested_functions import Asked, find_requested_functions
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.suggestions import did_you_mean, listed, near
+from gradstep.core.io.open_document import read_file
 
 
 def code_from(document: Document, file: str) -> dict[str, CodeItem]:

@@ -9,24 +9,24 @@ from typing import Any
 
 import numpy as np
 
-from core.cli.arguments.code_file import code_from
-from core.cli.arguments.feed_args import read_feeds, with_feeds
-from core.cli.arguments.request_args import as_asked
-from core.cli.arguments.shared_arguments import budget
-from core.cli.output.command_output import warn
-from core.document.document import CodeKind, Document
-from core.document.feed_placeholders import with_placeholders
-from core.engine.backend import Backend
-from core.engine.run.feed_values import feed_arrays
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph.model import Graph, TensorRef
-from core.io.open_document import read
-from core.program.function_kinds import in_role
-from core.program.sandbox import is_confined
-from core.program.trust.code_permission import Permission
-from core.program.trust.code_trust import permission, set_aside_damage
-from core.program.user_code import Function, functions_of
+from gradstep.core.cli.arguments.code_file import code_from
+from gradstep.core.cli.arguments.feed_args import read_feeds, with_feeds
+from gradstep.core.cli.arguments.request_args import as_asked
+from gradstep.core.cli.arguments.shared_arguments import budget
+from gradstep.core.cli.output.command_output import warn
+from gradstep.core.document.document import CodeKind, Document
+from gradstep.core.document.feed_placeholders import with_placeholders
+from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.run.feed_values import feed_arrays
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.io.open_document import read
+from gradstep.core.program.function_kinds import in_role
+from gradstep.core.program.sandbox import is_confined
+from gradstep.core.program.trust.code_permission import Permission
+from gradstep.core.program.trust.code_trust import permission, set_aside_damage
+from gradstep.core.program.user_code import Function, functions_of
 
 
 @dataclass(frozen=True, eq=False)

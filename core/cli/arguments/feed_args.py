@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from core.cli.arguments.value_args import parse_feed
-from core.document.document import Document
-from core.engine.run.feed_values import feed_arrays
-from core.errors import GradstepError
-from core.graph.model import Constant, Graph, TensorRef
+from gradstep.core.cli.arguments.value_args import parse_feed
+from gradstep.core.document.document import Document
+from gradstep.core.engine.run.feed_values import feed_arrays
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Constant, Graph, TensorRef
 
 
 def read_feeds(graph: Graph, args: argparse.Namespace) -> Mapping[TensorRef, np.ndarray]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.graph.model import Graph, Operation, Phase, TensorRef
-from core.graph.suggestions import listed
-from core.ops.build.variable import VARIABLES, is_trainable, variable_read_by
-from core.ops.declare.table import find
-from core.ops.typing.inference import declared
+from gradstep.core.graph.model import Graph, Operation, Phase, TensorRef
+from gradstep.core.graph.suggestions import listed
+from gradstep.core.ops.build.variable import VARIABLES, is_trainable, variable_read_by
+from gradstep.core.ops.declare.table import find
+from gradstep.core.ops.typing.inference import declared
 
 _GIVEN = frozenset({"Placeholder", "PlaceholderWithDefault"}) | VARIABLES
 

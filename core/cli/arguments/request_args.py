@@ -6,19 +6,19 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
-from core.autodiff.recognition.imported_request import ImportedGradients
-from core.autodiff.recognition.recognised_gradients import answer_request
-from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
-from core.cli.arguments.gradient_candidates import to_differentiate, to_differentiate_by
-from core.cli.output.command_output import usage
-from core.document.document import Document
-from core.document.requests import every_request, main_request
-from core.engine.run.feed_values import instead_of, missing_tensor
-from core.errors import GradstepError
-from core.graph.loop import anywhere, within
-from core.graph.model import Edge, Graph, TensorRef
-from core.graph.suggestions import near
-from core.program.unused_overrides import near_miss
+from gradstep.core.autodiff.recognition.imported_request import ImportedGradients
+from gradstep.core.autodiff.recognition.recognised_gradients import answer_request
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
+from gradstep.core.cli.arguments.gradient_candidates import to_differentiate, to_differentiate_by
+from gradstep.core.cli.output.command_output import usage
+from gradstep.core.document.document import Document
+from gradstep.core.document.requests import every_request, main_request
+from gradstep.core.engine.run.feed_values import instead_of, missing_tensor
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.loop import anywhere, within
+from gradstep.core.graph.model import Edge, Graph, TensorRef
+from gradstep.core.graph.suggestions import near
+from gradstep.core.program.unused_overrides import near_miss
 
 
 def as_asked(document: Document, args: argparse.Namespace) -> Document:

@@ -6,8 +6,8 @@ import argparse
 import re
 from typing import Any, NoReturn
 
-from core.cli.output.command_output import usage
-from core.io.disk.memory_budget import DEFAULT, Budget, in_words
+from gradstep.core.cli.output.command_output import usage
+from gradstep.core.io.disk.memory_budget import DEFAULT, Budget, in_words
 
 _LONGEST = 1_000_000  # seconds of --timeout: eleven days
 _LARGEST = 8192  # pixels a side of a picture

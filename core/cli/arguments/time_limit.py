@@ -10,7 +10,7 @@ import sys
 import threading
 from collections.abc import Iterator
 
-from core.errors import GradstepError
+from gradstep.core.errors import GradstepError
 
 STATUS = 124  # exit status, as the command `timeout` has it
 _GRACE = 3.0  # seconds between two ways of ending it, each ruder than the one before

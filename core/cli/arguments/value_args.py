@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from core.cli.output.command_output import usage
-from core.io.disk.memory_budget import DEFAULT, Budget
+from gradstep.core.cli.output.command_output import usage
+from gradstep.core.io.disk.memory_budget import DEFAULT, Budget
 
 _WORDS = {
     "nan": float("nan"), "NaN": float("nan"), "inf": float("inf"), "Infinity": float("inf"),
@@ -31,7 +31,7 @@ def parse_value(text: str, memory: int = DEFAULT) -> Any:
     """A number, string, truth value or nested list of them (JSON or Python), or @FILE, which may
     take so many bytes of memory."""
     if text.startswith("@"):
-        from core.cli.arguments.array_files import array_at
+        from gradstep.core.cli.arguments.array_files import array_at
 
         return array_at(text[1:], Budget(memory))
     try:

@@ -8,26 +8,26 @@ from typing import Any
 
 import msgspec
 
-from core.cli.console.console_help import ALIASES, HELP
-from core.cli.console.console_reply import Reply
-from core.cli.console.session_commands import SESSION_COMMANDS
-from core.cli.console.value_commands import VALUE_COMMANDS
-from core.cli.output.command_output import error_object, error_text, table
-from core.cli.output.thread_table import thread_objects, thread_table
-from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
-from core.debug.breaks.expression_names import find_mentions
-from core.debug.concurrency.scheduler import Threads
-from core.debug.concurrency.session_group import FIRST, Sessions
-from core.debug.history.frozen_program import Program
-from core.debug.motion.debug_session import DebugSession
-from core.debug.motion.stopped_state import Reason
-from core.errors import GradstepError
-from core.graph.loop import anywhere, within
-from core.graph.model import Phase
-from core.graph.scopes import parents
-from core.graph.suggestions import did_you_mean, instead, near
-from core.host.program_reports import program_info, report_stop
-from core.protocol.messages import StepInfo
+from gradstep.core.cli.console.console_help import ALIASES, HELP
+from gradstep.core.cli.console.console_reply import Reply
+from gradstep.core.cli.console.session_commands import SESSION_COMMANDS
+from gradstep.core.cli.console.value_commands import VALUE_COMMANDS
+from gradstep.core.cli.output.command_output import error_object, error_text, table
+from gradstep.core.cli.output.thread_table import thread_objects, thread_table
+from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from gradstep.core.debug.breaks.expression_names import find_mentions
+from gradstep.core.debug.concurrency.scheduler import Threads
+from gradstep.core.debug.concurrency.session_group import FIRST, Sessions
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.debug.motion.stopped_state import Reason
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.loop import anywhere, within
+from gradstep.core.graph.model import Phase
+from gradstep.core.graph.scopes import parents
+from gradstep.core.graph.suggestions import did_you_mean, instead, near
+from gradstep.core.host.program_reports import program_info, report_stop
+from gradstep.core.protocol.messages import StepInfo
 
 _RUN = re.compile(r"\d{1,18}")
 _FARTHEST = 10_000  # runs that run_to makes: in scripts, nobody presses Ctrl+C

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from core.cli.console.session_commands import SESSION_HELP
-from core.cli.console.value_commands import VALUE_HELP
+from gradstep.core.cli.console.session_commands import SESSION_HELP
+from gradstep.core.cli.console.value_commands import VALUE_HELP
 
 ALIASES: Mapping[str, str] = {
     "n": "step", "next": "step", "s": "step",

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from core.cli.console.console_reply import Reply
-from core.cli.output.command_output import table
-from core.errors import GradstepError
-from core.host.session_answers import copied_text, infos
-from core.host.session_restore import begin
-from core.protocol.messages import SessionInfo
+from gradstep.core.cli.console.console_reply import Reply
+from gradstep.core.cli.output.command_output import table
+from gradstep.core.errors import GradstepError
+from gradstep.core.host.session_answers import copied_text, infos
+from gradstep.core.host.session_restore import begin
+from gradstep.core.protocol.messages import SessionInfo
 
 if TYPE_CHECKING:
-    from core.cli.console.console import Console
+    from gradstep.core.cli.console.console import Console
 
 
 def sessions(console: Console, rest: str = "") -> Reply:

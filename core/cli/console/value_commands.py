@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.cli.console.console_reply import Reply
-from core.cli.output.command_output import tensor_object, tensor_text
-from core.engine.run.feed_values import instead_of, missing_tensor
-from core.errors import GradstepError
-from core.graph.model import TensorRef
-from core.graph.suggestions import instead
-from core.ops.typing.flatten_loops import flatten_loops
+from gradstep.core.cli.console.console_reply import Reply
+from gradstep.core.cli.output.command_output import tensor_object, tensor_text
+from gradstep.core.engine.run.feed_values import instead_of, missing_tensor
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.suggestions import instead
+from gradstep.core.ops.typing.flatten_loops import flatten_loops
 
 if TYPE_CHECKING:
-    from core.cli.console.console import Console
+    from gradstep.core.cli.console.console import Console
 
 _OF = " of "
 

@@ -5,11 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from core.checks.gradients.check_conclusion import Conclusion
-from core.cli.output.command_output import table
-from core.cli.output.problem_output import problem_text
-from core.document.requested_functions import Asked
-from core.protocol.messages import CheckedExpectation, CheckedTensor, GradientRow, GradientTable
+from gradstep.core.checks.gradients.check_conclusion import Conclusion
+from gradstep.core.cli.output.command_output import table
+from gradstep.core.cli.output.problem_output import problem_text
+from gradstep.core.document.requested_functions import Asked
+from gradstep.core.protocol.messages import (
+    CheckedExpectation,
+    CheckedTensor,
+    GradientRow,
+    GradientTable,
+)
 
 
 def text(

@@ -9,8 +9,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from core.cli.injected import Answer
-from core.errors import GradstepError
+from gradstep.core.cli.injected import Answer
+from gradstep.core.errors import GradstepError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -81,7 +81,7 @@ def error_text(error: GradstepError) -> str:
 def finite(value: Any) -> Any:
     """`value` with NaN and infinities as strings, as JSON can hold it."""
     if isinstance(value, float) and not math.isfinite(value):
-        from core.io.native.tensor_json import number_to_json
+        from gradstep.core.io.native.tensor_json import number_to_json
 
         return number_to_json(value)
     if isinstance(value, Mapping):
@@ -93,7 +93,7 @@ def finite(value: Any) -> Any:
 
 def tensor_object(array: np.ndarray | None) -> dict[str, Any] | None:
     """A tensor in JSON; null for one that does not exist."""
-    from core.io.native.tensor_json import to_json
+    from gradstep.core.io.native.tensor_json import to_json
 
     return None if array is None else to_json(array)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.protocol.messages import Bottlenecks
+from gradstep.core.protocol.messages import Bottlenecks
 
 _MOST = 8  # operations, or wires, that are named
 

@@ -7,12 +7,12 @@ from types import TracebackType
 
 import numpy as np
 
-from core.cli.arguments.document_session import Loaded
-from core.cli.runs.training_steps import Asked
-from core.errors import GradstepError
-from core.io.event_files import EventFile
-from core.ops.formats.histogram_proto import histogram_bytes
-from core.ops.formats.summary_proto import histogram, number
+from gradstep.core.cli.arguments.document_session import Loaded
+from gradstep.core.cli.runs.training_steps import Asked
+from gradstep.core.errors import GradstepError
+from gradstep.core.io.event_files import EventFile
+from gradstep.core.ops.formats.histogram_proto import histogram_bytes
+from gradstep.core.ops.formats.summary_proto import histogram, number
 
 
 class EventLog:
@@ -48,7 +48,7 @@ class EventLog:
 
     def _add_graph(self, loaded: Loaded, what: Asked) -> None:
         """With gradients and updates; without initial values, which may be large."""
-        from core.io.tensorflow.graphdef_export import to_graphdef
+        from gradstep.core.io.tensorflow.graphdef_export import to_graphdef
 
         try:
             graph = to_graphdef(loaded.document, what.program.graph, {})

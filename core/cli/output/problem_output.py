@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.graph.problems import Problem
+from gradstep.core.graph.problems import Problem
 
 
 def problem_text(p: Problem) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.cli.output.command_output import table
-from core.protocol.messages import PassInfo, Profiled, ProfileRow
+from gradstep.core.cli.output.command_output import table
+from gradstep.core.protocol.messages import PassInfo, Profiled, ProfileRow
 
 _LONGEST = 30  # operations in the table; --json has all
 _INSIDE = 10  # of a loop

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-from core.visible_text import visible
+from gradstep.core.visible_text import visible
 
 
 @contextmanager
 def visible_output() -> Iterator[None]:
-    """Inside, all text that goes to standard output or error is visible; see core.visible_text.
-    The escapes mean the same in JSON. Bytes are written as they are."""
+    """Inside, all text that goes to standard output or error is visible; see
+    gradstep.core.visible_text. The escapes mean the same in JSON. Bytes are written as they are."""
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = map(_visible, before)
     try:

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from core.cli.output.command_output import table
-from core.debug.concurrency.scheduler import Threads
-from core.debug.concurrency.thread_state import ThreadState
+from gradstep.core.cli.output.command_output import table
+from gradstep.core.debug.concurrency.scheduler import Threads
+from gradstep.core.debug.concurrency.thread_state import ThreadState
 
 
 def thread_table(threads: Threads) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from core.cli.arguments.document_session import Loaded
-from core.debug.history.frozen_program import Program
-from core.errors import GradstepError
-from core.ops.typing.inference import declared
-from core.program.derive import derive
+from gradstep.core.cli.arguments.document_session import Loaded
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops.typing.inference import declared
+from gradstep.core.program.derive import derive
 
 
 def sound_program(loaded: Loaded) -> Program:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core.autodiff.recognition.recognised_gradients import answer_request
-from core.autodiff.reverse.differentiate import Differentiation
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.cli.arguments.document_session import Loaded, start
-from core.document.document import CodeKind, Document
-from core.document.requests import every_request, main_request, requests
-from core.engine.backend import Backend
-from core.engine.plan.steps import storage_name
-from core.ops.build.variable import VARIABLES
-from core.program.gradient_context import Situation
+from gradstep.core.autodiff.recognition.recognised_gradients import answer_request
+from gradstep.core.autodiff.reverse.differentiate import Differentiation
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.cli.arguments.document_session import Loaded, start
+from gradstep.core.document.document import CodeKind, Document
+from gradstep.core.document.requests import every_request, main_request, requests
+from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.plan.steps import storage_name
+from gradstep.core.ops.build.variable import VARIABLES
+from gradstep.core.program.gradient_context import Situation
 
 
 def situation(loaded: Loaded, backend: Backend) -> Situation:

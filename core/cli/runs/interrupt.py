@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import NoReturn
 
-from core.errors import Interrupted
+from gradstep.core.errors import Interrupted
 
 
 @contextlib.contextmanager

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from core.cli.arguments.document_session import Loaded
-from core.cli.run import Values, runs_only
-from core.debug.concurrency.scheduler import Threads
-from core.debug.history.frozen_program import Program
-from core.debug.motion.stopped_state import Reason
-from core.engine.backend import Backend
-from core.graph.model import TensorRef
-from core.host.session_restore import begin
-from core.program.derive import derive
+from gradstep.core.cli.arguments.document_session import Loaded
+from gradstep.core.cli.run import Values, runs_only
+from gradstep.core.debug.concurrency.scheduler import Threads
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.stopped_state import Reason
+from gradstep.core.engine.backend import Backend
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.host.session_restore import begin
+from gradstep.core.program.derive import derive
 
 
 def run_with_threads(

@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.cli.arguments.shared_arguments import budget
-from core.cli.output.command_output import usage
-from core.cli.trust import pass_trust_on
-from core.document.document import Document
-from core.errors import GradstepError
-from core.graph.model import Constant
-from core.io.native import gradstep_file
-from core.io.open_document import read
+from gradstep.core.cli.arguments.shared_arguments import budget
+from gradstep.core.cli.output.command_output import usage
+from gradstep.core.cli.trust import pass_trust_on
+from gradstep.core.document.document import Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Constant
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.open_document import read
 
 _SUFFIX = ".gradstep"
 

@@ -8,22 +8,22 @@ from functools import cached_property
 
 import numpy as np
 
-from core.cli.arguments.document_session import Loaded
-from core.cli.output.command_output import usage
-from core.cli.run import Values, runs_only
-from core.debug.history.frozen_program import Program
-from core.document.document import Document
-from core.document.requests import loss_of
-from core.engine.plan.steps import storage_name
-from core.engine.run.tf_session import Session
-from core.engine.run.variable_store import VariableStore
-from core.errors import GradstepError
-from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.io.file_errors import inside
-from core.ops.build.variable import VARIABLES
-from core.ops.declare.table import find
-from core.ops.state.opaque_state import OpaqueState
-from core.program.derive import derive
+from gradstep.core.cli.arguments.document_session import Loaded
+from gradstep.core.cli.output.command_output import usage
+from gradstep.core.cli.run import Values, runs_only
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.document.document import Document
+from gradstep.core.document.requests import loss_of
+from gradstep.core.engine.plan.steps import storage_name
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.engine.run.variable_store import VariableStore
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
+from gradstep.core.io.file_errors import inside
+from gradstep.core.ops.build.variable import VARIABLES
+from gradstep.core.ops.declare.table import find
+from gradstep.core.ops.state.opaque_state import OpaqueState
+from gradstep.core.program.derive import derive
 
 
 @dataclass(frozen=True)

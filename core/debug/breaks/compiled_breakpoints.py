@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
-from core.debug.breaks.expression import Expression, Scope, Values, parse
-from core.debug.breaks.hit_counts import HitCounts, Path
-from core.debug.motion.step_index import StepIndex
-from core.engine.plan.compile_plan import Plan
-from core.engine.plan.step_groups import owner
-from core.graph.model import Operation, TensorRef
+from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from gradstep.core.debug.breaks.expression import Expression, Scope, Values, parse
+from gradstep.core.debug.breaks.hit_counts import HitCounts, Path
+from gradstep.core.debug.motion.step_index import StepIndex
+from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.step_groups import owner
+from gradstep.core.graph.model import Operation, TensorRef
 
 
 class Looked(Values, Protocol):

@@ -20,8 +20,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.model import TensorRef
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
 
 _LONGEST = 1000  # characters
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from core.graph.model import TensorRef
+from gradstep.core.graph.model import TensorRef
 
 _MENTION = re.compile(
     r"""\b(?P<table>x|grad)\s*\[\s*(?P<quote>["'])(?P<name>.+?)(?P=quote)\s*"""

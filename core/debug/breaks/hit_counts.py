@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from core.debug.breaks.breakpoints import Breakpoint
+from gradstep.core.debug.breaks.breakpoints import Breakpoint
 
 # Where a run stands, such that places are in the order in which they are come to: run and step; in
 # a loop behind them iteration and step, and so on.

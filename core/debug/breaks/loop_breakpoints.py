@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
-from core.debug.breaks.compiled_breakpoints import StopPoints
-from core.debug.breaks.hit_counts import HitCounts
-from core.engine.plan.compile_plan import Plan, Step
+from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from gradstep.core.debug.breaks.compiled_breakpoints import StopPoints
+from gradstep.core.debug.breaks.hit_counts import HitCounts
+from gradstep.core.engine.plan.compile_plan import Plan, Step
 
 
 class LoopPoints:

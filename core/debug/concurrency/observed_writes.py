@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.ops.state.opaque_state import OpaqueState
+from gradstep.core.ops.state.opaque_state import OpaqueState
 
 _BEFORE = -1  # the step of what was there before anything was taken over
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from functools import cached_property
 
-from core.debug.concurrency.shared_variables import Shared
-from core.debug.concurrency.thread_state import ENDS, MAIN, Thread
-from core.debug.motion.debug_session import DebugSession
-from core.debug.motion.stopped_state import Reason, Stop
-from core.engine.run.blocked_run import who_helps
-from core.errors import GradstepError
-from core.ops.state.queue import WouldBlockError
+from gradstep.core.debug.concurrency.shared_variables import Shared
+from gradstep.core.debug.concurrency.thread_state import ENDS, MAIN, Thread
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.debug.motion.stopped_state import Reason, Stop
+from gradstep.core.engine.run.blocked_run import who_helps
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops.state.queue import WouldBlockError
 
 
 class ScheduledThread:

@@ -15,21 +15,21 @@ from typing import Any
 
 import numpy as np
 
-from core.debug.breaks.breakpoints import Breakpoint
-from core.debug.concurrency.scheduled_thread import ScheduledThread
-from core.debug.concurrency.shared_variables import Shared
-from core.debug.concurrency.thread_state import MAIN, Thread, ThreadState
-from core.debug.concurrency.wait_graph import deadlock, involved, said, state
-from core.debug.history.frozen_program import Program
-from core.debug.history.variable_assignments import assign, fitting
-from core.debug.motion.debug_session import DebugSession, first_variables
-from core.debug.motion.legal_commands import Command
-from core.debug.motion.stopped_state import Reason, Stop
-from core.engine.backend import Backend
-from core.engine.numpy_backend import NumpyBackend
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph.suggestions import instead
+from gradstep.core.debug.breaks.breakpoints import Breakpoint
+from gradstep.core.debug.concurrency.scheduled_thread import ScheduledThread
+from gradstep.core.debug.concurrency.shared_variables import Shared
+from gradstep.core.debug.concurrency.thread_state import MAIN, Thread, ThreadState
+from gradstep.core.debug.concurrency.wait_graph import deadlock, involved, said, state
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.history.variable_assignments import assign, fitting
+from gradstep.core.debug.motion.debug_session import DebugSession, first_variables
+from gradstep.core.debug.motion.legal_commands import Command
+from gradstep.core.debug.motion.stopped_state import Reason, Stop
+from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.suggestions import instead
 
 _ASSIGN, _BREAKPOINTS = "assign", "breakpoints"  # in the history
 _STOPS = (Reason.BREAKPOINT, Reason.PAUSE)
@@ -150,7 +150,7 @@ class Threads:
 
     def assign(self, values: Mapping[str, np.ndarray]) -> None:
         """Give variables other values here, between two steps; see
-        `core.debug.history.variable_assignments`."""
+        `gradstep.core.debug.history.variable_assignments`."""
         assign(self.sessions, values)
         self._remember(_ASSIGN, values)
 

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from core.debug.breaks.breakpoints import Breakpoint
-from core.debug.concurrency.scheduler import Threads
-from core.debug.history.variable_assignments import concerned
-from core.engine.run.variable_copies import copied, variables
-from core.errors import GradstepError
+from gradstep.core.debug.breaks.breakpoints import Breakpoint
+from gradstep.core.debug.concurrency.scheduler import Threads
+from gradstep.core.debug.history.variable_assignments import concerned
+from gradstep.core.engine.run.variable_copies import copied, variables
+from gradstep.core.errors import GradstepError
 
 FIRST = "main"
 
@@ -91,9 +91,9 @@ class Sessions:
 
     def copy(self, source: str, target: str, wanted: Sequence[str] = ()) -> dict[str, str]:
         """Copy variables as they are now in session `source` to session `target`, which may be the
-        same one: see `core.engine.run.variable_copies.copied` for `wanted`. Returns variable of
-        the target -> of the source. Raises GradstepError where one that is named has no value, or
-        one does not fit; then nothing is copied."""
+        same one: see `gradstep.core.engine.run.variable_copies.copied` for `wanted`. Returns
+        variable of the target -> of the source. Raises GradstepError where one that is named has
+        no value, or one does not fit; then nothing is copied."""
         start, end = self[source], self[target]
         pairs = copied(start.program.graph, end.program.graph, wanted)
         values = read_variables(start)

@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from core.debug.concurrency.observed_writes import Seen
-from core.engine.memory.device_transfer import kept
-from core.engine.plan.compile_plan import Plan
-from core.engine.run.recording import Recording
-from core.engine.run.variable_store import VariableStore
-from core.errors import GradstepError
-from core.ops.state.queue import Partial, WouldBlockError
+from gradstep.core.debug.concurrency.observed_writes import Seen
+from gradstep.core.engine.memory.device_transfer import kept
+from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.run.recording import Recording
+from gradstep.core.engine.run.variable_store import VariableStore
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops.state.queue import Partial, WouldBlockError
 
 
 class Shared:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from core.graph.model import TensorRef
+from gradstep.core.graph.model import TensorRef
 
 MAIN = "main"  # the name of the program's own thread
 ENDS = ("OutOfRangeError", "CancelledError")  # what ends a thread beside it

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.debug.concurrency.scheduled_thread import ScheduledThread
-from core.debug.concurrency.thread_state import Condition, ThreadState
-from core.engine.run.blocked_run import alone, way_out
-from core.errors import GradstepError
+from gradstep.core.debug.concurrency.scheduled_thread import ScheduledThread
+from gradstep.core.debug.concurrency.thread_state import Condition, ThreadState
+from gradstep.core.engine.run.blocked_run import alone, way_out
+from gradstep.core.errors import GradstepError
 
 
 def involved(member: ScheduledThread, members: Sequence[ScheduledThread]) -> list[ScheduledThread]:

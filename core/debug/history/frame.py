@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from core.debug.history.timeline import Timeline
-from core.debug.motion.loop_position import View, as_left, trace_of
-from core.engine.memory.device_transfer import get
-from core.engine.plan.liveness_conditions import holds
-from core.engine.plan.steps import storage_name
-from core.engine.plan.why_dead import Untaken, why_dead
-from core.graph.loop import way_to
-from core.graph.model import Operation, TensorRef
-from core.ops.declare.table import find
-from core.ops.state.opaque_state import OpaqueState
+from gradstep.core.debug.history.timeline import Timeline
+from gradstep.core.debug.motion.loop_position import View, as_left, trace_of
+from gradstep.core.engine.memory.device_transfer import get
+from gradstep.core.engine.plan.liveness_conditions import holds
+from gradstep.core.engine.plan.steps import storage_name
+from gradstep.core.engine.plan.why_dead import Untaken, why_dead
+from gradstep.core.graph.loop import way_to
+from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.ops.declare.table import find
+from gradstep.core.ops.state.opaque_state import OpaqueState
 
 Losses = Mapping[str, Mapping[TensorRef, TensorRef]]
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.reverse.differentiate import Differentiation, Slices
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.debug.concurrency.thread_state import Thread
-from core.debug.history.frame import Losses
-from core.graph.model import Edge, Graph, TensorRef
-from core.graph.problems import Problem
+from gradstep.core.autodiff.reverse.differentiate import Differentiation, Slices
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.debug.concurrency.thread_state import Thread
+from gradstep.core.debug.history.frame import Losses
+from gradstep.core.graph.model import Edge, Graph, TensorRef
+from gradstep.core.graph.problems import Problem
 
 
 def _nothing() -> Mapping[Any, Any]:

@@ -12,18 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from core.debug.concurrency.shared_variables import Link, Shared
-from core.engine.backend import Backend
-from core.engine.loops.loop_run import LoopRun
-from core.engine.loops.trace_budget import LoopMemory
-from core.engine.memory.arena import Arena
-from core.engine.plan.compile_plan import Plan
-from core.engine.run.op_evaluation import Functions
-from core.engine.run.recording import Recording
-from core.engine.run.run_snapshot import Record
-from core.engine.run.variable_store import VariableStore
-from core.errors import GradstepError
-from core.graph.model import TensorRef
+from gradstep.core.debug.concurrency.shared_variables import Link, Shared
+from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.loops.loop_run import LoopRun
+from gradstep.core.engine.loops.trace_budget import LoopMemory
+from gradstep.core.engine.memory.arena import Arena
+from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.run.op_evaluation import Functions
+from gradstep.core.engine.run.recording import Recording
+from gradstep.core.engine.run.run_snapshot import Record
+from gradstep.core.engine.run.variable_store import VariableStore
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
 
 
 class Timeline:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.debug.motion.stopped_state import Reason
-from core.engine.plan.steps import storage_name
-from core.engine.run.variable_copies import require_fitting, variables
-from core.errors import GradstepError
-from core.graph.model import Graph, Operation, unknown_name
+from gradstep.core.debug.motion.stopped_state import Reason
+from gradstep.core.engine.plan.steps import storage_name
+from gradstep.core.engine.run.variable_copies import require_fitting, variables
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Graph, Operation, unknown_name
 
 if TYPE_CHECKING:
-    from core.debug.motion.debug_session import DebugSession
+    from gradstep.core.debug.motion.debug_session import DebugSession
 
 
 @dataclass(frozen=True, eq=False)

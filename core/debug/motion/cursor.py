@@ -5,16 +5,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
-from core.debug.breaks.breakpoints import Breakpoint
-from core.debug.breaks.compiled_breakpoints import StopPoints
-from core.debug.breaks.hit_counts import HitCounts, Path
-from core.debug.history.frame import Frame, Losses
-from core.debug.history.timeline import Timeline
-from core.debug.motion.stopped_state import Reason
-from core.engine.plan.compile_plan import Step
-from core.errors import GradstepError
-from core.graph.model import TensorRef
-from core.ops.state.queue import WouldBlockError
+from gradstep.core.debug.breaks.breakpoints import Breakpoint
+from gradstep.core.debug.breaks.compiled_breakpoints import StopPoints
+from gradstep.core.debug.breaks.hit_counts import HitCounts, Path
+from gradstep.core.debug.history.frame import Frame, Losses
+from gradstep.core.debug.history.timeline import Timeline
+from gradstep.core.debug.motion.stopped_state import Reason
+from gradstep.core.engine.plan.compile_plan import Step
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.state.queue import WouldBlockError
 
 _CHUNK = 64  # steps between two looks at the pause flag
 

@@ -9,28 +9,34 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from core.debug.breaks.breakpoints import Breakpoint
-from core.debug.breaks.hit_counts import HitCounts
-from core.debug.breaks.loop_breakpoints import LoopPoints
-from core.debug.concurrency.shared_variables import Shared
-from core.debug.history.frame import Frame
-from core.debug.history.frozen_program import Program
-from core.debug.history.timeline import Timeline
-from core.debug.history.variable_assignments import Assignment
-from core.debug.motion.cursor import Cursor
-from core.debug.motion.legal_commands import LEGAL, Command, DebuggerState, require_legal, state_of
-from core.debug.motion.stepping import Stepper
-from core.debug.motion.stopped_state import Reason, Stop
-from core.engine.backend import Backend
-from core.engine.numpy_backend import NumpyBackend
-from core.engine.plan.compile_plan import Plan, compile_plan
-from core.engine.plan.step_groups import owner
-from core.engine.run.feed_values import feed_arrays, infer_fed_types
-from core.engine.run.tf_session import Session
-from core.engine.run.variable_store import VariableStore
-from core.errors import GradstepError
-from core.garbage_collection import collector_paused
-from core.graph.model import Operation
+from gradstep.core.debug.breaks.breakpoints import Breakpoint
+from gradstep.core.debug.breaks.hit_counts import HitCounts
+from gradstep.core.debug.breaks.loop_breakpoints import LoopPoints
+from gradstep.core.debug.concurrency.shared_variables import Shared
+from gradstep.core.debug.history.frame import Frame
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.history.timeline import Timeline
+from gradstep.core.debug.history.variable_assignments import Assignment
+from gradstep.core.debug.motion.cursor import Cursor
+from gradstep.core.debug.motion.legal_commands import (
+    LEGAL,
+    Command,
+    DebuggerState,
+    require_legal,
+    state_of,
+)
+from gradstep.core.debug.motion.stepping import Stepper
+from gradstep.core.debug.motion.stopped_state import Reason, Stop
+from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
+from gradstep.core.engine.plan.step_groups import owner
+from gradstep.core.engine.run.feed_values import feed_arrays, infer_fed_types
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.engine.run.variable_store import VariableStore
+from gradstep.core.errors import GradstepError
+from gradstep.core.garbage_collection import collector_paused
+from gradstep.core.graph.model import Operation
 
 _POSITION = re.compile(r"\d{1,18}:\d{1,18}(/\d{1,18}:\d{1,18})*")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
-from core.errors import GradstepError
+from gradstep.core.errors import GradstepError
 
 
 class Command(StrEnum):

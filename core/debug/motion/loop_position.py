@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.engine.loops.iteration_trace import LoopTrace
-from core.engine.loops.loop_run import LoopRun
-from core.engine.plan.liveness_conditions import holds
-from core.engine.plan.loop_body import Iteration
-from core.engine.plan.step_groups import group_steps
-from core.engine.plan.steps import Step
-from core.engine.plan.why_dead import Untaken, why_dead
-from core.errors import GradstepError
-from core.graph.model import Operation, TensorRef
+from gradstep.core.engine.loops.iteration_trace import LoopTrace
+from gradstep.core.engine.loops.loop_run import LoopRun
+from gradstep.core.engine.plan.liveness_conditions import holds
+from gradstep.core.engine.plan.loop_body import Iteration
+from gradstep.core.engine.plan.step_groups import group_steps
+from gradstep.core.engine.plan.steps import Step
+from gradstep.core.engine.plan.why_dead import Untaken, why_dead
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Operation, TensorRef
 
 
 class LoopPosition:

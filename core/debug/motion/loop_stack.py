@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core.debug.breaks.loop_breakpoints import LoopPoints
-from core.debug.history.frame import Frame
-from core.debug.motion.cursor import Cursor
-from core.debug.motion.loop_place import Place
-from core.debug.motion.loop_position import LoopPosition, View, looked_at, trace_of
-from core.debug.motion.stopped_state import Reason
-from core.errors import GradstepError
-from core.graph.model import Operation
+from gradstep.core.debug.breaks.loop_breakpoints import LoopPoints
+from gradstep.core.debug.history.frame import Frame
+from gradstep.core.debug.motion.cursor import Cursor
+from gradstep.core.debug.motion.loop_place import Place
+from gradstep.core.debug.motion.loop_position import LoopPosition, View, looked_at, trace_of
+from gradstep.core.debug.motion.stopped_state import Reason
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Operation
 
 
 class LoopStack:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
-from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
-from core.engine.plan.compile_plan import Plan
-from core.engine.plan.step_groups import Group, owner
-from core.graph.model import Operation, Phase
-from core.graph.scopes import parents
+from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.step_groups import Group, owner
+from gradstep.core.graph.model import Operation, Phase
+from gradstep.core.graph.scopes import parents
 
 Steps = Sequence[int]  # numbers, ascending
 

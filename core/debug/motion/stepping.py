@@ -5,14 +5,14 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from core.debug.breaks.loop_breakpoints import LoopPoints
-from core.debug.motion.cursor import Cursor
-from core.debug.motion.loop_stack import LoopStack
-from core.debug.motion.stopped_state import Reason
-from core.engine.plan.compile_plan import Plan
-from core.engine.plan.step_groups import Group
-from core.errors import GradstepError
-from core.graph.scopes import is_inside
+from gradstep.core.debug.breaks.loop_breakpoints import LoopPoints
+from gradstep.core.debug.motion.cursor import Cursor
+from gradstep.core.debug.motion.loop_stack import LoopStack
+from gradstep.core.debug.motion.stopped_state import Reason
+from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.step_groups import Group
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.scopes import is_inside
 
 
 class Stepper:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from core.debug.motion.loop_place import Place
-from core.errors import GradstepError
+from gradstep.core.debug.motion.loop_place import Place
+from gradstep.core.errors import GradstepError
 
 
 class Reason(StrEnum):

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.engine.backend import Backend
-from core.engine.kernels.kernel_alternative import Alternative, Use
-from core.engine.kernels.kernel_libraries import LIBRARIES, Library
-from core.engine.plan.compile_plan import Plan, Step
-from core.errors import GradstepError
-from core.graph.suggestions import did_you_mean, near
-from core.ops.declare.system_rules import TF_CPU
+from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.kernels.kernel_alternative import Alternative, Use
+from gradstep.core.engine.kernels.kernel_libraries import LIBRARIES, Library
+from gradstep.core.engine.plan.compile_plan import Plan, Step
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.suggestions import did_you_mean, near
+from gradstep.core.ops.declare.system_rules import TF_CPU
 
 AUTO, REFERENCE = "auto", "reference"
 
@@ -72,7 +72,7 @@ def with_kernels(
 
 def _all() -> Sequence[Alternative]:
     """The registry. It knows operations, which take time to import."""
-    from core.engine.kernels.kernel_registry import ALTERNATIVES
+    from gradstep.core.engine.kernels.kernel_registry import ALTERNATIVES
 
     return ALTERNATIVES
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from core.errors import GradstepError
+from gradstep.core.errors import GradstepError
 
 
 @dataclass(frozen=True)

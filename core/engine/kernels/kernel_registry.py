@@ -6,10 +6,10 @@ measures it again, shape by shape.
 
 from __future__ import annotations
 
-from core.engine.kernels import numba_rows, onednn_convolution, scipy_rows
-from core.engine.kernels.kernel_alternative import Alternative, Use
-from core.engine.kernels.kernel_libraries import NUMBA, ONEDNN, SCIPY
-from core.graph.dtypes import DType, TensorType
+from gradstep.core.engine.kernels import numba_rows, onednn_convolution, scipy_rows
+from gradstep.core.engine.kernels.kernel_alternative import Alternative, Use
+from gradstep.core.engine.kernels.kernel_libraries import NUMBA, ONEDNN, SCIPY
+from gradstep.core.graph.dtypes import DType, TensorType
 
 _REAL = frozenset({DType.FLOAT32, DType.FLOAT64})
 _INTEGER = frozenset({DType.INT32, DType.INT64})

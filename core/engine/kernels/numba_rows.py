@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from core.engine.kernels.kernel_alternative import Kernel
-from core.engine.kernels.kernel_libraries import NUMBA
-from core.graph.dtypes import DType
-from core.graph.model import Operation
-from core.ops.catalogue.arrays.segments import segment_count, segment_rows
-from core.ops.declare.system_rules import TF_CPU
-from core.ops.declare.table import lookup
+from gradstep.core.engine.kernels.kernel_alternative import Kernel
+from gradstep.core.engine.kernels.kernel_libraries import NUMBA
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.catalogue.arrays.segments import segment_count, segment_rows
+from gradstep.core.ops.declare.system_rules import TF_CPU
+from gradstep.core.ops.declare.table import lookup
 
 
 def segment_sum(op: Operation) -> Kernel:

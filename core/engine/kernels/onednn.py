@@ -13,8 +13,8 @@ from ctypes import byref, c_int, c_int64, c_size_t, c_void_p
 from functools import cache
 from typing import Any
 
-from core.engine.kernels.kernel_libraries import ONEDNN
-from core.errors import GradstepError
+from gradstep.core.engine.kernels.kernel_libraries import ONEDNN
+from gradstep.core.errors import GradstepError
 
 FLOAT32 = 3
 FORWARD, CONVOLUTION_DIRECT = 64, 1

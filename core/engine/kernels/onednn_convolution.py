@@ -6,12 +6,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.engine.kernels import onednn
-from core.engine.kernels.onednn import Chosen, Format, Handle, Memory, execution, reordering
-from core.engine.run.bound_calls import Several
-from core.engine.run.call_loop import Call
-from core.graph.model import Operation
-from core.ops.catalogue.neural.sliding_windows import Slide
+from gradstep.core.engine.kernels import onednn
+from gradstep.core.engine.kernels.onednn import (
+    Chosen,
+    Format,
+    Handle,
+    Memory,
+    execution,
+    reordering,
+)
+from gradstep.core.engine.run.bound_calls import Several
+from gradstep.core.engine.run.call_loop import Call
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.catalogue.neural.sliding_windows import Slide
 
 _DESTROY = "primitive_desc_destroy"
 _BACK = onednn.GRADIENT_OF

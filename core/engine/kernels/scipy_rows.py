@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from core.engine.kernels.kernel_alternative import Kernel
-from core.engine.kernels.kernel_libraries import SCIPY
-from core.graph.model import Operation
-from core.ops.catalogue.arrays.segments import segment_rows
-from core.ops.declare.system_rules import TF_CPU
-from core.ops.numerics.index_bounds import blanked
+from gradstep.core.engine.kernels.kernel_alternative import Kernel
+from gradstep.core.engine.kernels.kernel_libraries import SCIPY
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.catalogue.arrays.segments import segment_rows
+from gradstep.core.ops.declare.system_rules import TF_CPU
+from gradstep.core.ops.numerics.index_bounds import blanked
 
 
 def segment_sum(op: Operation) -> Kernel:

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from core.engine.loops.trace_budget import Charge, Shrinking
-from core.engine.loops.trace_retention import Kept
-from core.engine.memory.device_transfer import copied, size_of
+from gradstep.core.engine.loops.trace_budget import Charge, Shrinking
+from gradstep.core.engine.loops.trace_retention import Kept
+from gradstep.core.engine.memory.device_transfer import copied, size_of
 
 if TYPE_CHECKING:
-    from core.engine.run.recording import Recording
+    from gradstep.core.engine.run.recording import Recording
 
 Values = Mapping[int, Any]  # of one iteration
 

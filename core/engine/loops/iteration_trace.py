@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from core.engine.loops.iteration_checkpoints import Segment, Segments, Values
-from core.engine.loops.trace_budget import Charge, Spare
-from core.engine.loops.trace_retention import Kept
-from core.engine.memory.device_transfer import copied, size_of
-from core.engine.plan.loop_body import value_of
-from core.engine.run.run_snapshot import Record
-from core.errors import GradstepError
-from core.graph.model import TensorRef
-from core.ops.state.loop_trace import Trace
+from gradstep.core.engine.loops.iteration_checkpoints import Segment, Segments, Values
+from gradstep.core.engine.loops.trace_budget import Charge, Spare
+from gradstep.core.engine.loops.trace_retention import Kept
+from gradstep.core.engine.memory.device_transfer import copied, size_of
+from gradstep.core.engine.plan.loop_body import value_of
+from gradstep.core.engine.run.run_snapshot import Record
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.state.loop_trace import Trace
 
 if TYPE_CHECKING:
-    from core.engine.run.recording import Recording
+    from gradstep.core.engine.run.recording import Recording
 
 MOST_BYTES = 1 << 26  # of whole iterations
 _RECORDS = 8  # part of the memory that they may take

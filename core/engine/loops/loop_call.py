@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from core.engine.loops.loop_pause import LoopPaused
-from core.engine.loops.loop_run import LoopRun
-from core.engine.loops.trace_retention import Keeping
-from core.engine.memory.device_transfer import copied
-from core.engine.plan.loop_body import Iteration
-from core.engine.plan.steps import Step
-from core.engine.run.plan_binding import Binding
-from core.engine.run.recording import Recording
+from gradstep.core.engine.loops.loop_pause import LoopPaused
+from gradstep.core.engine.loops.loop_run import LoopRun
+from gradstep.core.engine.loops.trace_retention import Keeping
+from gradstep.core.engine.memory.device_transfer import copied
+from gradstep.core.engine.plan.loop_body import Iteration
+from gradstep.core.engine.plan.steps import Step
+from gradstep.core.engine.run.plan_binding import Binding
+from gradstep.core.engine.run.recording import Recording
 
 
 class LoopCall:

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.engine.loops.iteration_trace import LoopTrace
-from core.engine.loops.loop_pause import Pausing, never
-from core.engine.loops.trace_budget import Charge
-from core.engine.loops.trace_retention import Keeping, Kept
-from core.engine.memory.device_transfer import copied
-from core.engine.plan.loop_body import Iteration
-from core.errors import GradstepError
-from core.graph.model import TensorRef
-from core.ops.state.print_output import nowhere, printing_to
+from gradstep.core.engine.loops.iteration_trace import LoopTrace
+from gradstep.core.engine.loops.loop_pause import Pausing, never
+from gradstep.core.engine.loops.trace_budget import Charge
+from gradstep.core.engine.loops.trace_retention import Keeping, Kept
+from gradstep.core.engine.memory.device_transfer import copied
+from gradstep.core.engine.plan.loop_body import Iteration
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.state.print_output import nowhere, printing_to
 
 if TYPE_CHECKING:
-    from core.engine.run.recording import Recording
+    from gradstep.core.engine.run.recording import Recording
 
 
 class LoopRun:

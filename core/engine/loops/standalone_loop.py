@@ -6,19 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from core.autodiff.check.promote_float64 import fitted, widen_operation
-from core.engine.backend import Backend
-from core.engine.loops.loop_run import LoopRun
-from core.engine.loops.trace_retention import EVERYTHING
-from core.engine.plan.compile_plan import Plan
-from core.engine.plan.loop_body import Iteration, handles_among, iteration_of
-from core.engine.plan.steps import Step, Variable
-from core.engine.run.op_evaluation import Functions
-from core.engine.run.recording import Recording
-from core.graph.dtypes import DType, TensorType
-from core.graph.loop import LOOP, everywhere, loop_of
-from core.graph.model import Graph, Operation
-from core.ops.typing.loop_types import iteration_types
+from gradstep.core.autodiff.check.promote_float64 import fitted, widen_operation
+from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.loops.loop_run import LoopRun
+from gradstep.core.engine.loops.trace_retention import EVERYTHING
+from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.loop_body import Iteration, handles_among, iteration_of
+from gradstep.core.engine.plan.steps import Step, Variable
+from gradstep.core.engine.run.op_evaluation import Functions
+from gradstep.core.engine.run.recording import Recording
+from gradstep.core.graph.dtypes import DType, TensorType
+from gradstep.core.graph.loop import LOOP, everywhere, loop_of
+from gradstep.core.graph.model import Graph, Operation
+from gradstep.core.ops.typing.loop_types import iteration_types
 
 
 def run_alone(

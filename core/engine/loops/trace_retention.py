@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.engine.loops.trace_budget import LoopMemory
-from core.engine.memory.record_layout import has_place
-from core.engine.plan.compile_plan import Plan
-from core.engine.plan.loop_body import Iteration, value_of
-from core.engine.plan.steps import Step
-from core.graph.model import TensorRef
+from gradstep.core.engine.loops.trace_budget import LoopMemory
+from gradstep.core.engine.memory.record_layout import has_place
+from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.loop_body import Iteration, value_of
+from gradstep.core.engine.plan.steps import Step
+from gradstep.core.graph.model import TensorRef
 
 if TYPE_CHECKING:
-    from core.engine.run.recording import Recording
+    from gradstep.core.engine.run.recording import Recording
 
 # Does iterations again, from the captures and the variables that the first of them starts with, and
 # calls the last argument with each once it is done.

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from core.engine.backend import Backend
-from core.engine.memory.record_layout import Slot
-from core.errors import GradstepError
+from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.memory.record_layout import Slot
+from gradstep.core.errors import GradstepError
 
 
 class Arena:

@@ -14,11 +14,11 @@ from functools import cached_property
 from heapq import heappop, heappush
 from itertools import chain, pairwise
 
-from core.engine.memory.record_layout import ALIGNMENT
-from core.engine.memory.storage_views import StorageView
-from core.engine.passes.plan_rewrites import wanted
-from core.engine.plan.compile_plan import Blocked, Plan
-from core.engine.plan.steps import Step
+from gradstep.core.engine.memory.record_layout import ALIGNMENT
+from gradstep.core.engine.memory.storage_views import StorageView
+from gradstep.core.engine.passes.plan_rewrites import wanted
+from gradstep.core.engine.plan.compile_plan import Blocked, Plan
+from gradstep.core.engine.plan.steps import Step
 
 
 @dataclass(eq=False, slots=True)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from core.engine.backend import Backend
-from core.ops.declare.host_arrays import home
-from core.ops.state.loop_trace import Trace
-from core.ops.state.opaque_state import OpaqueState
+from gradstep.core.engine.backend import Backend
+from gradstep.core.ops.declare.host_arrays import home
+from gradstep.core.ops.state.loop_trace import Trace
+from gradstep.core.ops.state.opaque_state import OpaqueState
 
 
 def put(backend: Backend, value: np.ndarray | OpaqueState) -> Any:
@@ -35,7 +35,7 @@ def kept(value: Any, keep: Callable[[Any], Any]) -> Any:
 
 def size_of(values: Iterable[Any]) -> int:
     """Bytes of arrays and of state; None is nothing. What loops keep of their iterations is counted
-    where it is kept (core.engine.loops.trace_budget)."""
+    where it is kept (gradstep.core.engine.loops.trace_budget)."""
     total = 0
     for x in values:  # nearly always a few arrays, in every iteration of a loop
         if type(x) is np.ndarray:

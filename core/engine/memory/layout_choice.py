@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from core.engine.backend import Backend
-from core.engine.kernels.kernel_choice import REFERENCE_KERNELS, Kernels, with_kernels
-from core.engine.plan.compile_plan import Plan
-from core.engine.run.fast_run import Fast
-from core.engine.run.op_evaluation import Functions
-from core.engine.run.recording import Recording
-from core.engine.run.variable_store import VariableStore
+from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.kernels.kernel_choice import REFERENCE_KERNELS, Kernels, with_kernels
+from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.run.fast_run import Fast
+from gradstep.core.engine.run.op_evaluation import Functions
+from gradstep.core.engine.run.recording import Recording
+from gradstep.core.engine.run.variable_store import VariableStore
 
 Rewrite = Callable[[Plan], Plan]
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.engine.plan.compile_plan import Plan, PlanValue
-from core.engine.plan.steps import Step, makes_constants
-from core.graph.dtypes import TensorType
+from gradstep.core.engine.plan.compile_plan import Plan, PlanValue
+from gradstep.core.engine.plan.steps import Step, makes_constants
+from gradstep.core.graph.dtypes import TensorType
 
 ALIGNMENT = 64  # bytes; NumPy multiplies 1.5 times as fast as on its usual 16
 

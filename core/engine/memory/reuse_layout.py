@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from core.engine.memory.buffer_sharing import Storage, allocate, internal, last_uses, share
-from core.engine.memory.record_layout import Layout, Slot, is_sure
-from core.engine.memory.storage_views import NO_PARTS, Parts, parts_of
-from core.engine.plan.steps import Step
-from core.ops.declare.ufunc import BLOCK
+from gradstep.core.engine.memory.buffer_sharing import Storage, allocate, internal, last_uses, share
+from gradstep.core.engine.memory.record_layout import Layout, Slot, is_sure
+from gradstep.core.engine.memory.storage_views import NO_PARTS, Parts, parts_of
+from gradstep.core.engine.plan.steps import Step
+from gradstep.core.ops.declare.ufunc import BLOCK
 
 
 @dataclass(frozen=True, eq=False)

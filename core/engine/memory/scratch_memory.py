@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from core.engine.backend import Backend
+from gradstep.core.engine.backend import Backend
 
 
 class Room:

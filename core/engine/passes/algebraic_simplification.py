@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from core.engine.passes.plan_rewrites import is_pure, rebuilt, wanted
-from core.engine.plan.compile_plan import Plan
-from core.engine.plan.steps import Step
-from core.graph.dtypes import DType
-from core.ops.declare.table import lookup
+from gradstep.core.engine.passes.plan_rewrites import is_pure, rebuilt, wanted
+from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.steps import Step
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops.declare.table import lookup
 
 _IDENTITIES = frozenset({"Identity", "StopGradient", "PreventGradient"})
 _PRODUCTS = frozenset({"Mul", "RealDiv"})  # x * 1 and x / 1 are x, NaN and -0.0 included

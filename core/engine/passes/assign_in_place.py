@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from core.engine.passes.plan_rewrites import is_pure, is_safe, rebuilt, wanted
-from core.engine.plan.compile_plan import Plan
-from core.engine.plan.steps import Step
+from gradstep.core.engine.passes.plan_rewrites import is_pure, is_safe, rebuilt, wanted
+from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.steps import Step
 
 _ASSIGNMENTS = frozenset({"Assign", "AssignVariableOp"})
 

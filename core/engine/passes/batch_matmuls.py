@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from core.engine.passes.plan_additions import Additions
-from core.engine.passes.plan_rewrites import is_pure
-from core.engine.passes.stack_matrices import LARGEST, Stacks
-from core.engine.plan.compile_plan import Plan
-from core.engine.plan.steps import Step
-from core.graph.dtypes import Shape, TensorType
+from gradstep.core.engine.passes.plan_additions import Additions
+from gradstep.core.engine.passes.plan_rewrites import is_pure
+from gradstep.core.engine.passes.stack_matrices import LARGEST, Stacks
+from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.steps import Step
+from gradstep.core.graph.dtypes import Shape, TensorType
 
 _MOST_ROWS = 128  # of a matrix; a product with more of them is as fast alone
 

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.engine.backend import Backend
-from core.engine.passes.plan_rewrites import is_pure, rebuilt
-from core.engine.plan.compile_plan import Plan
-from core.engine.plan.steps import Step
-from core.engine.run.op_evaluation import run_op
-from core.errors import GradstepError
-from core.graph.dtypes import DType
-from core.graph.model import Constant, Operation
-from core.ops.declare.table import lookup
+from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.passes.plan_rewrites import is_pure, rebuilt
+from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.steps import Step
+from gradstep.core.engine.run.op_evaluation import run_op
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Constant, Operation
+from gradstep.core.ops.declare.table import lookup
 
 _LARGEST = 1 << 16  # elements; larger results are cheaper to make than to keep
 # Of these the input's shape alone decides, and that may be known where the input is not.

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from core.engine.passes.plan_rewrites import is_pure, rebuilt
-from core.engine.plan.compile_plan import Plan
-from core.engine.plan.steps import Step
-from core.graph.model import Constant
+from gradstep.core.engine.passes.plan_rewrites import is_pure, rebuilt
+from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.steps import Step
+from gradstep.core.graph.model import Constant
 
 _LARGEST = 4096  # bytes of a constant that is compared by content
 

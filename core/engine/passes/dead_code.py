@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.engine.passes.plan_rewrites import is_pure, rebuilt, wanted
-from core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.passes.plan_rewrites import is_pure, rebuilt, wanted
+from gradstep.core.engine.plan.compile_plan import Plan
 
 
 def drop_dead_code(plan: Plan) -> Plan:

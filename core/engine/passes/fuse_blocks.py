@@ -10,10 +10,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from core.engine.passes.plan_rewrites import is_pure, rebuilt
-from core.engine.plan.compile_plan import Blocked, Plan
-from core.engine.plan.steps import Step
-from core.graph.dtypes import Shape
+from gradstep.core.engine.passes.plan_rewrites import is_pure, rebuilt
+from gradstep.core.engine.plan.compile_plan import Blocked, Plan
+from gradstep.core.engine.plan.steps import Step
+from gradstep.core.graph.dtypes import Shape
 
 SMALLEST = 1 << 16  # elements; smaller tensors are in the cache anyway
 

@@ -11,10 +11,10 @@ import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from core.engine.passes.plan_rewrites import is_safe, rebuilt
-from core.engine.plan.compile_plan import Plan
-from core.engine.plan.steps import Step
-from core.ops.declare.ufunc import BLOCK
+from gradstep.core.engine.passes.plan_rewrites import is_safe, rebuilt
+from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.steps import Step
+from gradstep.core.ops.declare.ufunc import BLOCK
 
 
 @dataclass(eq=False)

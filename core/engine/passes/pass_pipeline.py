@@ -7,21 +7,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.engine.backend import Backend
-from core.engine.passes.algebraic_simplification import simplify
-from core.engine.passes.assign_in_place import assign_directly
-from core.engine.passes.batch_matmuls import batch_products
-from core.engine.passes.constant_folding import fold_constants
-from core.engine.passes.cse import merge_common
-from core.engine.passes.dead_code import drop_dead_code
-from core.engine.passes.fuse_blocks import block_elementwise
-from core.engine.passes.merge_updates import merge_updates
-from core.engine.passes.splat_constants import take_numbers
-from core.engine.passes.sum_products import sum_in_products
-from core.engine.plan.compile_plan import Plan
-from core.errors import GradstepError
-from core.garbage_collection import collector_paused
-from core.graph.suggestions import did_you_mean, near
+from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.passes.algebraic_simplification import simplify
+from gradstep.core.engine.passes.assign_in_place import assign_directly
+from gradstep.core.engine.passes.batch_matmuls import batch_products
+from gradstep.core.engine.passes.constant_folding import fold_constants
+from gradstep.core.engine.passes.cse import merge_common
+from gradstep.core.engine.passes.dead_code import drop_dead_code
+from gradstep.core.engine.passes.fuse_blocks import block_elementwise
+from gradstep.core.engine.passes.merge_updates import merge_updates
+from gradstep.core.engine.passes.splat_constants import take_numbers
+from gradstep.core.engine.passes.sum_products import sum_in_products
+from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.errors import GradstepError
+from gradstep.core.garbage_collection import collector_paused
+from gradstep.core.graph.suggestions import did_you_mean, near
 
 
 @dataclass(frozen=True)

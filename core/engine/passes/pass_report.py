@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from core.engine.backend import Backend
-from core.engine.passes.pass_pipeline import PASSES, Pass, rewritings
-from core.engine.plan.compile_plan import Blocked, Plan
-from core.engine.plan.steps import Step
+from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.passes.pass_pipeline import PASSES, Pass, rewritings
+from gradstep.core.engine.plan.compile_plan import Blocked, Plan
+from gradstep.core.engine.plan.steps import Step
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from core.engine.plan.compile_plan import Plan
-from core.engine.plan.steps import PlanValue, Step
-from core.graph.dtypes import DType, Shape, TensorType
-from core.graph.model import Constant, Operation, TensorRef
-from core.ops.declare.table import lookup
+from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.steps import PlanValue, Step
+from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.graph.model import Constant, Operation, TensorRef
+from gradstep.core.ops.declare.table import lookup
 
 
 class Additions:

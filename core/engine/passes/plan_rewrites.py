@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from core.engine.plan.compile_plan import Plan
-from core.engine.plan.liveness_conditions import on_values, predicates
-from core.engine.plan.steps import Step
-from core.graph.tensor_map import ByTensor
+from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.liveness_conditions import on_values, predicates
+from gradstep.core.engine.plan.steps import Step
+from gradstep.core.graph.tensor_map import ByTensor
 
 _ALWAYS_SAFE = frozenset({"Const", "NoOp"})
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.engine.passes.plan_additions import Additions
-from core.engine.passes.plan_rewrites import is_pure
-from core.engine.plan.compile_plan import Plan
-from core.engine.plan.steps import Step
+from gradstep.core.engine.passes.plan_additions import Additions
+from gradstep.core.engine.passes.plan_rewrites import is_pure
+from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.steps import Step
 
 _LARGEST = 1 << 16  # elements that are looked through
 

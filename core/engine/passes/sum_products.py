@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 
-from core.engine.passes.plan_additions import Additions
-from core.engine.passes.plan_rewrites import is_pure, wanted
-from core.engine.passes.stack_matrices import LARGEST, Stacks
-from core.engine.plan.compile_plan import Plan
-from core.engine.plan.steps import Step
+from gradstep.core.engine.passes.plan_additions import Additions
+from gradstep.core.engine.passes.plan_rewrites import is_pure, wanted
+from gradstep.core.engine.passes.stack_matrices import LARGEST, Stacks
+from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.steps import Step
 
 FEWEST = 3  # terms; two are one addition
 

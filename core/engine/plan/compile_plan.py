@@ -17,21 +17,21 @@ from types import MappingProxyType
 
 import numpy as np
 
-from core.engine.kernels.kernel_alternative import Alternative
-from core.engine.plan.dead_branches import mark_dead_branches
-from core.engine.plan.fed_types import RunTypes
-from core.engine.plan.incremental import Takeover
-from core.engine.plan.liveness_conditions import Condition
-from core.engine.plan.pruning import Needed
-from core.engine.plan.step_groups import Group, group_steps
-from core.engine.plan.steps import PlanValue, Step, Variable
-from core.engine.plan.versions import Resolver
-from core.errors import GradstepError
-from core.garbage_collection import collector_paused
-from core.graph.dtypes import TensorType
-from core.graph.model import Constant, Graph, TensorRef, unknown_name
-from core.graph.tensor_map import ByTensor
-from core.ops.typing.inference import declared
+from gradstep.core.engine.kernels.kernel_alternative import Alternative
+from gradstep.core.engine.plan.dead_branches import mark_dead_branches
+from gradstep.core.engine.plan.fed_types import RunTypes
+from gradstep.core.engine.plan.incremental import Takeover
+from gradstep.core.engine.plan.liveness_conditions import Condition
+from gradstep.core.engine.plan.pruning import Needed
+from gradstep.core.engine.plan.step_groups import Group, group_steps
+from gradstep.core.engine.plan.steps import PlanValue, Step, Variable
+from gradstep.core.engine.plan.versions import Resolver
+from gradstep.core.errors import GradstepError
+from gradstep.core.garbage_collection import collector_paused
+from gradstep.core.graph.dtypes import TensorType
+from gradstep.core.graph.model import Constant, Graph, TensorRef, unknown_name
+from gradstep.core.graph.tensor_map import ByTensor
+from gradstep.core.ops.typing.inference import declared
 
 _WRITES = attrgetter("writes")
 _NONE: Mapping[str, Step] = MappingProxyType({})

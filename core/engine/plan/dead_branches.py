@@ -10,9 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from core.engine.plan.liveness_conditions import ALWAYS, Condition, all_of, any_of, requirement
-from core.engine.plan.steps import Guard, PlanValue, Step
-from core.graph.model import Constant, TensorRef
+from gradstep.core.engine.plan.liveness_conditions import (
+    ALWAYS,
+    Condition,
+    all_of,
+    any_of,
+    requirement,
+)
+from gradstep.core.engine.plan.steps import Guard, PlanValue, Step
+from gradstep.core.graph.model import Constant, TensorRef
 
 Sides = tuple[Condition, Condition]  # when a predicate is false, and when it is true
 

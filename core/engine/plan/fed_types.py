@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import TensorType
-from core.graph.model import Operation, TensorRef
-from core.ops.typing.inference import Inference, Inferrer
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import TensorType
+from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.ops.typing.inference import Inference, Inferrer
 
 Outputs = tuple[TensorType, ...]
 

@@ -12,15 +12,15 @@ from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from core.engine.plan.fed_types import Outputs
-from core.engine.plan.pruning import Needed
-from core.engine.plan.steps import PlanValue, Step, Variable, makes_constants
-from core.engine.plan.versions import Resolver, Whereabouts
-from core.graph.model import Operation
-from core.ops.declare.table import OpDef, find
+from gradstep.core.engine.plan.fed_types import Outputs
+from gradstep.core.engine.plan.pruning import Needed
+from gradstep.core.engine.plan.steps import PlanValue, Step, Variable, makes_constants
+from gradstep.core.engine.plan.versions import Resolver, Whereabouts
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.declare.table import OpDef, find
 
 if TYPE_CHECKING:
-    from core.engine.plan.compile_plan import Plan
+    from gradstep.core.engine.plan.compile_plan import Plan
 
 _NAME = attrgetter("op.name")
 

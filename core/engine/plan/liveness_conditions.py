@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import permutations
 from typing import Any
 
-from core.errors import GradstepError
+from gradstep.core.errors import GradstepError
 
 Requirement = tuple[int, bool]  # the number of a predicate's value, and what it has to be
 Condition = frozenset[frozenset[Requirement]]

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from core.engine.memory.record_layout import has_place
-from core.engine.plan.compile_plan import Plan, assemble
-from core.engine.plan.fed_types import Outputs, RunTypes
-from core.engine.plan.pruning import Needed
-from core.engine.plan.steps import PlanValue, Step, Variable
-from core.engine.plan.versions import Resolver
-from core.graph.dtypes import DType, TensorType
-from core.graph.loop import Loop
-from core.graph.model import Operation, TensorRef
-from core.ops.declare.table import OpDef
-from core.ops.typing.inference import declared
-from core.ops.typing.loop_types import IterationTypes
+from gradstep.core.engine.memory.record_layout import has_place
+from gradstep.core.engine.plan.compile_plan import Plan, assemble
+from gradstep.core.engine.plan.fed_types import Outputs, RunTypes
+from gradstep.core.engine.plan.pruning import Needed
+from gradstep.core.engine.plan.steps import PlanValue, Step, Variable
+from gradstep.core.engine.plan.versions import Resolver
+from gradstep.core.graph.dtypes import DType, TensorType
+from gradstep.core.graph.loop import Loop
+from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.ops.declare.table import OpDef
+from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.loop_types import IterationTypes
 
 Handles = Mapping[str, tuple[str, Variable]]  # argument -> the variable around that it stands for
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import compress
 from operator import is_not
 
-from core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.graph.model import Graph, Operation, TensorRef
 
 
 class Needed:

@@ -18,12 +18,12 @@ from collections.abc import (
 )
 from dataclasses import dataclass
 
-from core.engine.plan.compile_plan import Plan
-from core.engine.plan.liveness_conditions import ALWAYS, NEVER, Condition, all_of, any_of
-from core.engine.plan.steps import Step
-from core.engine.run.variable_store import TAKE_EMPTY
-from core.errors import GradstepError
-from core.garbage_collection import collector_paused
+from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.liveness_conditions import ALWAYS, NEVER, Condition, all_of, any_of
+from gradstep.core.engine.plan.steps import Step
+from gradstep.core.engine.run.variable_store import TAKE_EMPTY
+from gradstep.core.errors import GradstepError
+from gradstep.core.garbage_collection import collector_paused
 
 # What these give follows from the variable's type, whatever it holds.
 _OF_THE_TYPE = frozenset({"Shape", "ShapeN", "Size", "Rank", "ZerosLike", "OnesLike"})

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from core.graph.model import Operation, Phase
+from gradstep.core.graph.model import Operation, Phase
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from core.engine.plan.liveness_conditions import ALWAYS, Condition, on_values, predicates
-from core.graph.dtypes import SCALAR, DType, TensorType
-from core.graph.model import Operation, TensorRef
-from core.ops.declare.table import OpDef
-from core.ops.state.opaque_state import OpaqueState
+from gradstep.core.engine.plan.liveness_conditions import ALWAYS, Condition, on_values, predicates
+from gradstep.core.graph.dtypes import SCALAR, DType, TensorType
+from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.ops.declare.table import OpDef
+from gradstep.core.ops.state.opaque_state import OpaqueState
 
 if TYPE_CHECKING:
-    from core.engine.plan.loop_body import Iteration
+    from gradstep.core.engine.plan.loop_body import Iteration
 
 COUNTER = TensorType(DType.INT64, SCALAR)
 OPAQUE = TensorType(DType.RESOURCE, SCALAR)

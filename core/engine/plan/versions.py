@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.engine.plan.fed_types import Outputs, RunTypes
-from core.engine.plan.steps import COUNTER, OPAQUE, PlanValue, Step, Variable, storage_name
-from core.errors import GradstepError
-from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
-from core.graph.loop import Loop, loop_of
-from core.graph.model import Operation, TensorRef
-from core.ops.declare.attribute_kinds import attribute
-from core.ops.declare.table import OpDef, find
-from core.ops.state.opaque_state import OpaqueState
-from core.ops.typing.loop_types import iteration_types
+from gradstep.core.engine.plan.fed_types import Outputs, RunTypes
+from gradstep.core.engine.plan.steps import COUNTER, OPAQUE, PlanValue, Step, Variable, storage_name
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
+from gradstep.core.graph.loop import Loop, loop_of
+from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.ops.declare.attribute_kinds import attribute
+from gradstep.core.ops.declare.table import OpDef, find
+from gradstep.core.ops.state.opaque_state import OpaqueState
+from gradstep.core.ops.typing.loop_types import iteration_types
 
 Whereabouts = tuple[int | str | None, ...]  # of an operation's outputs: values, or variables
 
@@ -102,7 +102,7 @@ class Resolver:
 
     def _loop(self, op: Operation, definition: OpDef, loop: Loop, outputs: Outputs) -> Step:
         """The step of an operation that runs a graph again and again."""
-        from core.engine.plan.loop_body import handles_among, iteration_of
+        from gradstep.core.engine.plan.loop_body import handles_among, iteration_of
 
         sources = [self._source(ref) for ref in op.inputs]
         kinds = [self.types.type(ref) for ref in op.inputs if ref is not None]

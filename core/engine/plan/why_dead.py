@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from core.engine.plan.compile_plan import Plan
-from core.engine.plan.liveness_conditions import holds, unmet
-from core.errors import GradstepError
-from core.graph.model import TensorRef
+from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.liveness_conditions import holds, unmet
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.engine.plan.compile_plan import Plan
-from core.engine.plan.steps import Step, storage_name
-from core.engine.run.variable_store import VariableStore
-from core.errors import GradstepError
-from core.graph.model import Graph, Operation
-from core.ops.state.queue import WouldBlockError
+from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.steps import Step, storage_name
+from gradstep.core.engine.run.variable_store import VariableStore
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Graph, Operation
+from gradstep.core.ops.state.queue import WouldBlockError
 
 _SHOWN = 3
 

@@ -8,12 +8,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from core.engine.backend import Backend
-from core.engine.memory.scratch_memory import Room
-from core.engine.plan.steps import Step
-from core.engine.run.call_loop import Call, nothing
-from core.engine.run.guarded_calls import Choice, Merging
-from core.engine.run.op_evaluation import (
+from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.memory.scratch_memory import Room
+from gradstep.core.engine.plan.steps import Step
+from gradstep.core.engine.run.call_loop import Call, nothing
+from gradstep.core.engine.run.guarded_calls import Choice, Merging
+from gradstep.core.engine.run.op_evaluation import (
     Functions,
     as_tuple,
     bind,
@@ -21,12 +21,12 @@ from core.engine.run.op_evaluation import (
     host_inputs,
     takes_out,
 )
-from core.errors import GradstepError
-from core.graph.model import Operation
-from core.ops.declare.host_arrays import home
-from core.ops.declare.table import lookup
-from core.ops.numerics.adjacent_arrays import view_adjacent
-from core.ops.state.opaque_state import OpaqueState
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.declare.host_arrays import home
+from gradstep.core.ops.declare.table import lookup
+from gradstep.core.ops.numerics.adjacent_arrays import view_adjacent
+from gradstep.core.ops.state.opaque_state import OpaqueState
 
 # NumPy 2.4 deprecates a positional `out` for these.
 _OUT_BY_KEYWORD = (np.maximum, np.minimum)

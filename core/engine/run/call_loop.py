@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from core.ops.state.print_output import Print, where_text_goes
+from gradstep.core.ops.state.print_output import Print, where_text_goes
 
 Call = Callable[[], Any]
 

@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from core.engine.backend import Backend
-from core.engine.memory.reuse_layout import Compact
-from core.engine.plan.compile_plan import Blocked, Plan, Step
-from core.engine.run.bound_calls import Several, into_places, parts
-from core.engine.run.call_loop import Call, pack_calls
-from core.engine.run.op_evaluation import NO_FUNCTIONS, Functions
-from core.engine.run.recording import Recording
-from core.engine.run.variable_store import VariableStore
-from core.errors import GradstepError
-from core.garbage_collection import collector_paused
-from core.ops.declare.ufunc import BLOCK
-from core.ops.state.opaque_state import OpaqueState
+from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.memory.reuse_layout import Compact
+from gradstep.core.engine.plan.compile_plan import Blocked, Plan, Step
+from gradstep.core.engine.run.bound_calls import Several, into_places, parts
+from gradstep.core.engine.run.call_loop import Call, pack_calls
+from gradstep.core.engine.run.op_evaluation import NO_FUNCTIONS, Functions
+from gradstep.core.engine.run.recording import Recording
+from gradstep.core.engine.run.variable_store import VariableStore
+from gradstep.core.errors import GradstepError
+from gradstep.core.garbage_collection import collector_paused
+from gradstep.core.ops.declare.ufunc import BLOCK
+from gradstep.core.ops.state.opaque_state import OpaqueState
 
 
 class Fast(Recording):

@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from core.engine.backend import Backend
-from core.engine.memory.device_transfer import kept
-from core.errors import GradstepError, unforeseen
-from core.graph.dtypes import DType, Shape, TensorType
-from core.graph.model import Operation
-from core.ops.declare.definition import InferContext
-from core.ops.declare.host_arrays import home
-from core.ops.declare.resource_handles import handle_of
-from core.ops.declare.table import OpDef, lookup
-from core.ops.state.opaque_state import OpaqueState
-from core.ops.typing.input_description import with_inputs
+from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.memory.device_transfer import kept
+from gradstep.core.errors import GradstepError, unforeseen
+from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.declare.definition import InferContext
+from gradstep.core.ops.declare.host_arrays import home
+from gradstep.core.ops.declare.resource_handles import handle_of
+from gradstep.core.ops.declare.table import OpDef, lookup
+from gradstep.core.ops.state.opaque_state import OpaqueState
+from gradstep.core.ops.typing.input_description import with_inputs
 
 Functions = Mapping[str, Callable[..., Any]]
 NO_FUNCTIONS: Functions = {}

@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from core.engine.backend import Backend
-from core.engine.loops.loop_pause import Pausing, never
-from core.engine.memory.arena import Arena
-from core.engine.memory.record_layout import Layout, Slot
-from core.engine.memory.scratch_memory import Room
-from core.engine.plan.compile_plan import Plan, Step
-from core.engine.plan.constant_steps import constants_of
-from core.engine.run.bound_calls import bind_call, failing, parts
-from core.engine.run.call_loop import Call, StepCalls, nothing
-from core.engine.run.guarded_calls import Checked, guard_call, renewed
-from core.engine.run.op_evaluation import Functions, locate_error
-from core.engine.run.variable_store import uninitialised, wants_values
-from core.errors import GradstepError
-from core.garbage_collection import collector_paused
+from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.loops.loop_pause import Pausing, never
+from gradstep.core.engine.memory.arena import Arena
+from gradstep.core.engine.memory.record_layout import Layout, Slot
+from gradstep.core.engine.memory.scratch_memory import Room
+from gradstep.core.engine.plan.compile_plan import Plan, Step
+from gradstep.core.engine.plan.constant_steps import constants_of
+from gradstep.core.engine.run.bound_calls import bind_call, failing, parts
+from gradstep.core.engine.run.call_loop import Call, StepCalls, nothing
+from gradstep.core.engine.run.guarded_calls import Checked, guard_call, renewed
+from gradstep.core.engine.run.op_evaluation import Functions, locate_error
+from gradstep.core.engine.run.variable_store import uninitialised, wants_values
+from gradstep.core.errors import GradstepError
+from gradstep.core.garbage_collection import collector_paused
 
 if TYPE_CHECKING:
-    from core.engine.loops.loop_call import LoopCall
-    from core.engine.loops.trace_budget import LoopMemory
-    from core.engine.loops.trace_retention import Keeping
-    from core.engine.plan.loop_body import Iteration
-    from core.engine.run.step_timer import Stopwatch
+    from gradstep.core.engine.loops.loop_call import LoopCall
+    from gradstep.core.engine.loops.trace_budget import LoopMemory
+    from gradstep.core.engine.loops.trace_retention import Keeping
+    from gradstep.core.engine.plan.loop_body import Iteration
+    from gradstep.core.engine.run.step_timer import Stopwatch
 
 Calls = tuple[Call, ...]
 
@@ -228,7 +228,7 @@ class Binding:
         return [self._cells[value] for value in step.reads[: len(step.op.inputs)]]
 
     def _loop(self, step: Step, iteration: Iteration) -> Call:
-        from core.engine.loops.loop_call import LoopCall
+        from gradstep.core.engine.loops.loop_call import LoopCall
 
         lacking = self._lacking
         lacking.update([new for new, old in renewed(self.plan, step) if old in lacking])
@@ -237,7 +237,7 @@ class Binding:
         return made
 
     def _keeping(self) -> Keeping:
-        from core.engine.loops.trace_retention import keeping_for
+        from gradstep.core.engine.loops.trace_retention import keeping_for
 
         if self.keeping is None:
             self.keeping = keeping_for(self.plan, self.keeps_steps, self.loop_memory)

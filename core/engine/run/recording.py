@@ -12,24 +12,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.engine.backend import Backend
-from core.engine.loops.loop_pause import LoopPaused
-from core.engine.memory.arena import Arena
-from core.engine.memory.device_transfer import copied, put, size_of
-from core.engine.memory.record_layout import Layout
-from core.engine.plan.compile_plan import Plan
-from core.engine.run.call_loop import Call, Quiet, StepCalls
-from core.engine.run.op_evaluation import NO_FUNCTIONS, Functions
-from core.engine.run.plan_binding import Binding
-from core.engine.run.run_snapshot import Record
-from core.engine.run.variable_store import VariableStore
-from core.errors import GradstepError
-from core.graph.model import TensorRef
+from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.loops.loop_pause import LoopPaused
+from gradstep.core.engine.memory.arena import Arena
+from gradstep.core.engine.memory.device_transfer import copied, put, size_of
+from gradstep.core.engine.memory.record_layout import Layout
+from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.run.call_loop import Call, Quiet, StepCalls
+from gradstep.core.engine.run.op_evaluation import NO_FUNCTIONS, Functions
+from gradstep.core.engine.run.plan_binding import Binding
+from gradstep.core.engine.run.run_snapshot import Record
+from gradstep.core.engine.run.variable_store import VariableStore
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
 
 if TYPE_CHECKING:
-    from core.engine.loops.loop_call import LoopCall
-    from core.engine.loops.loop_run import LoopRun
-    from core.engine.loops.trace_retention import Keeping
+    from gradstep.core.engine.loops.loop_call import LoopCall
+    from gradstep.core.engine.loops.loop_run import LoopRun
+    from gradstep.core.engine.loops.trace_retention import Keeping
 
 
 class Recording(Binding):

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.engine.memory.arena import Arena
-from core.engine.memory.device_transfer import size_of
+from gradstep.core.engine.memory.arena import Arena
+from gradstep.core.engine.memory.device_transfer import size_of
 
 if TYPE_CHECKING:
-    from core.engine.run.recording import Recording
+    from gradstep.core.engine.run.recording import Recording
 
 
 @dataclass(frozen=True, eq=False)

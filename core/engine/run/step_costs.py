@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from core.engine.backend import Backend
-from core.engine.plan.compile_plan import Plan, Step
-from core.engine.run.blocked_run import stuck
-from core.engine.run.recording import Recording
-from core.engine.run.step_timer import Clock, Stopwatch
-from core.engine.run.variable_store import VariableStore
-from core.errors import GradstepError
-from core.ops.state.queue import WouldBlockError
+from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.plan.compile_plan import Plan, Step
+from gradstep.core.engine.run.blocked_run import stuck
+from gradstep.core.engine.run.recording import Recording
+from gradstep.core.engine.run.step_timer import Clock, Stopwatch
+from gradstep.core.engine.run.variable_store import VariableStore
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops.state.queue import WouldBlockError
 
 ENOUGH = 1.0  # seconds of measuring, where nobody says how many runs
 LONG = 20.0  # seconds after which such a measurement ends, however few runs it has made

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.engine.plan.compile_plan import Plan, Step
+from gradstep.core.engine.plan.compile_plan import Plan, Step
 
 if TYPE_CHECKING:
-    from core.engine.run.recording import Recording
+    from gradstep.core.engine.run.recording import Recording
 
 Clock = Callable[[], float]
 KEPT = 1000  # runs of which the times of every step are remembered, the last ones

@@ -9,25 +9,30 @@ from typing import Any
 
 import numpy as np
 
-from core.engine.backend import Backend
-from core.engine.kernels.kernel_choice import REFERENCE, Kernels
-from core.engine.memory.device_transfer import get
-from core.engine.memory.layout_choice import Rewrite, has_values, laid_out
-from core.engine.numpy_backend import NumpyBackend
-from core.engine.passes.pass_pipeline import optimize, require_passes
-from core.engine.plan.compile_plan import Plan, compile_plan
-from core.engine.plan.why_dead import why_dead, without_value
-from core.engine.run.blocked_run import stuck
-from core.engine.run.fast_run import Fast
-from core.engine.run.feed_values import feed_arrays, infer_fed_types, instead_of, missing_tensor
-from core.engine.run.op_evaluation import NO_FUNCTIONS, Functions
-from core.engine.run.recording import Recording
-from core.engine.run.variable_store import VariableStore, initial_store, uninitialised
-from core.errors import GradstepError
-from core.graph.dtypes import TensorType
-from core.graph.loop import out_of_reach
-from core.graph.model import Graph, TensorRef
-from core.ops.state.queue import WouldBlockError
+from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.kernels.kernel_choice import REFERENCE, Kernels
+from gradstep.core.engine.memory.device_transfer import get
+from gradstep.core.engine.memory.layout_choice import Rewrite, has_values, laid_out
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.passes.pass_pipeline import optimize, require_passes
+from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
+from gradstep.core.engine.plan.why_dead import why_dead, without_value
+from gradstep.core.engine.run.blocked_run import stuck
+from gradstep.core.engine.run.fast_run import Fast
+from gradstep.core.engine.run.feed_values import (
+    feed_arrays,
+    infer_fed_types,
+    instead_of,
+    missing_tensor,
+)
+from gradstep.core.engine.run.op_evaluation import NO_FUNCTIONS, Functions
+from gradstep.core.engine.run.recording import Recording
+from gradstep.core.engine.run.variable_store import VariableStore, initial_store, uninitialised
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import TensorType
+from gradstep.core.graph.loop import out_of_reach
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.ops.state.queue import WouldBlockError
 
 _KEPT_PLANS = 8
 
@@ -41,7 +46,7 @@ class Session:
     store: the variables' values now. fast: plans are made smaller by passes, but for those named
     in `without`, and run in reused memory; otherwise every value has a place of its own, as in
     the debugger. kernels: what computes besides NumPy: "auto" for the optional libraries that are
-    there, or their names; see core.engine.kernels.kernel_choice.
+    there, or their names; see gradstep.core.engine.kernels.kernel_choice.
     """
 
     def __init__(

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import UNKNOWN, DType, Shape
-from core.graph.model import Graph, Operation, unknown_name
-from core.ops.build.variable import VARIABLES
-from core.ops.declare.attribute_kinds import attribute
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape
+from gradstep.core.graph.model import Graph, Operation, unknown_name
+from gradstep.core.ops.build.variable import VARIABLES
+from gradstep.core.ops.declare.attribute_kinds import attribute
 
 
 def copied(source: Graph, target: Graph, wanted: Sequence[str] = ()) -> dict[str, str]:

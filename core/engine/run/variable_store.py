@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from core.engine.backend import Backend
-from core.engine.plan.steps import Step, Variable, storage_name
-from core.errors import GradstepError
-from core.graph.dtypes import UNKNOWN, DType, Shape
-from core.graph.model import Graph, Operation, unknown_name
-from core.ops.declare.attribute_kinds import attribute
-from core.ops.numerics.adjacent_arrays import view_adjacent
-from core.ops.state.opaque_state import OpaqueState
+from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.plan.steps import Step, Variable, storage_name
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape
+from gradstep.core.graph.model import Graph, Operation, unknown_name
+from gradstep.core.ops.declare.attribute_kinds import attribute
+from gradstep.core.ops.numerics.adjacent_arrays import view_adjacent
+from gradstep.core.ops.state.opaque_state import OpaqueState
 
 _DECLARATIONS = frozenset({"VariableV2", "VarHandleOp"})
 # These meet a variable that has no value yet without failing.

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from core.protocol.messages import Output
+from gradstep.core.protocol.messages import Output
 
 INTERVAL = 0.05  # seconds between two deliveries
 MOST = 1 << 16  # characters of printed text in one delivery

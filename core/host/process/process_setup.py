@@ -6,11 +6,11 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from core.host.process.supervisor import supervise
-from core.program import sandbox
+from gradstep.core.host.process.supervisor import supervise
+from gradstep.core.program import sandbox
 
 if TYPE_CHECKING:
-    from core.host.device_access import DeviceServices
+    from gradstep.core.host.device_access import DeviceServices
 
 CONFINED = "--sandbox"  # asks an engine to confine itself
 
@@ -18,15 +18,15 @@ CONFINED = "--sandbox"  # asks an engine to confine itself
 def run_engine(devices: Callable[[], DeviceServices] | None = None, confined: bool = False) -> int:
     """Serve whoever started this process until its requests end; the exit status. `devices` is
     called in the process that runs the user's code, and by default knows the processor alone.
-    confined: without network and files; see core.program.sandbox. Where that cannot be, the engine
-    answers, and refuses what is to run so."""
+    confined: without network and files; see gradstep.core.program.sandbox. Where that cannot be,
+    the engine answers, and refuses what is to run so."""
     if confined and sandbox.why_not():
         confined = False
     if not (confined and sandbox.is_inside()):
         supervise(sandbox.enter() if confined else None)
     if confined:
         sandbox.close_door()
-    from core.host.engine_worker import main
+    from gradstep.core.host.engine_worker import main
 
     return main(devices() if devices is not None else None)
 

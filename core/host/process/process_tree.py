@@ -10,13 +10,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from core.host.process.windows_job import Job
+    from gradstep.core.host.process.windows_job import Job
 
 _PATIENCE = 1.0  # seconds that a process gets to end what it started, and itself
 
 
 def _job_of(process: subprocess.Popen[bytes]) -> Job:
-    from core.host.process.windows_job import Job
+    from gradstep.core.host.process.windows_job import Job
 
     return Job(process)
 
@@ -24,10 +24,11 @@ def _job_of(process: subprocess.Popen[bytes]) -> Job:
 class ProcessTree:
     """A process that was started in a session of its own.
 
-    An engine has a supervisor in front (core.host.process.supervisor), which ends everything when
-    it gets SIGTERM, as ssh ends a connection. Whatever does not heed that is killed a moment
-    later, with its process group. On Windows a job object holds the process and its descendants,
-    and the system ends them when the last handle to it is closed: by us, or by our end.
+    An engine has a supervisor in front (gradstep.core.host.process.supervisor), which ends
+    everything when it gets SIGTERM, as ssh ends a connection. Whatever does not heed that is
+    killed a moment later, with its process group. On Windows a job object holds the process and
+    its descendants, and the system ends them when the last handle to it is closed: by us, or by
+    our end.
     """
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:

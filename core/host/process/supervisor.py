@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from core.program.sandbox import linux_calls
+from gradstep.core.program.sandbox import linux_calls
 
 GRACE = 2.0  # seconds that work in progress gets to end when no more requests can come
 _REST = 1.0  # seconds after which an engine that does not end by itself is ended

@@ -11,10 +11,10 @@ import stat
 from collections.abc import Callable
 from pathlib import Path
 
-from core.errors import GradstepError
-from core.io.disk import in_place_write
-from core.io.disk.file_attributes import take_over
-from core.io.disk.file_claims import claim
+from gradstep.core.errors import GradstepError
+from gradstep.core.io.disk import in_place_write
+from gradstep.core.io.disk.file_attributes import take_over
+from gradstep.core.io.disk.file_claims import claim
 
 _SUFFIX = ".gradstep-part"
 _PART = re.compile(r"\..*\.[0-9a-f]{16}\.gradstep-part", re.DOTALL)
@@ -43,7 +43,8 @@ def replace_file(
 
     A file that another one in its place would not equal in these, or whose folder takes no new
     file, is written in place, with the new contents on disk elsewhere until that is done (see
-    core.io.disk.in_place_write). Raises GradstepError (FileError); the old file is then as it was.
+    gradstep.core.io.disk.in_place_write). Raises GradstepError (FileError); the old file is then
+    as it was.
     """
     try:
         target = Path(os.path.realpath(path))

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from core.errors import GradstepError
-from core.io.disk.file_claims import claim
+from gradstep.core.errors import GradstepError
+from gradstep.core.io.disk.file_claims import claim
 
 PATIENCE = 5.0  # seconds
 _PAUSE = 0.01  # seconds between two attempts

@@ -8,7 +8,7 @@ import stat
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from core.errors import GradstepError
+from gradstep.core.errors import GradstepError
 
 _PIECE = 1 << 20
 

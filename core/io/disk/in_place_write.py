@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.io.disk.file_claims import claim
+from gradstep.core.io.disk.file_claims import claim
 
 _BLOCK = 4096  # bytes that are compared at once
 _LENGTHS = struct.Struct("<QQQ")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.errors import GradstepError
+from gradstep.core.errors import GradstepError
 
 DEFAULT = 1 << 30  # bytes
 TEXT = 8  # bytes of a document's records, for each byte of its text

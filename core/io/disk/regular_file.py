@@ -10,7 +10,7 @@ import stat
 from types import TracebackType
 from typing import IO, Self
 
-from core.io.disk.memory_budget import Budget, OverBudgetError
+from gradstep.core.io.disk.memory_budget import Budget, OverBudgetError
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(
     os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)  # fmt: skip

@@ -13,12 +13,12 @@ import msgspec
 import numpy as np
 from msgspec import UNSET
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape, array_bytes
-from core.graph.model import Constant
-from core.graph.opaque_attributes import Unread
-from core.graph.splat_array import element_of, is_splat, splat
-from core.io.native import file_schema, npy, tensor_json
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape, array_bytes
+from gradstep.core.graph.model import Constant
+from gradstep.core.graph.opaque_attributes import Unread
+from gradstep.core.graph.splat_array import element_of, is_splat, splat
+from gradstep.core.io.native import file_schema, npy, tensor_json
 
 DIGITS = 16  # of a tensor's hash, in the name of its file
 INLINE = 64  # elements; larger tensors get a file of their own
@@ -41,7 +41,7 @@ class TensorFiles:
 
     def record(self, constant: Constant) -> file_schema.TensorRecord:
         """The record of a tensor: its data if short and exactly writable as JSON, else a file; of
-        one value (core.graph.splat_array) that alone."""
+        one value (gradstep.core.graph.splat_array) that alone."""
         array = constant.array
         dtype, shape = DType.of(array.dtype), list(array.shape)
         if is_splat(array):

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from core.document.document import Document
-from core.graph.loop import Loop
-from core.graph.model import Constant, Operation
-from core.io.native.document_diff import differences
+from gradstep.core.document.document import Document
+from gradstep.core.graph.loop import Loop
+from gradstep.core.graph.model import Constant, Operation
+from gradstep.core.io.native.document_diff import differences
 
 LONG = 60  # characters of a value that are shown
 _PARTS = {

@@ -12,15 +12,15 @@ import msgspec
 import numpy as np
 from msgspec import field
 
-from core.document.document import Document, View
-from core.errors import GradstepError
-from core.graph.changes import alike
-from core.graph.model import Graph, Operation
-from core.io.disk.memory_budget import Budget
-from core.io.native import file_schema, npy
-from core.io.native.document_records import put_together, take_apart
-from core.io.native.zip_archive import Archive, pack
-from core.json_text import UNREADABLE, why_unreadable
+from gradstep.core.document.document import Document, View
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.changes import alike
+from gradstep.core.graph.model import Graph, Operation
+from gradstep.core.io.disk.memory_budget import Budget
+from gradstep.core.io.native import file_schema, npy
+from gradstep.core.io.native.document_records import put_together, take_apart
+from gradstep.core.io.native.zip_archive import Archive, pack
+from gradstep.core.json_text import UNREADABLE, why_unreadable
 
 KEYED = ("initial", "feeds", "code")  # parts that change entry by entry
 _WHOLE = tuple(f.name for f in fields(Document) if f.name not in ("graph", "view", *KEYED))

@@ -9,22 +9,22 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Protocol
 
-from core.autodiff.recognition.imported_request import ImportedGradients
-from core.autodiff.reverse.gradient_request import GradientRequest, Override
-from core.debug.breaks.breakpoints import Breakpoint
-from core.document.document import CodeItem, Document, Optimizer, View
-from core.errors import GradstepError
-from core.graph.model import Constant, Edge, TensorRef
-from core.io.native import file_schema, tensor_json
-from core.io.native.attribute_records import (
+from gradstep.core.autodiff.recognition.imported_request import ImportedGradients
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override
+from gradstep.core.debug.breaks.breakpoints import Breakpoint
+from gradstep.core.document.document import CodeItem, Document, Optimizer, View
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Constant, Edge, TensorRef
+from gradstep.core.io.native import file_schema, tensor_json
+from gradstep.core.io.native.attribute_records import (
     TensorFiles,
     TensorSource,
     read_base64,
     read_tensor,
 )
-from core.io.native.expectation_records import read_expectation, write_expectation
-from core.io.native.operation_records import read_graph, write_graph
-from core.io.native.thread_records import read_thread, write_thread
+from gradstep.core.io.native.expectation_records import read_expectation, write_expectation
+from gradstep.core.io.native.operation_records import read_graph, write_graph
+from gradstep.core.io.native.thread_records import read_thread, write_thread
 
 
 class Members(TensorSource, Protocol):

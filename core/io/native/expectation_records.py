@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from core.document.expectation import Expectation, Variation
-from core.errors import GradstepError
-from core.graph.model import Constant, TensorRef
-from core.io.native import file_schema
-from core.io.native.attribute_records import TensorFiles, TensorSource, read_tensor
+from gradstep.core.document.expectation import Expectation, Variation
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Constant, TensorRef
+from gradstep.core.io.native import file_schema
+from gradstep.core.io.native.attribute_records import TensorFiles, TensorSource, read_tensor
 
 
 def write_expectation(e: Expectation, files: TensorFiles) -> file_schema.ExpectationRecord:

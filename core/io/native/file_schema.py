@@ -7,12 +7,12 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from core.autodiff.reverse.gradient_request import OverrideKind
-from core.debug.breaks.breakpoints import BreakpointKind
-from core.document.document import CodeKind
-from core.document.expectation import ATOL, RTOL, ExpectationKind
-from core.graph.dtypes import DType
-from core.graph.model import Phase
+from gradstep.core.autodiff.reverse.gradient_request import OverrideKind
+from gradstep.core.debug.breaks.breakpoints import BreakpointKind
+from gradstep.core.document.document import CodeKind
+from gradstep.core.document.expectation import ATOL, RTOL, ExpectationKind
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Phase
 
 # 2: a tensor may be written as its one value (TensorRecord.splat). Else files are as they were, and
 # are written as 1, which older versions of the program read.
@@ -64,7 +64,7 @@ class ListAttribute(Attribute, tag="list"):
 
 
 class UnreadAttribute(Attribute, tag="unread"):
-    """See core.graph.opaque_attributes.Unread."""
+    """See gradstep.core.graph.opaque_attributes.Unread."""
 
     value: str  # base64
     why: str
@@ -72,7 +72,7 @@ class UnreadAttribute(Attribute, tag="unread"):
 
 
 class LoopAttribute(Attribute, tag="loop"):
-    """See core.graph.loop.Loop; cond, results: tensor names."""
+    """See gradstep.core.graph.loop.Loop; cond, results: tensor names."""
 
     operations: list[OperationRecord]
     variables: list[str]
@@ -123,7 +123,7 @@ class RequestRecord(Record):
 
 
 class ImportedRecord(Record):
-    """See core.autodiff.recognition.imported_request.ImportedGradients."""
+    """See gradstep.core.autodiff.recognition.imported_request.ImportedGradients."""
 
     scope: str
     of: list[str]
@@ -159,7 +159,7 @@ class BreakpointRecord(Record):
 
 
 class ThreadRecord(Record):
-    """See core.debug.concurrency.thread_state.Thread."""
+    """See gradstep.core.debug.concurrency.thread_state.Thread."""
 
     name: str
     targets: list[str] = []
@@ -168,7 +168,7 @@ class ThreadRecord(Record):
 
 
 class VariationRecord(Record):
-    """See core.document.expectation.Variation."""
+    """See gradstep.core.document.expectation.Variation."""
 
     feeds: dict[str, TensorRecord] = {}
     initial: dict[str, TensorRecord] = {}
@@ -182,7 +182,7 @@ class VariationRecord(Record):
 
 
 class ExpectationRecord(Record):
-    """See core.document.expectation.Expectation."""
+    """See gradstep.core.document.expectation.Expectation."""
 
     text: str
     what: str
@@ -198,7 +198,7 @@ class ExpectationRecord(Record):
 
 
 class DocumentRecord(Record):
-    """document.json; see core.document.document.Document for the meaning."""
+    """document.json; see gradstep.core.document.document.Document for the meaning."""
 
     version: int
     operations: list[OperationRecord]

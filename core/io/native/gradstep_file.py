@@ -7,18 +7,18 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from core.document.document import Document
-from core.errors import GradstepError
-from core.garbage_collection import collector_paused
-from core.io.disk.atomic_write import replace_file
-from core.io.disk.file_stamp import OnDisk, of_bytes, unchanged
-from core.io.disk.memory_budget import Budget
-from core.io.file_errors import inside
-from core.io.native import file_schema
-from core.io.native.document_records import Written, put_together, take_apart
-from core.io.native.migrations import migrate
-from core.io.native.zip_archive import Archive, pack
-from core.json_text import UNREADABLE, pretty, why_unreadable
+from gradstep.core.document.document import Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.garbage_collection import collector_paused
+from gradstep.core.io.disk.atomic_write import replace_file
+from gradstep.core.io.disk.file_stamp import OnDisk, of_bytes, unchanged
+from gradstep.core.io.disk.memory_budget import Budget
+from gradstep.core.io.file_errors import inside
+from gradstep.core.io.native import file_schema
+from gradstep.core.io.native.document_records import Written, put_together, take_apart
+from gradstep.core.io.native.migrations import migrate
+from gradstep.core.io.native.zip_archive import Archive, pack
+from gradstep.core.json_text import UNREADABLE, pretty, why_unreadable
 
 R = TypeVar("R", bound=file_schema.Record)
 
@@ -102,7 +102,7 @@ def proven(document: Document) -> bytes:
 
 def load(path: str | os.PathLike[str]) -> Document:
     """The document at `path`. Raises GradstepError."""
-    from core.io.open_document import read_file
+    from gradstep.core.io.open_document import read_file
 
     budget = Budget()
     return from_bytes(read_file(path, budget), os.fspath(path), budget)

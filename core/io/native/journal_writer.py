@@ -7,10 +7,10 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from core.document.document import Document
-from core.errors import GradstepError
-from core.io.disk.file_claims import Claim
-from core.io.edit_journal import EditJournal, JournalNote
+from gradstep.core.document.document import Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.io.disk.file_claims import Claim
+from gradstep.core.io.edit_journal import EditJournal, JournalNote
 
 DELAY = 0.2  # seconds in which edits are gathered
 AGAIN = 5.0  # seconds until what could not be written is tried again

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from core.errors import GradstepError
-from core.io.native.file_schema import VERSION
+from gradstep.core.errors import GradstepError
+from gradstep.core.io.native.file_schema import VERSION
 
 Migration = Callable[[dict[str, Any]], dict[str, Any]]
 

@@ -10,8 +10,8 @@ from typing import IO, Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import array_bytes
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import array_bytes
 
 _CHUNK = 1 << 20  # bytes that are read at once
 # What NumPy's reader of headers raises: it reads them as Python, once more where that fails.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from core.errors import GradstepError
-from core.graph.loop import LOOP, Loop, require_sound, within
-from core.graph.model import Graph, Operation, TensorRef
-from core.io.native import file_schema
-from core.io.native.attribute_records import (
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.loop import LOOP, Loop, require_sound, within
+from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.io.native import file_schema
+from gradstep.core.io.native.attribute_records import (
     TensorFiles,
     TensorSource,
     read_attribute,

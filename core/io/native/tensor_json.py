@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
 
 _SPECIAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 

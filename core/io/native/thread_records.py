@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from core.debug.concurrency.thread_state import Thread
-from core.graph.model import TensorRef
-from core.io.native import file_schema
+from gradstep.core.debug.concurrency.thread_state import Thread
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.io.native import file_schema
 
 
 def write_thread(thread: Thread) -> file_schema.ThreadRecord:

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.io.disk.memory_budget import TEXT, Budget, in_words
-from core.io.native import npy
+from gradstep.core.errors import GradstepError
+from gradstep.core.io.disk.memory_budget import TEXT, Budget, in_words
+from gradstep.core.io.native import npy
 
 MIMETYPE = "application/x-gradstep+zip"
 MAX_MEMBERS = 100_000

@@ -9,22 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from core.document.document import CodeKind, Document
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape
-from core.graph.loop import everywhere
-from core.graph.model import PYTHON_OPS, Constant, Operation, TensorRef
-from core.graph.splat_array import element_of, is_splat
-from core.io.script.script_conds import HELPER as BRANCHES
-from core.io.script.script_conds import has_branches_in_loops
-from core.io.script.script_functions import called, functions
-from core.io.script.script_loops import reserving, statements
-from core.io.script.script_nodes import created, is_passed_on, preparing
-from core.io.script.script_optimizers import training_steps
-from core.io.script.script_threads import HELPER, starting
-from core.io.tensorflow.graphdef_lowering import lower_document, with_requests
-from core.ops.declare.table import OpDef, lookup
-from core.ops.typing.inference import declared
+from gradstep.core.document.document import CodeKind, Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.loop import everywhere
+from gradstep.core.graph.model import PYTHON_OPS, Constant, Operation, TensorRef
+from gradstep.core.graph.splat_array import element_of, is_splat
+from gradstep.core.io.script.script_conds import HELPER as BRANCHES
+from gradstep.core.io.script.script_conds import has_branches_in_loops
+from gradstep.core.io.script.script_functions import called, functions
+from gradstep.core.io.script.script_loops import reserving, statements
+from gradstep.core.io.script.script_nodes import created, is_passed_on, preparing
+from gradstep.core.io.script.script_optimizers import training_steps
+from gradstep.core.io.script.script_threads import HELPER, starting
+from gradstep.core.io.tensorflow.graphdef_lowering import lower_document, with_requests
+from gradstep.core.ops.declare.table import OpDef, lookup
+from gradstep.core.ops.typing.inference import declared
 
 _HEAD = '''\
 """{title} (made by Gradstep)."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
-from core.autodiff.reverse.cond_liveness import Life, Side, lives, running
-from core.graph.loop import Loop, loop_of, within
-from core.graph.model import Graph, Operation
-from core.ops.declare.table import branch_of
+from gradstep.core.autodiff.reverse.cond_liveness import Life, Side, lives, running
+from gradstep.core.graph.loop import Loop, loop_of, within
+from gradstep.core.graph.model import Graph, Operation
+from gradstep.core.ops.declare.table import branch_of
 
 HELPER = '''
 from contextlib import ExitStack, contextmanager

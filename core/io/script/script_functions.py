@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from core.document.document import CodeItem, CodeKind
-from core.document.function_source import functions_in, identifier, meant
+from gradstep.core.document.document import CodeItem, CodeKind
+from gradstep.core.document.function_source import functions_in, identifier, meant
 
 
 def functions(items: Iterable[CodeItem]) -> Iterator[str]:

@@ -10,11 +10,11 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from core.graph.dtypes import UNKNOWN, Shape
-from core.graph.loop import ACROSS, Loop, loop_of, within
-from core.graph.model import Graph, Operation, TensorRef
-from core.io.script.script_conds import Branches
-from core.ops.declare.attribute_kinds import attribute
+from gradstep.core.graph.dtypes import UNKNOWN, Shape
+from gradstep.core.graph.loop import ACROSS, Loop, loop_of, within
+from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.io.script.script_conds import Branches
+from gradstep.core.ops.declare.attribute_kinds import attribute
 
 Statement = Callable[[Operation], str]
 _PASSED_ON = frozenset({"Enter", "RefEnter", "Exit", "NextIteration", "LoopCond"})

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from core.document.document import Document
-from core.graph.loop import within
-from core.graph.model import Operation
-from core.graph.opaque_attributes import Unread
-from core.io.tensorflow.graphdef_attributes import write_attribute
-from core.io.tensorflow.graphdef_proto import message
-from core.ops.typing.inference import is_unknown
+from gradstep.core.document.document import Document
+from gradstep.core.graph.loop import within
+from gradstep.core.graph.model import Operation
+from gradstep.core.graph.opaque_attributes import Unread
+from gradstep.core.io.tensorflow.graphdef_attributes import write_attribute
+from gradstep.core.io.tensorflow.graphdef_proto import message
+from gradstep.core.ops.typing.inference import is_unknown
 
 _HELPER = '''
 from google.protobuf import text_format

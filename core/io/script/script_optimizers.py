@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from core.document.document import Document, Optimizer
-from core.document.requests import loss_of, trained
-from core.errors import GradstepError
-from core.graph.model import TensorRef
+from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.document.requests import loss_of, trained
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
 
 _FLAGS = ("use_nesterov", "centered")  # hyper-parameters that TensorFlow takes as True or False
 

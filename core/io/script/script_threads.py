@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.document.document import Document
+from gradstep.core.document.document import Document
 
 HELPER = '''
 import threading

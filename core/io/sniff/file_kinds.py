@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from core.document.document import Document
-from core.io.disk.memory_budget import Budget
-from core.io.sniff import file_signatures as signs
-from core.io.sniff.file_sample import Sample
-from core.io.sniff.file_signatures import Sign
+from gradstep.core.document.document import Document
+from gradstep.core.io.disk.memory_budget import Budget
+from gradstep.core.io.sniff import file_signatures as signs
+from gradstep.core.io.sniff.file_sample import Sample
+from gradstep.core.io.sniff.file_signatures import Sign
 
 Reader = Callable[[bytes, str, Budget], Document]
 
@@ -37,19 +37,19 @@ def kind_of(sample: Sample) -> FileKind:
 
 
 def _gradstep(data: bytes, name: str, budget: Budget) -> Document:
-    from core.io.native.gradstep_file import from_bytes
+    from gradstep.core.io.native.gradstep_file import from_bytes
 
     return from_bytes(data, name, budget)
 
 
 def _graphdef(data: bytes, name: str, budget: Budget) -> Document:
-    from core.io.tensorflow.graphdef_import import from_pb
+    from gradstep.core.io.tensorflow.graphdef_import import from_pb
 
     return from_pb(data, name, budget)
 
 
 def _graphdef_text(data: bytes, name: str, budget: Budget) -> Document:
-    from core.io.tensorflow.graphdef_import import from_pbtxt
+    from gradstep.core.io.tensorflow.graphdef_import import from_pbtxt
 
     return from_pbtxt(data, name, budget)
 

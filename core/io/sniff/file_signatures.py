@@ -10,8 +10,8 @@ import struct
 from collections.abc import Callable
 from pathlib import PurePath
 
-from core.io.event_files import masked_checksum
-from core.io.sniff.file_sample import Field, Sample
+from gradstep.core.io.event_files import masked_checksum
+from gradstep.core.io.sniff.file_sample import Field, Sample
 
 Sign = Callable[[Sample], bool]
 

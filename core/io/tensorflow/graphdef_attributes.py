@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Constant
-from core.graph.opaque_attributes import Unread
-from core.io.tensorflow.graphdef_proto import TYPE_NUMBERS, message, parse
-from core.io.tensorflow.graphdef_tensors import (
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Constant
+from gradstep.core.graph.opaque_attributes import Unread
+from gradstep.core.io.tensorflow.graphdef_proto import TYPE_NUMBERS, message, parse
+from gradstep.core.io.tensorflow.graphdef_tensors import (
     read_shape,
     read_tensor,
     read_type,

@@ -6,24 +6,24 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from core.document.document import Document
-from core.errors import GradstepError
-from core.garbage_collection import collector_paused
-from core.graph.dtypes import DType
-from core.graph.loop import everywhere
-from core.graph.model import Constant, Graph, Operation
-from core.io.tensorflow.graphdef_attributes import write_attribute
-from core.io.tensorflow.graphdef_loops_export import with_frames
-from core.io.tensorflow.graphdef_lowering import (
+from gradstep.core.document.document import Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.garbage_collection import collector_paused
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.loop import everywhere
+from gradstep.core.graph.model import Constant, Graph, Operation
+from gradstep.core.io.tensorflow.graphdef_attributes import write_attribute
+from gradstep.core.io.tensorflow.graphdef_loops_export import with_frames
+from gradstep.core.io.tensorflow.graphdef_lowering import (
     lower_document,
     with_initializers,
     with_private_shapes,
     with_requests,
 )
-from core.io.tensorflow.graphdef_proto import message, parse
-from core.ops.declare.attribute_kinds import check_attributes
-from core.ops.declare.table import OpDef, find
-from core.ops.typing.inference import Inference, declared
+from gradstep.core.io.tensorflow.graphdef_proto import message, parse
+from gradstep.core.ops.declare.attribute_kinds import check_attributes
+from gradstep.core.ops.declare.table import OpDef, find
+from gradstep.core.ops.typing.inference import Inference, declared
 
 _PRODUCER = 1087  # GraphDef version of TensorFlow 2.9, whose op definitions the table follows
 

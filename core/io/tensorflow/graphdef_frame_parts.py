@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from core.graph.model import Operation, TensorRef
-from core.io.tensorflow.graphdef_frames import (
+from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.io.tensorflow.graphdef_frames import (
     ENTERS,
     EXITS,
     NEXTS,
@@ -17,7 +17,7 @@ from core.io.tensorflow.graphdef_frames import (
     malformed,
     takes,
 )
-from core.ops.declare.attribute_kinds import attribute
+from gradstep.core.ops.declare.attribute_kinds import attribute
 
 
 @dataclass(frozen=True)

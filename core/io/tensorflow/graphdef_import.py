@@ -5,22 +5,22 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import Any
 
-from core.autodiff.recognition.gradient_names import gradient_scopes
-from core.document.document import Document
-from core.document.queue_threads import enqueuers
-from core.errors import GradstepError
-from core.garbage_collection import collector_paused
-from core.graph.model import Graph, Operation, TensorRef, predecessors
-from core.io.disk.memory_budget import Budget, OverBudgetError, in_words
-from core.io.file_errors import inside
-from core.io.tensorflow.graphdef_attributes import read_attribute
-from core.io.tensorflow.graphdef_initializers import with_initializer
-from core.io.tensorflow.graphdef_loops import with_loops
-from core.io.tensorflow.graphdef_phases import with_phases
-from core.io.tensorflow.graphdef_proto import message
-from core.io.tensorflow.graphdef_roles import run_targets
-from core.io.tensorflow.graphdef_stream import GraphDefParts
-from core.io.tensorflow.graphdef_training import with_training
+from gradstep.core.autodiff.recognition.gradient_names import gradient_scopes
+from gradstep.core.document.document import Document
+from gradstep.core.document.queue_threads import enqueuers
+from gradstep.core.errors import GradstepError
+from gradstep.core.garbage_collection import collector_paused
+from gradstep.core.graph.model import Graph, Operation, TensorRef, predecessors
+from gradstep.core.io.disk.memory_budget import Budget, OverBudgetError, in_words
+from gradstep.core.io.file_errors import inside
+from gradstep.core.io.tensorflow.graphdef_attributes import read_attribute
+from gradstep.core.io.tensorflow.graphdef_initializers import with_initializer
+from gradstep.core.io.tensorflow.graphdef_loops import with_loops
+from gradstep.core.io.tensorflow.graphdef_phases import with_phases
+from gradstep.core.io.tensorflow.graphdef_proto import message
+from gradstep.core.io.tensorflow.graphdef_roles import run_targets
+from gradstep.core.io.tensorflow.graphdef_stream import GraphDefParts
+from gradstep.core.io.tensorflow.graphdef_training import with_training
 
 TEXT = 100  # bytes that reading a graph as text takes, for each of its own
 _HINT = "save it again with tf.io.write_graph"
@@ -44,8 +44,8 @@ def from_pb(data: bytes, name: str = "", budget: Budget | None = None) -> Docume
 
 
 def _what_it_is(data: bytes, name: str) -> str:
-    from core.io.sniff.file_kinds import kind_of
-    from core.io.sniff.file_sample import Sample
+    from gradstep.core.io.sniff.file_kinds import kind_of
+    from gradstep.core.io.sniff.file_sample import Sample
 
     kind = kind_of(Sample.of_bytes(data, name))
     if kind.name != "graphdef":

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from core.graph.model import Graph, Operation
-from core.ops.typing.inference import declared
-from core.ops.typing.invalid_operations import broken_operations
+from gradstep.core.graph.model import Graph, Operation
+from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.invalid_operations import broken_operations
 
 _TABLES = frozenset(
     {"InitializeTable", "InitializeTableV2", "LookupTableImport", "LookupTableImportV2"}

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from core.graph.dtypes import DType
-from core.graph.loop import ACROSS, LOOP, Loop, require_sound
-from core.graph.model import Graph, Operation, Phase, TensorRef
-from core.io.tensorflow.graphdef_frame_parts import FramePart, parallel_iterations, part_of
-from core.io.tensorflow.graphdef_frames import (
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.loop import ACROSS, LOOP, Loop, require_sound
+from gradstep.core.graph.model import Graph, Operation, Phase, TensorRef
+from gradstep.core.io.tensorflow.graphdef_frame_parts import FramePart, parallel_iterations, part_of
+from gradstep.core.io.tensorflow.graphdef_frames import (
     ENTERS,
     EXITS,
     NEXTS,

@@ -1,4 +1,4 @@
-"""Loops as the frames of a GraphDef: the inverse of core.io.tensorflow.graphdef_loops."""
+"""Loops as the frames of a GraphDef: the inverse of gradstep.core.io.tensorflow.graphdef_loops."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType
-from core.graph.loop import ACROSS, Loop, loop_of, within
-from core.graph.model import Edge, Graph, Operation, TensorRef
-from core.io.tensorflow.graphdef_frames import ENTERS, EXITS, NEXTS, SWITCHES
-from core.io.tensorflow.graphdef_loops import free_name
-from core.ops.declare.attribute_kinds import attribute
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.loop import ACROSS, Loop, loop_of, within
+from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
+from gradstep.core.io.tensorflow.graphdef_frames import ENTERS, EXITS, NEXTS, SWITCHES
+from gradstep.core.io.tensorflow.graphdef_loops import free_name
+from gradstep.core.ops.declare.attribute_kinds import attribute
 
 
 def with_frames(graph: Graph) -> Graph:

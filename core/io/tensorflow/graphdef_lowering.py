@@ -7,10 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.autodiff.reverse.gradient_request import GradientRequest, OverrideTable, native_name
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape
-from core.graph.model import (
+from gradstep.core.autodiff.reverse.gradient_request import (
+    GradientRequest,
+    OverrideTable,
+    native_name,
+)
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import (
     GRADIENT_OP_TYPE,
     PYTHON_OPS,
     Constant,
@@ -19,7 +23,7 @@ from core.graph.model import (
     Operation,
     TensorRef,
 )
-from core.ops.typing.inference import Inference
+from gradstep.core.ops.typing.inference import Inference
 
 
 def with_requests(graph: Graph, request: GradientRequest) -> Graph:

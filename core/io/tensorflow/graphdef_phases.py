@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from core.autodiff.recognition.gradient_names import place_in
-from core.graph.model import Graph, Operation, Phase
+from gradstep.core.autodiff.recognition.gradient_names import place_in
+from gradstep.core.graph.model import Graph, Operation, Phase
 
 _APPLY = re.compile(r"^(?P<scope>(?:.+?/)?)update_(?P<variable>.+)/(?:Resource|Sparse)*Apply\w+$")
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
 
 # message -> "name number type"; [] marks a repeated field, {} a map from strings (or from what is
 # in the braces), a type in capitals is a message.

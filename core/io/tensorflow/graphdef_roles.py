@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from core.document.queue_threads import CLOSE, PUT
-from core.graph.model import Graph, predecessors
-from core.io.tensorflow.graphdef_initializers import is_initializing
-from core.ops.typing.inference import declared
-from core.ops.typing.invalid_operations import broken_operations
+from gradstep.core.document.queue_threads import CLOSE, PUT
+from gradstep.core.graph.model import Graph, predecessors
+from gradstep.core.io.tensorflow.graphdef_initializers import is_initializing
+from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.invalid_operations import broken_operations
 
 # Sinks that compute nothing by themselves.
 _PASSIVE = frozenset(

@@ -9,10 +9,10 @@ from array import array
 from collections.abc import Iterator
 from typing import Any
 
-from core.errors import GradstepError
-from core.io.disk.memory_budget import Budget, in_words
-from core.io.tensorflow.graphdef_proto import message, parse
-from core.io.tensorflow.graphdef_tensors import tensor_bytes
+from gradstep.core.errors import GradstepError
+from gradstep.core.io.disk.memory_budget import Budget, in_words
+from gradstep.core.io.tensorflow.graphdef_proto import message, parse
+from gradstep.core.io.tensorflow.graphdef_tensors import tensor_bytes
 
 _NODE, _LIBRARY = 1, 2  # fields of a GraphDef
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5  # wire types of protocol buffers

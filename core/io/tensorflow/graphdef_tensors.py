@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape, array_bytes
-from core.graph.splat_array import element_of, is_splat, splat
-from core.io.native.tensor_json import objects
-from core.io.tensorflow.graphdef_proto import TYPE_NUMBERS, dtype_of, message, type_name
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape, array_bytes
+from gradstep.core.graph.splat_array import element_of, is_splat, splat
+from gradstep.core.io.native.tensor_json import objects
+from gradstep.core.io.tensorflow.graphdef_proto import TYPE_NUMBERS, dtype_of, message, type_name
 
 # The repeated field that holds the values when tensor_content does not.
 _FIELDS = {

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from core.autodiff.recognition.imported_request import written
-from core.graph.model import Graph, Phase, predecessors
-from core.io.tensorflow.graphdef_initializers import assigns_initially
-from core.ops.build.variable import READS, TRAINABLE, VARIABLES
+from gradstep.core.autodiff.recognition.imported_request import written
+from gradstep.core.graph.model import Graph, Phase, predecessors
+from gradstep.core.io.tensorflow.graphdef_initializers import assigns_initially
+from gradstep.core.ops.build.variable import READS, TRAINABLE, VARIABLES
 
 # What looks at a variable without computing anything with it.
 PASSIVE = frozenset(

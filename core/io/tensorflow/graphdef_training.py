@@ -10,18 +10,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from core.autodiff.recognition.imported_request import (
+from gradstep.core.autodiff.recognition.imported_request import (
     ImportedGradients,
     discover,
     updated_by,
     written,
 )
-from core.graph.model import Graph, Operation, Phase, predecessors
-from core.io.tensorflow.graphdef_initializers import assigns_initially
-from core.io.tensorflow.graphdef_trainable import PASSIVE, with_resting_variables
-from core.ops.build.variable import TRAINABLE, VARIABLES, variable_read_by
-from core.ops.declare.table import find
-from core.ops.typing.inference import declare, declared
+from gradstep.core.graph.model import Graph, Operation, Phase, predecessors
+from gradstep.core.io.tensorflow.graphdef_initializers import assigns_initially
+from gradstep.core.io.tensorflow.graphdef_trainable import PASSIVE, with_resting_variables
+from gradstep.core.ops.build.variable import TRAINABLE, VARIABLES, variable_read_by
+from gradstep.core.ops.declare.table import find
+from gradstep.core.ops.typing.inference import declare, declared
 
 
 def with_training(

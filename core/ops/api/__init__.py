@@ -19,11 +19,11 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
-from core.graph.dtypes import DType
-from core.graph.suggestions import did_you_mean, near
-from core.ops.build.tensor import Tensor, TensorLike, call
-from core.ops.declare.definition import OpDef
-from core.ops.declare.table import all_ops
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.suggestions import did_you_mean, near
+from gradstep.core.ops.build.tensor import Tensor, TensorLike, call
+from gradstep.core.ops.declare.definition import OpDef
+from gradstep.core.ops.declare.table import all_ops
 
 _PLACES = (
     *("nn", "math", "linalg", "random", "image", "dtypes", "bitwise", "debugging"),

@@ -7,11 +7,11 @@ from numbers import Real
 
 import numpy as np
 
-from core.graph.dtypes import Shape
-from core.ops.api.tf_creation import alike, constant, ints
-from core.ops.api.tf_random import random_uniform
-from core.ops.build.tensor import Tensor, TensorLike, builder_of, call
-from core.ops.typing.static_values import shape_of
+from gradstep.core.graph.dtypes import Shape
+from gradstep.core.ops.api.tf_creation import alike, constant, ints
+from gradstep.core.ops.api.tf_random import random_uniform
+from gradstep.core.ops.build.tensor import Tensor, TensorLike, builder_of, call
+from gradstep.core.ops.typing.static_values import shape_of
 
 
 def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None) -> Tensor:

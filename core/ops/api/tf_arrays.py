@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.dtypes import DType, Shape
-from core.ops.api.tf_creation import Axes, constant, ints
-from core.ops.build.tensor import Tensor, TensorLike, call, call_many
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.ops.api.tf_creation import Axes, constant, ints
+from gradstep.core.ops.build.tensor import Tensor, TensorLike, call, call_many
 
 
 def transpose(x: TensorLike, perm: TensorLike = None, name: str | None = None) -> Tensor:

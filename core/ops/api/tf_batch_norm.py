@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from core.ops.api.tf_creation import alike, constant
-from core.ops.api.tf_dense_layers import chosen, last_size, layer_scope
-from core.ops.api.tf_moments import batch_normalization as normalized
-from core.ops.api.tf_moments import fused_batch_norm, moments
-from core.ops.api.tf_scopes import Scope, get_variable
-from core.ops.build.collections import GraphKeys, collect
-from core.ops.build.tensor import Tensor, TensorLike, builder_of, call
-from core.ops.build.variable import Variable
-from core.ops.build.variable_scopes import Reuse
+from gradstep.core.ops.api.tf_creation import alike, constant
+from gradstep.core.ops.api.tf_dense_layers import chosen, last_size, layer_scope
+from gradstep.core.ops.api.tf_moments import batch_normalization as normalized
+from gradstep.core.ops.api.tf_moments import fused_batch_norm, moments
+from gradstep.core.ops.api.tf_scopes import Scope, get_variable
+from gradstep.core.ops.build.collections import GraphKeys, collect
+from gradstep.core.ops.build.tensor import Tensor, TensorLike, builder_of, call
+from gradstep.core.ops.build.variable import Variable
+from gradstep.core.ops.build.variable_scopes import Reuse
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from core.graph.dtypes import DType
-from core.ops.api.tf_activations import dropout
-from core.ops.api.tf_rnn_cells import RNNCell, State
-from core.ops.api.tf_scopes import Scope, variable_scope
-from core.ops.build.tensor import Tensor, TensorLike
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops.api.tf_activations import dropout
+from gradstep.core.ops.api.tf_rnn_cells import RNNCell, State
+from gradstep.core.ops.api.tf_scopes import Scope, variable_scope
+from gradstep.core.ops.build.tensor import Tensor, TensorLike
 
 
 class MultiRNNCell(RNNCell):

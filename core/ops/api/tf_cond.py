@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType
-from core.ops.api.tf_creation import constant
-from core.ops.build.cond_context import Branch, enter_branch
-from core.ops.build.nest import leaves, map_structure, require_same
-from core.ops.build.tensor import OpView, Tensor, TensorLike, call, call_many
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops.api.tf_creation import constant
+from gradstep.core.ops.build.cond_context import Branch, enter_branch
+from gradstep.core.ops.build.nest import leaves, map_structure, require_same
+from gradstep.core.ops.build.tensor import OpView, Tensor, TensorLike, call, call_many
 
 Function = Callable[[], Any]
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from core.ops.api.tf_creation import constant, ints
-from core.ops.build.tensor import Tensor, TensorLike, builder_of, call
+from gradstep.core.ops.api.tf_creation import constant, ints
+from gradstep.core.ops.build.tensor import Tensor, TensorLike, builder_of, call
 
 Numbers = int | Sequence[int] | None
 Padding = str | Sequence[Sequence[int]]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.graph.dtypes import DType
-from core.ops.build.tensor import Tensor, TensorLike, call
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops.build.tensor import Tensor, TensorLike, call
 
 Axes = int | Sequence[int] | None
 

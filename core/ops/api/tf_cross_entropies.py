@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from core.graph.dtypes import DType, Shape
-from core.ops.api.tf_activations import axis_in, one_of
-from core.ops.api.tf_creation import alike, constant
-from core.ops.build.tensor import Tensor, TensorLike, builder_of, call, call_many
-from core.ops.typing.static_values import select, shape_of
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.ops.api.tf_activations import axis_in, one_of
+from gradstep.core.ops.api.tf_creation import alike, constant
+from gradstep.core.ops.build.tensor import Tensor, TensorLike, builder_of, call, call_many
+from gradstep.core.ops.typing.static_values import select, shape_of
 
 
 def softmax_cross_entropy_with_logits(

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from core.ops.api.tf_activations import Sizes, gelu, leaky_relu, swish
-from core.ops.api.tf_activations import dropout as nn_dropout
-from core.ops.api.tf_cond import cond
-from core.ops.api.tf_creation import constant, ints
-from core.ops.api.tf_scopes import Scope, get_variable, variable_scope
-from core.ops.build.tensor import Tensor, TensorLike, builder_of, call
-from core.ops.build.variable_scopes import Reuse, VariableScope
+from gradstep.core.ops.api.tf_activations import Sizes, gelu, leaky_relu, swish
+from gradstep.core.ops.api.tf_activations import dropout as nn_dropout
+from gradstep.core.ops.api.tf_cond import cond
+from gradstep.core.ops.api.tf_creation import constant, ints
+from gradstep.core.ops.api.tf_scopes import Scope, get_variable, variable_scope
+from gradstep.core.ops.build.tensor import Tensor, TensorLike, builder_of, call
+from gradstep.core.ops.build.variable_scopes import Reuse, VariableScope
 
 T = TypeVar("T")
 Activation = str | Callable[[Tensor], Tensor] | None

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.dtypes import DType
-from core.ops.api.tf_creation import alike, constant
-from core.ops.build.tensor import Tensor, TensorLike, builder_of, call
-from core.ops.catalogue.math.complex_numbers import complex_of, part
-from core.ops.typing import static_values
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops.api.tf_creation import alike, constant
+from gradstep.core.ops.build.tensor import Tensor, TensorLike, builder_of, call
+from gradstep.core.ops.catalogue.math.complex_numbers import complex_of, part
+from gradstep.core.ops.typing import static_values
 
 _HALF_PRECISE = {DType.INT8, DType.INT16, DType.UINT8, DType.UINT16}  # fit into float32
 

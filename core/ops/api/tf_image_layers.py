@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from core.ops.api.tf_creation import constant
-from core.ops.api.tf_dense_layers import Activation, activated, last_size, layer_scope
-from core.ops.api.tf_scopes import Scope, get_variable
-from core.ops.build.tensor import Tensor, TensorLike, call
-from core.ops.build.variable_scopes import Reuse
+from gradstep.core.ops.api.tf_creation import constant
+from gradstep.core.ops.api.tf_dense_layers import Activation, activated, last_size, layer_scope
+from gradstep.core.ops.api.tf_scopes import Scope, get_variable
+from gradstep.core.ops.build.tensor import Tensor, TensorLike, call
+from gradstep.core.ops.build.variable_scopes import Reuse
 
 Pair = int | tuple[int, int]
 

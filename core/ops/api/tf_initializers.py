@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from core.ops.build.initializers import (
+from gradstep.core.ops.build.initializers import (
     Constant,
     Initializer,
     RandomNormal,

@@ -12,11 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.dtypes import DType
-from core.ops.api.tf_creation import constant
-from core.ops.api.tf_queues import FIFOQueue, PaddingFIFOQueue, QueueBase, RandomShuffleQueue
-from core.ops.api.tf_random import random_shuffle
-from core.ops.build.tensor import Tensor, TensorLike, builder_of, call
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops.api.tf_creation import constant
+from gradstep.core.ops.api.tf_queues import (
+    FIFOQueue,
+    PaddingFIFOQueue,
+    QueueBase,
+    RandomShuffleQueue,
+)
+from gradstep.core.ops.api.tf_random import random_shuffle
+from gradstep.core.ops.build.tensor import Tensor, TensorLike, builder_of, call
 
 _PRODUCER = "input_producer"
 

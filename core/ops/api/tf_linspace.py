@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.graph.dtypes import Shape
-from core.ops.api.tf_matmul import pair
-from core.ops.build.tensor import Tensor, TensorLike, builder_of, call
-from core.ops.typing.static_values import constant_of
+from gradstep.core.graph.dtypes import Shape
+from gradstep.core.ops.api.tf_matmul import pair
+from gradstep.core.ops.build.tensor import Tensor, TensorLike, builder_of, call
+from gradstep.core.ops.typing.static_values import constant_of
 
 
 def linspace(

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.dtypes import DType
-from core.ops.api.tf_creation import cast, constant
-from core.ops.api.tf_scopes import get_collection
-from core.ops.build.collections import GraphKeys, collect
-from core.ops.build.python_values import as_written
-from core.ops.build.tensor import Tensor, TensorLike, builder_of, call
-from core.ops.typing.static_values import all_axes
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops.api.tf_creation import cast, constant
+from gradstep.core.ops.api.tf_scopes import get_collection
+from gradstep.core.ops.build.collections import GraphKeys, collect
+from gradstep.core.ops.build.python_values import as_written
+from gradstep.core.ops.build.tensor import Tensor, TensorLike, builder_of, call
+from gradstep.core.ops.typing.static_values import all_axes
 
 
 class Reduction:

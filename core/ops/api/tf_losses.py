@@ -11,13 +11,13 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from core.ops.api.tf_creation import alike, constant
-from core.ops.api.tf_cross_entropies import (
+from gradstep.core.ops.api.tf_creation import alike, constant
+from gradstep.core.ops.api.tf_cross_entropies import (
     sigmoid_cross_entropy_with_logits,
     softmax_cross_entropy_with_logits_v2,
     sparse_softmax_cross_entropy_with_logits,
 )
-from core.ops.api.tf_loss_weights import (
+from gradstep.core.ops.api.tf_loss_weights import (
     Reduction,
     check_weights,
     compute_weighted_loss,
@@ -25,8 +25,8 @@ from core.ops.api.tf_loss_weights import (
     present,
     whole_sum,
 )
-from core.ops.build.collections import GraphKeys, collect
-from core.ops.build.tensor import Tensor, TensorLike, builder_of, call
+from gradstep.core.ops.build.collections import GraphKeys, collect
+from gradstep.core.ops.build.tensor import Tensor, TensorLike, builder_of, call
 
 _MEAN = Reduction.SUM_BY_NONZERO_WEIGHTS
 Loss = Callable[..., Tensor]

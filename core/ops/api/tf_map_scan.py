@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.ops.api.tf_creation import constant
-from core.ops.api.tf_tensor_array import TensorArray
-from core.ops.api.tf_while_loop import while_loop
-from core.ops.build.nest import leaves, map_structure
-from core.ops.build.tensor import Tensor, TensorLike, builder_of, call
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops.api.tf_creation import constant
+from gradstep.core.ops.api.tf_tensor_array import TensorArray
+from gradstep.core.ops.api.tf_while_loop import while_loop
+from gradstep.core.ops.build.nest import leaves, map_structure
+from gradstep.core.ops.build.tensor import Tensor, TensorLike, builder_of, call
 
 Function = Callable[..., Any]
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.dtypes import DType
-from core.ops.api.tf_creation import alike, constant
-from core.ops.build.tensor import Tensor, TensorLike, builder_of, call
-from core.ops.catalogue.linalg.einsum_steps import explicit, steps
-from core.ops.typing.static_values import conj
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops.api.tf_creation import alike, constant
+from gradstep.core.ops.build.tensor import Tensor, TensorLike, builder_of, call
+from gradstep.core.ops.catalogue.linalg.einsum_steps import explicit, steps
+from gradstep.core.ops.typing.static_values import conj
 
 
 def pair(a: TensorLike, b: TensorLike) -> tuple[Tensor, Tensor]:

@@ -7,13 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.dtypes import DType
-from core.ops.api.tf_creation import Axes, constant, ints
-from core.ops.api.tf_matmul import pair
-from core.ops.api.tf_reductions import over
-from core.ops.build.tensor import Tensor, TensorLike, builder_of, call, call_many
-from core.ops.catalogue.linalg.linalg_composites import diagonal, diagonal_matrix, transposed
-from core.ops.typing.static_values import conj
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops.api.tf_creation import Axes, constant, ints
+from gradstep.core.ops.api.tf_matmul import pair
+from gradstep.core.ops.api.tf_reductions import over
+from gradstep.core.ops.build.tensor import Tensor, TensorLike, builder_of, call, call_many
+from gradstep.core.ops.catalogue.linalg.linalg_composites import (
+    diagonal,
+    diagonal_matrix,
+    transposed,
+)
+from gradstep.core.ops.typing.static_values import conj
 
 _LAST = np.array([-1], np.int32)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.graph.dtypes import DType
-from core.ops.api.tf_creation import Axes, alike, constant
-from core.ops.build.tensor import Tensor, TensorLike, builder_of, call, call_many
-from core.ops.catalogue.math.complex_numbers import complex_of, part
-from core.ops.typing.static_values import all_axes
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops.api.tf_creation import Axes, alike, constant
+from gradstep.core.ops.build.tensor import Tensor, TensorLike, builder_of, call, call_many
+from gradstep.core.ops.catalogue.math.complex_numbers import complex_of, part
+from gradstep.core.ops.typing.static_values import all_axes
 
 Moments = tuple[Tensor, Tensor]
 

@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from core.ops.api.tf_convolutions import Numbers, Padding, chosen, padding_attributes, sequence
-from core.ops.build.tensor import Tensor, TensorLike, call, call_many
+from gradstep.core.ops.api.tf_convolutions import (
+    Numbers,
+    Padding,
+    chosen,
+    padding_attributes,
+    sequence,
+)
+from gradstep.core.ops.build.tensor import Tensor, TensorLike, call, call_many
 
 
 def _pool(

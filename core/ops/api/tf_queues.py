@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from core.graph.dtypes import SCALAR, DType, Shape
-from core.ops.api.tf_creation import constant, ints
-from core.ops.api.tf_random import graph_seeds
-from core.ops.build.python_values import as_shape
-from core.ops.build.tensor import OpView, Tensor, TensorLike, builder_of
+from gradstep.core.graph.dtypes import SCALAR, DType, Shape
+from gradstep.core.ops.api.tf_creation import constant, ints
+from gradstep.core.ops.api.tf_random import graph_seeds
+from gradstep.core.ops.build.python_values import as_shape
+from gradstep.core.ops.build.tensor import OpView, Tensor, TensorLike, builder_of
 
 Types = DType | str | Sequence[DType | str]
 

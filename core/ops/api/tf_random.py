@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.graph.dtypes import DType
-from core.ops.api.tf_creation import constant, ints
-from core.ops.build.tensor import Tensor, TensorLike, builder_of, call
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops.api.tf_creation import constant, ints
+from gradstep.core.ops.build.tensor import Tensor, TensorLike, builder_of, call
 
 _GRAPH_SEED = 87654321
 _LARGEST_SEED = 2**31 - 1

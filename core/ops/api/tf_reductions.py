@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.dtypes import DType
-from core.ops.api.tf_creation import Axes, constant
-from core.ops.build.tensor import Tensor, TensorLike, builder_of, call
-from core.ops.typing.static_values import all_axes, conj
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops.api.tf_creation import Axes, constant
+from gradstep.core.ops.build.tensor import Tensor, TensorLike, builder_of, call
+from gradstep.core.ops.typing.static_values import all_axes, conj
 
 
 def add_n(inputs: Sequence[TensorLike], name: str | None = None) -> Tensor:

@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.dtypes import DType, Shape
-from core.ops.api.tf_arrays import ensure_shape
-from core.ops.api.tf_creation import constant
-from core.ops.api.tf_dense_layers import last_size, layer_scope
-from core.ops.api.tf_rnn_cells import RNNCell, State
-from core.ops.api.tf_scopes import Scope
-from core.ops.api.tf_tensor_array import TensorArray
-from core.ops.api.tf_while_loop import while_loop
-from core.ops.build.nest import leaves, map_structure
-from core.ops.build.tensor import Tensor, TensorLike, call
-from core.ops.typing.static_values import select
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.ops.api.tf_arrays import ensure_shape
+from gradstep.core.ops.api.tf_creation import constant
+from gradstep.core.ops.api.tf_dense_layers import last_size, layer_scope
+from gradstep.core.ops.api.tf_rnn_cells import RNNCell, State
+from gradstep.core.ops.api.tf_scopes import Scope
+from gradstep.core.ops.api.tf_tensor_array import TensorArray
+from gradstep.core.ops.api.tf_while_loop import while_loop
+from gradstep.core.ops.build.nest import leaves, map_structure
+from gradstep.core.ops.build.tensor import Tensor, TensorLike, call
+from gradstep.core.ops.typing.static_values import select
 
 _EXCHANGED = np.array([1, 0, 2], np.int32)  # batch and time
 

@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.graph.dtypes import DType
-from core.ops.api.tf_creation import cast, constant, ints
-from core.ops.api.tf_dense_layers import Activation, activated, last_size
-from core.ops.api.tf_scopes import Scope, get_variable, variable_scope
-from core.ops.build.builder import GraphBuilder
-from core.ops.build.tensor import Tensor, TensorLike, builder_of, call, call_many
-from core.ops.build.variable import Variable
-from core.ops.build.variable_scopes import Reuse, VariableScope
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops.api.tf_creation import cast, constant, ints
+from gradstep.core.ops.api.tf_dense_layers import Activation, activated, last_size
+from gradstep.core.ops.api.tf_scopes import Scope, get_variable, variable_scope
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.build.tensor import Tensor, TensorLike, builder_of, call, call_many
+from gradstep.core.ops.build.variable import Variable
+from gradstep.core.ops.build.variable_scopes import Reuse, VariableScope
 
 
 class LSTMStateTuple(NamedTuple):

@@ -8,15 +8,15 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape
-from core.ops.build.builder import GraphBuilder
-from core.ops.build.collections import GraphKeys, collect, collected
-from core.ops.build.initializers import initializer_of
-from core.ops.build.python_values import as_array, as_shape, as_written
-from core.ops.build.tensor import OpView, Tensor, TensorLike, builder_of
-from core.ops.build.variable import Variable, declare_variable, found_variable
-from core.ops.build.variable_scopes import (
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.build.collections import GraphKeys, collect, collected
+from gradstep.core.ops.build.initializers import initializer_of
+from gradstep.core.ops.build.python_values import as_array, as_shape, as_written
+from gradstep.core.ops.build.tensor import OpView, Tensor, TensorLike, builder_of
+from gradstep.core.ops.build.variable import Variable, declare_variable, found_variable
+from gradstep.core.ops.build.variable_scopes import (
     AUTO_REUSE,
     Reuse,
     VariableScope,
@@ -193,7 +193,7 @@ def control_dependencies(
 
 def register_gradient(op_type: str) -> Callable[[_Function], _Function]:
     """`@tf.RegisterGradient("Name")` as TensorFlow's programs have it: it says what a function of
-    the document is for, and is read there (core.document.function_source); here it changes
+    the document is for, and is read there (gradstep.core.document.function_source); here it changes
     nothing."""
     return lambda function: function
 

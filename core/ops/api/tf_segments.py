@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.graph.dtypes import DType
-from core.ops.api.tf_creation import alike, constant, ints
-from core.ops.build.tensor import Tensor, TensorLike, call, call_many
-from core.ops.typing.static_values import all_axes, shape_of
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops.api.tf_creation import alike, constant, ints
+from gradstep.core.ops.build.tensor import Tensor, TensorLike, call, call_many
+from gradstep.core.ops.typing.static_values import all_axes, shape_of
 
 _ZERO = np.array(0, np.int32)
 _ONE = np.array(1, np.int32)

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.graph.dtypes import DType, Shape
-from core.ops.api.tf_creation import alike, constant, ints
-from core.ops.build.tensor import Tensor, TensorLike, call, call_many
-from core.ops.typing.static_values import shape_of
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.ops.api.tf_creation import alike, constant, ints
+from gradstep.core.ops.build.tensor import Tensor, TensorLike, call, call_many
+from gradstep.core.ops.typing.static_values import shape_of
 
 _ZERO = np.array(0, np.int32)
 

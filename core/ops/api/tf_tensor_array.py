@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape
-from core.ops.build.python_values import as_shape
-from core.ops.build.tensor import Tensor, TensorLike, builder_of, call, call_many
-from core.ops.catalogue.control.tensor_array_ops import SHAPE
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.ops.build.python_values import as_shape
+from gradstep.core.ops.build.tensor import Tensor, TensorLike, builder_of, call, call_many
+from gradstep.core.ops.catalogue.control.tensor_array_ops import SHAPE
 
 
 class TensorArray:

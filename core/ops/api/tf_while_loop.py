@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape
-from core.graph.loop import Loop
-from core.ops.api.tf_creation import constant
-from core.ops.api.tf_tensor_array import TensorArray
-from core.ops.build.cond_context import enter_branch
-from core.ops.build.nest import leaves, map_structure, require_same
-from core.ops.build.python_values import as_shape
-from core.ops.build.tensor import Tensor, TensorLike, builder_of, call, call_many
-from core.ops.build.while_context import LoopBody
-from core.ops.typing.loop_types import covers, narrower, varying
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.loop import Loop
+from gradstep.core.ops.api.tf_creation import constant
+from gradstep.core.ops.api.tf_tensor_array import TensorArray
+from gradstep.core.ops.build.cond_context import enter_branch
+from gradstep.core.ops.build.nest import leaves, map_structure, require_same
+from gradstep.core.ops.build.python_values import as_shape
+from gradstep.core.ops.build.tensor import Tensor, TensorLike, builder_of, call, call_many
+from gradstep.core.ops.build.while_context import LoopBody
+from gradstep.core.ops.typing.loop_types import covers, narrower, varying
 
 Function = Callable[..., Any]
 

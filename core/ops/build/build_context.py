@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
-from core.graph.model import Phase
-from core.ops.build.tensor import Tensor, default_builder
-from core.ops.build.used_names import Names
-from core.ops.build.variable_scopes import Variables
+from gradstep.core.graph.model import Phase
+from gradstep.core.ops.build.tensor import Tensor, default_builder
+from gradstep.core.ops.build.used_names import Names
+from gradstep.core.ops.build.variable_scopes import Variables
 
 if TYPE_CHECKING:
-    from core.ops.build.builder import GraphBuilder
+    from gradstep.core.ops.build.builder import GraphBuilder
 
 
 class Context(Protocol):

@@ -12,17 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.changes import alike
-from core.graph.dtypes import DType, TensorType
-from core.graph.loop import crossing, loop_of, within
-from core.graph.model import NO_ATTRS, Constant, Graph, Operation, TensorRef
-from core.ops.build.build_context import Surroundings
-from core.ops.build.python_values import as_array, as_shape, attribute
-from core.ops.build.tensor import OpView, Tensor, TensorLike, call, call_many
-from core.ops.build.used_names import names_of
-from core.ops.declare.table import OpDef, lookup
-from core.ops.typing.inference import Inference, Inferrer, declare, declared
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.changes import alike
+from gradstep.core.graph.dtypes import DType, TensorType
+from gradstep.core.graph.loop import crossing, loop_of, within
+from gradstep.core.graph.model import NO_ATTRS, Constant, Graph, Operation, TensorRef
+from gradstep.core.ops.build.build_context import Surroundings
+from gradstep.core.ops.build.python_values import as_array, as_shape, attribute
+from gradstep.core.ops.build.tensor import OpView, Tensor, TensorLike, call, call_many
+from gradstep.core.ops.build.used_names import names_of
+from gradstep.core.ops.declare.table import OpDef, lookup
+from gradstep.core.ops.typing.inference import Inference, Inferrer, declare, declared
 
 _TENSORS = frozenset({Tensor})
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from core.graph.model import Operation
-from core.ops.build.tensor import Tensor
-from core.ops.build.variable import VARIABLES, found_variable, is_trainable
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.build.tensor import Tensor
+from gradstep.core.ops.build.variable import VARIABLES, found_variable, is_trainable
 
 if TYPE_CHECKING:
-    from core.ops.build.builder import GraphBuilder
+    from gradstep.core.ops.build.builder import GraphBuilder
 
 COLLECTIONS = "_collections"
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from core.graph.model import TensorRef
+from gradstep.core.graph.model import TensorRef
 
 if TYPE_CHECKING:
-    from core.ops.build.build_context import Context
-    from core.ops.build.builder import GraphBuilder, Tensor
+    from gradstep.core.ops.build.build_context import Context
+    from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 
 
 class Branch:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
 
 _HINT = "write other values first, or keep the element type and put a Cast behind it"
 

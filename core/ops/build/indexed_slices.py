@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.ops.build.tensor import Tensor, call
+from gradstep.core.ops.build.tensor import Tensor, call
 
 
 @dataclass(frozen=True, eq=False)

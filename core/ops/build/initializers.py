@@ -13,8 +13,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from core.ops.numerics import random_streams as streams
-from core.ops.numerics.philox import Seeds, seeds_of
+from gradstep.core.ops.numerics import random_streams as streams
+from gradstep.core.ops.numerics.philox import Seeds, seeds_of
 
 _GRAPH_SEED = 87654321  # of a graph that was given none
 _SPREAD_KEPT = 0.87962566103423978  # the standard deviation of a normal cut off at 2

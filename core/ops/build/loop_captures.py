@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core.errors import GradstepError
-from core.graph import edits
-from core.graph.dtypes import TensorType
-from core.graph.free_names import unique_name
-from core.graph.loop import LOOP, Loop, anywhere, crossing, loops_around
-from core.graph.model import Edge, Graph, Operation, TensorRef
-from core.ops.typing.flatten_loops import flatten_loop_types
-from core.ops.typing.inference import declared
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph import edits
+from gradstep.core.graph.dtypes import TensorType
+from gradstep.core.graph.free_names import unique_name
+from gradstep.core.graph.loop import LOOP, Loop, anywhere, crossing, loops_around
+from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
+from gradstep.core.ops.typing.flatten_loops import flatten_loop_types
+from gradstep.core.ops.typing.inference import declared
 
 
 def capture_tensor(graph: Graph, source: TensorRef, reader: str) -> tuple[Graph, TensorRef]:

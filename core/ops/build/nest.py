@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from core.errors import GradstepError
+from gradstep.core.errors import GradstepError
 
 
 def leaves(structure: Any) -> list[Any]:

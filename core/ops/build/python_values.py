@@ -6,8 +6,8 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Constant
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Constant
 
 _DTYPES = frozenset(DType)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 
 if TYPE_CHECKING:
-    from core.ops.build.tensor import Tensor
+    from gradstep.core.ops.build.tensor import Tensor
 
 _SLICE = tuple[Any, Any, Any]  # begin, end, stride
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape, TensorType
-from core.graph.model import Operation, TensorRef
-from core.ops.build.subscripts import slice_tensor
-from core.ops.declare.table import lookup
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.ops.build.subscripts import slice_tensor
+from gradstep.core.ops.declare.table import lookup
 
 if TYPE_CHECKING:
-    from core.ops.build.builder import GraphBuilder
+    from gradstep.core.ops.build.builder import GraphBuilder
 
 TensorLike = Any  # a Tensor, or anything NumPy can make an array of
 

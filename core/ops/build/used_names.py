@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from weakref import WeakKeyDictionary
 
-from core.errors import GradstepError
-from core.graph.loop import within
-from core.graph.model import Graph
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.loop import within
+from gradstep.core.graph.model import Graph
 
 
 class Names:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Graph, Operation, TensorRef
-from core.ops.build.tensor import Tensor, TensorLike, call
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.ops.build.tensor import Tensor, TensorLike, call
 
 if TYPE_CHECKING:
-    from core.ops.build.builder import GraphBuilder
+    from gradstep.core.ops.build.builder import GraphBuilder
 
 VARIABLES = frozenset({"VariableV2", "VarHandleOp"})  # op types that declare one
 READS = frozenset({"Identity", "ReadVariableOp"})  # of a variable: they only read it

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from core.errors import GradstepError
+from gradstep.core.errors import GradstepError
 
 AUTO_REUSE = "auto"
 Reuse = bool | Literal["auto"] | None

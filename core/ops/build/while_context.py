@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.graph.dtypes import Shape
-from core.graph.loop import Loop
-from core.graph.model import TensorRef
-from core.ops.build.build_context import Context
-from core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.graph.dtypes import Shape
+from gradstep.core.graph.loop import Loop
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.build.build_context import Context
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 
 
 class LoopBody:

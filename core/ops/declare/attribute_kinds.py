@@ -6,11 +6,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Constant, Operation
-from core.graph.opaque_attributes import Unread
-from core.ops.declare.table import OpDef
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Constant, Operation
+from gradstep.core.graph.opaque_attributes import Unread
+from gradstep.core.ops.declare.table import OpDef
 
 # Declared kind -> what Python's values may be, and how users call it.
 _KINDS: dict[type, tuple[tuple[type, ...], str]] = {

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
-from core.ops.build.builder import Tensor, call
-from core.ops.declare.host_arrays import integers
-from core.ops.declare.shape_rules import brackets
-from core.ops.declare.table import InferContext
-from core.ops.typing.static_values import constant_of, select, shape_of
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
+from gradstep.core.ops.build.builder import Tensor, call
+from gradstep.core.ops.declare.host_arrays import integers
+from gradstep.core.ops.declare.shape_rules import brackets
+from gradstep.core.ops.declare.table import InferContext
+from gradstep.core.ops.typing.static_values import constant_of, select, shape_of
 
 
 def positive(axis: int, rank: int) -> int:

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
-from core.errors import GradstepError
-from core.graph.dtypes import TensorType
-from core.graph.model import Operation
-from core.ops.declare.arithmetic_class import Arithmetic
-from core.ops.declare.domain_limits import Breaks
-from core.ops.declare.input_spec import InputSpec
-from core.ops.declare.ufunc import Kernel
-from core.ops.state.opaque_state import OpaqueState
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import TensorType
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.declare.arithmetic_class import Arithmetic
+from gradstep.core.ops.declare.domain_limits import Breaks
+from gradstep.core.ops.declare.input_spec import InputSpec
+from gradstep.core.ops.declare.ufunc import Kernel
+from gradstep.core.ops.state.opaque_state import OpaqueState
 
 Infer = Callable[["InferContext"], "TensorType | tuple[TensorType, ...]"]
 GradientRule = Callable[..., Any]
@@ -52,8 +52,8 @@ class Defect:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OpDef:
-    """Everything Gradstep knows about one op type; `core.ops.declare.table.op` says what fields
-    mean."""
+    """Everything Gradstep knows about one op type; `gradstep.core.ops.declare.table.op` says what
+    fields mean."""
 
     type: str
     inputs: tuple[InputSpec, ...]

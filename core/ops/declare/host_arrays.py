@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
+from gradstep.core.errors import GradstepError
 
 _TEXT = np.dtype(object)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType, TensorType
-from core.ops.declare.definition import Infer, InferContext
-from core.ops.declare.input_spec import InputSpec
-from core.ops.declare.resource_handles import misfit
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, TensorType
+from gradstep.core.ops.declare.definition import Infer, InferContext
+from gradstep.core.ops.declare.input_spec import InputSpec
+from gradstep.core.ops.declare.resource_handles import misfit
 
 
 def as_declared(rule: Infer, inputs: Sequence[InputSpec], type_attrs: Mapping[str, str]) -> Infer:

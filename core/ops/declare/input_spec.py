@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.graph.dtypes import DType
-from core.ops.declare.resource_handles import HANDLES
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops.declare.resource_handles import HANDLES
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from core.ops.declare.definition import OpDef
+from gradstep.core.ops.declare.definition import OpDef
 
 Catalogue = Mapping[str, Mapping[str, Sequence[OpDef]]]  # subject -> family -> its ops
 

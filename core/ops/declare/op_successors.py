@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from core.ops.declare.definition import OpDef
+from gradstep.core.ops.declare.definition import OpDef
 
 _TO_V2 = (
     "Add",

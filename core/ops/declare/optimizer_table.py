@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.ops.numerics import optimizer_kernels as rules_of
+from gradstep.core.ops.numerics import optimizer_kernels as rules_of
 
 
 @dataclass(frozen=True)

@@ -12,16 +12,16 @@ from functools import wraps
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType, TensorType
-from core.ops.state.dataset_iterator import Iterator
-from core.ops.state.lookup_table import LookupTable
-from core.ops.state.loop_trace import Trace
-from core.ops.state.opaque_state import OpaqueState
-from core.ops.state.queue import Queue
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, TensorType
+from gradstep.core.ops.state.dataset_iterator import Iterator
+from gradstep.core.ops.state.lookup_table import LookupTable
+from gradstep.core.ops.state.loop_trace import Trace
+from gradstep.core.ops.state.opaque_state import OpaqueState
+from gradstep.core.ops.state.queue import Queue
 
 if TYPE_CHECKING:
-    from core.ops.declare.input_spec import InputSpec
+    from gradstep.core.ops.declare.input_spec import InputSpec
 
 # What an input may take the handle of -> what then reaches the kernel. None: arrays, as text that
 # RunArrays looks up and what variables hold, or nothing that is looked at.

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from core.ops.declare.table import Sample, Samples
+from gradstep.core.ops.declare.table import Sample, Samples
 
 
 def unary(low: float = -2.0, high: float = 2.0) -> Samples:

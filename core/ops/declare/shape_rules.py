@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
-from core.ops.declare.table import Infer, InferContext
+from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
+from gradstep.core.ops.declare.table import Infer, InferContext
 
 
 def broadcast_shapes(a: Shape, b: Shape) -> Shape:

@@ -23,10 +23,10 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from core.errors import GradstepError
-from core.graph.suggestions import did_you_mean, near
-from core.ops.declare.arithmetic_class import Arithmetic, arithmetic_of
-from core.ops.declare.definition import (
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.suggestions import did_you_mean, near
+from gradstep.core.ops.declare.arithmetic_class import Arithmetic, arithmetic_of
+from gradstep.core.ops.declare.definition import (
     Branch,
     Defect,
     First,
@@ -38,12 +38,12 @@ from core.ops.declare.definition import (
     Sample,
     Samples,
 )
-from core.ops.declare.domain_limits import Breaks
-from core.ops.declare.input_dtypes import as_declared
-from core.ops.declare.input_spec import InputSpec
-from core.ops.declare.resource_handles import checked
-from core.ops.declare.ufunc import Kernel, from_calls, ufunc_kernel, ufunc_out_kernel
-from core.ops.state.opaque_state import OpaqueState
+from gradstep.core.ops.declare.domain_limits import Breaks
+from gradstep.core.ops.declare.input_dtypes import as_declared
+from gradstep.core.ops.declare.input_spec import InputSpec
+from gradstep.core.ops.declare.resource_handles import checked
+from gradstep.core.ops.declare.ufunc import Kernel, from_calls, ufunc_kernel, ufunc_out_kernel
+from gradstep.core.ops.state.opaque_state import OpaqueState
 
 _TABLE: dict[str, OpDef] = {}
 
@@ -112,8 +112,9 @@ def op(
     formula:     text in the inputs' and attributes' names that evaluates to the kernel's value.
     infer:       rule from input types to output types; raises through `ctx.fail`.
     kernel:      `kernel(xp, *inputs, **wanted)` on arrays of the namespace `xp`; keyword-only
-                 parameters name attributes, or `rules` (core.ops.declare.system_rules.Rules), `op`
-                 (the Operation) or `functions` (the document's Python functions by name).
+                 parameters name attributes, or `rules`
+                 (gradstep.core.ops.declare.system_rules.Rules), `op` (the Operation) or
+                 `functions` (the document's Python functions by name).
     ufunc:       name of the NumPy function that is the whole kernel and has an `out=` form.
     out_kernel:  `kernel` with one more keyword: `out`, an array (or tuple of them) to write into.
     out_calls:   the same for NumPy as a list of bound calls: yields tuples of a function and its
@@ -268,7 +269,7 @@ def all_ops() -> Iterator[OpDef]:
 def _load() -> None:
     """Import the catalogue, or wait for the thread that does. Here, because its modules import
     this one."""
-    importlib.import_module("core.ops.catalogue")
+    importlib.import_module("gradstep.core.ops.catalogue")
 
 
 def _in_place(names: str | None, inputs: str, anywhere: bool) -> tuple[int, ...] | None:

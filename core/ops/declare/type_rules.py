@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sized
 
-from core.errors import GradstepError
-from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
-from core.ops.declare.input_dtypes import not_allowed
-from core.ops.declare.shape_rules import broadcast, one_dtype
-from core.ops.declare.table import Infer, InferContext
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
+from gradstep.core.ops.declare.input_dtypes import not_allowed
+from gradstep.core.ops.declare.shape_rules import broadcast, one_dtype
+from gradstep.core.ops.declare.table import Infer, InferContext
 
 _MOST_OUTPUTS = 10_000
 

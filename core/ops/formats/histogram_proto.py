@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 
-from core.ops.formats.protobuf import double_field, doubles_field
+from gradstep.core.ops.formats.protobuf import double_field, doubles_field
 
 _LARGEST = float(np.finfo(np.float64).max)
 

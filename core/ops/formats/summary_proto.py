@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.ops.formats.protobuf import bytes_field, float_field
+from gradstep.core.ops.formats.protobuf import bytes_field, float_field
 
 VALUE = 1  # field of a Summary
 TAG, _SIMPLE_VALUE, _IMAGE, _HISTO = 1, 2, 4, 5  # fields of a value

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from core.ops.declare.ufunc import BLOCK, Calls
-from core.ops.numerics.adjacent_arrays import view_adjacent
-from core.ops.numerics.scalar_operands import number, one
+from gradstep.core.ops.declare.ufunc import BLOCK, Calls
+from gradstep.core.ops.numerics.adjacent_arrays import view_adjacent
+from gradstep.core.ops.numerics.scalar_operands import number, one
 
 Arrays = Sequence[Any]
 _BLOCK = 2 * BLOCK  # elements; a dozen calls on seven arrays are worth leaving the first cache

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType
-from core.ops.declare.table import InferContext
-from core.ops.declare.type_rules import wrong_type
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops.declare.table import InferContext
+from gradstep.core.ops.declare.type_rules import wrong_type
 
 BAD_INDICES = {"bad_indices_policy": ("", "DEFAULT", "ERROR", "IGNORE")}  # "": ERROR
 

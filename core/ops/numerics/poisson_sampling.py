@@ -11,9 +11,9 @@ import math
 
 import numpy as np
 
-from core.ops.numerics.philox import Seeds, blocks_at
-from core.ops.numerics.random_distributions import uniform
-from core.ops.numerics.random_streams import RESERVED
+from gradstep.core.ops.numerics.philox import Seeds, blocks_at
+from gradstep.core.ops.numerics.random_distributions import uniform
+from gradstep.core.ops.numerics.random_streams import RESERVED
 
 _FROM_TENS = 10  # the rate from which on rejection is used
 

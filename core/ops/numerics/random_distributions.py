@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.ops.numerics import libm
+from gradstep.core.ops.numerics import libm
 
 _TINY = 1e-7  # the smallest number of which a normal number takes the logarithm
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.ops.numerics.philox import Seeds, blocks, blocks_at
-from core.ops.numerics.random_distributions import integers, normal, per_block, uniform
+from gradstep.core.ops.numerics.philox import Seeds, blocks, blocks_at
+from gradstep.core.ops.numerics.random_distributions import integers, normal, per_block, uniform
 
 # Blocks set aside for each number, as some distributions need more than others.
 RESERVED = 256

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from core.ops.numerics.index_bounds import blanked, resolve
-from core.ops.numerics.row_sums import sums_in_order, worthwhile
+from gradstep.core.ops.numerics.index_bounds import blanked, resolve
+from gradstep.core.ops.numerics.row_sums import sums_in_order, worthwhile
 
 # Element types that a GPU cannot add atomically -> one that it can, with the same sums modulo 2^n.
 _ADDED_AS: dict[str, np.dtype] = {

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from core.ops.numerics.integer_division import truncated
+from gradstep.core.ops.numerics.integer_division import truncated
 
 Combine = Callable[[Any, Any, Any], Any]  # (xp, rows as they are, updates) -> rows as they become
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.ops.state.opaque_state import OpaqueState
+from gradstep.core.ops.state.opaque_state import OpaqueState
 
 
 @dataclass(frozen=True)

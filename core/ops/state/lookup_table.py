@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType
-from core.ops.state.opaque_state import SHOWN, OpaqueState
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops.state.opaque_state import SHOWN, OpaqueState
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
-from core.graph.model import TensorRef
-from core.ops.state.opaque_state import OpaqueState
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.state.opaque_state import OpaqueState
 
 
 class Trace(OpaqueState):

@@ -13,9 +13,9 @@ from itertools import islice
 from math import inf
 from typing import Any, Self
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape
-from core.ops.state.opaque_state import SHOWN, OpaqueState, short
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.ops.state.opaque_state import SHOWN, OpaqueState, short
 
 Item = tuple[Any, ...]  # one array for each component
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
-from core.errors import GradstepError
-from core.ops.numerics.philox import Seeds, blocks
-from core.ops.state.queue import Item, Queue
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops.numerics.philox import Seeds, blocks
+from gradstep.core.ops.state.queue import Item, Queue
 
 
 @dataclass(frozen=True, eq=False)

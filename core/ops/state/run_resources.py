@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.ops.state.opaque_state import OpaqueState
-from core.ops.state.stack import Stack
-from core.ops.state.tensor_array import TensorArray
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops.state.opaque_state import OpaqueState
+from gradstep.core.ops.state.stack import Stack
+from gradstep.core.ops.state.tensor_array import TensorArray
 
 Held = TensorArray | Stack
 _Held = TypeVar("_Held", TensorArray, Stack)

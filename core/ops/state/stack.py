@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from core.errors import GradstepError
-from core.ops.state.opaque_state import SHOWN, OpaqueState, short
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops.state.opaque_state import SHOWN, OpaqueState, short
 
 
 @dataclass(frozen=True, slots=True, eq=False)

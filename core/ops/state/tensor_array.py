@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape
-from core.ops.declare.shape_rules import brackets
-from core.ops.state.opaque_state import SHOWN, OpaqueState, short
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.ops.declare.shape_rules import brackets
+from gradstep.core.ops.state.opaque_state import SHOWN, OpaqueState, short
 
 
 class ArrayPlace(NamedTuple):

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.ops.build.builder import OpView, Tensor, call, call_many
-from core.ops.declare.definition import GradientRule
+from gradstep.core.ops.build.builder import OpView, Tensor, call, call_many
+from gradstep.core.ops.declare.definition import GradientRule
 
 _GRADIENTS = "gradients"  # how TensorFlow's scopes of gradients begin
 

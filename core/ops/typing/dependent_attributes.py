@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType
-from core.graph.model import Constant, Operation
-from core.ops.build.constant_conversion import require_texts
-from core.ops.build.python_values import attribute
-from core.ops.declare.attribute_kinds import check_attributes, items_of
-from core.ops.declare.definition import OpDef
-from core.ops.declare.table import find
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Constant, Operation
+from gradstep.core.ops.build.constant_conversion import require_texts
+from gradstep.core.ops.build.python_values import attribute
+from gradstep.core.ops.declare.attribute_kinds import check_attributes, items_of
+from gradstep.core.ops.declare.definition import OpDef
+from gradstep.core.ops.declare.table import find
 
 
 def with_attribute(op: Operation, name: str, value: Any) -> Operation:

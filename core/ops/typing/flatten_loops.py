@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from core.errors import GradstepError
-from core.graph.dtypes import TensorType
-from core.graph.loop import Loop, loop_of, way_to
-from core.graph.model import Edge, Graph, Operation, TensorRef
-from core.ops.typing.inference import Inference, declared
-from core.ops.typing.loop_types import iteration_types
-from core.ops.typing.tensor_types import TensorTypes
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import TensorType
+from gradstep.core.graph.loop import Loop, loop_of, way_to
+from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
+from gradstep.core.ops.typing.inference import Inference, declared
+from gradstep.core.ops.typing.loop_types import iteration_types
+from gradstep.core.ops.typing.tensor_types import TensorTypes
 
 _Types = tuple[TensorType | None, ...]
 

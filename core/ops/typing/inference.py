@@ -9,17 +9,17 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from core.errors import GradstepError, unforeseen
-from core.graph.dtypes import DType, TensorType
-from core.graph.loop import LOOP, within
-from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.graph.opaque_attributes import Unread
-from core.graph.problems import Problem
-from core.ops.declare.attribute_kinds import check_attributes, check_read
-from core.ops.declare.table import InferContext, OpDef, find, not_registered
-from core.ops.typing.input_description import with_inputs
-from core.ops.typing.tensor_types import TensorTypes
-from core.ops.typing.type_memo import Key, ask, key_of, recall
+from gradstep.core.errors import GradstepError, unforeseen
+from gradstep.core.graph.dtypes import DType, TensorType
+from gradstep.core.graph.loop import LOOP, within
+from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
+from gradstep.core.graph.opaque_attributes import Unread
+from gradstep.core.graph.problems import Problem
+from gradstep.core.ops.declare.attribute_kinds import check_attributes, check_read
+from gradstep.core.ops.declare.table import InferContext, OpDef, find, not_registered
+from gradstep.core.ops.typing.input_description import with_inputs
+from gradstep.core.ops.typing.tensor_types import TensorTypes
+from gradstep.core.ops.typing.type_memo import Key, ask, key_of, recall
 
 _SMALL = 64  # elements; larger constants are never shapes, axes or sizes
 _TOLD = frozenset({"Const", "Shape", "Size", "Rank"})  # by attributes and types alone

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import TensorType
-from core.graph.model import Operation
-from core.ops.declare.table import find
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import TensorType
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.declare.table import find
 
 
 def with_inputs(op: Operation, given: Sequence[Any]) -> str:

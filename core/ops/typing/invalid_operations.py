@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.graph.loop import loops_around
-from core.graph.model import Graph, Operation, predecessors
-from core.graph.problems import Problem
-from core.ops.typing.inference import Inference, is_faulty
+from gradstep.core.graph.loop import loops_around
+from gradstep.core.graph.model import Graph, Operation, predecessors
+from gradstep.core.graph.problems import Problem
+from gradstep.core.ops.typing.inference import Inference, is_faulty
 
 
 def broken_operations(graph: Graph, inference: Inference) -> dict[str, Problem]:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
-from core.errors import GradstepError
-from core.graph.dtypes import UNKNOWN, Shape, TensorType
-from core.graph.loop import Loop
-from core.graph.model import Graph, TensorRef
-from core.ops.typing.inference import Inference, Inferrer, declared, fault
-from core.ops.typing.invalid_operations import without_types
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import UNKNOWN, Shape, TensorType
+from gradstep.core.graph.loop import Loop
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.ops.typing.inference import Inference, Inferrer, declared, fault
+from gradstep.core.ops.typing.invalid_operations import without_types
 
 
 @dataclass(frozen=True)

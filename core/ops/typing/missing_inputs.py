@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from core.errors import GradstepError
-from core.graph.loop import loop_of, within
-from core.graph.model import Graph, Operation, TensorRef
-from core.ops.declare.table import find
-from core.ops.typing.inference import declared
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.loop import loop_of, within
+from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.ops.declare.table import find
+from gradstep.core.ops.typing.inference import declared
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.dtypes import DType
-from core.ops.build.builder import Tensor, call
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops.build.builder import Tensor, call
 
 
 def shape_of(x: Tensor, dtype: DType = DType.INT32) -> Tensor | np.ndarray:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from core.graph.dtypes import TensorType
-from core.graph.model import Graph, TensorRef
-from core.graph.tensor_map import ByTensor
+from gradstep.core.graph.dtypes import TensorType
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.graph.tensor_map import ByTensor
 
 
 class TensorTypes(ByTensor[TensorType]):

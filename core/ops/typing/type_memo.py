@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from core.graph.dtypes import DType, Shape, TensorType
-from core.ops.declare.table import InferContext, OpDef
+from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.ops.declare.table import InferContext, OpDef
 
 Key = tuple[Hashable, ...]
 

@@ -20,7 +20,7 @@ bubblewrap; time and processor are not limited (Restart engine ends it); what ru
 can send any answer to the window, which reads it as a stranger's.
 """
 
-from core.program.sandbox.confinement import (
+from gradstep.core.program.sandbox.confinement import (
     close_door,
     confine,
     enter,
@@ -28,8 +28,8 @@ from core.program.sandbox.confinement import (
     is_inside,
     why_not,
 )
-from core.program.sandbox.sandbox_environment import ensure_clean, kept
-from core.program.sandbox.sandbox_profile import Access, Profile
+from gradstep.core.program.sandbox.sandbox_environment import ensure_clean, kept
+from gradstep.core.program.sandbox.sandbox_profile import Access, Profile
 
 __all__ = [
     "Access",

@@ -6,8 +6,8 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 
-from core.program.sandbox import linux_calls
-from core.program.sandbox.sandbox_profile import Access
+from gradstep.core.program.sandbox import linux_calls
+from gradstep.core.program.sandbox.sandbox_profile import Access
 
 _LONGEST = 10  # seconds
 _BARE = ("--unshare-all", "--die-with-parent", "--new-session")

@@ -8,10 +8,22 @@ import tempfile
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from core.errors import GradstepError
-from core.program.sandbox import bubblewrap, landlock, linux_calls, resource_limits, seccomp
-from core.program.sandbox.sandbox_environment import ensure_clean, forget
-from core.program.sandbox.sandbox_profile import ROOT, Access, Profile, access, engine_profile
+from gradstep.core.errors import GradstepError
+from gradstep.core.program.sandbox import (
+    bubblewrap,
+    landlock,
+    linux_calls,
+    resource_limits,
+    seccomp,
+)
+from gradstep.core.program.sandbox.sandbox_environment import ensure_clean, forget
+from gradstep.core.program.sandbox.sandbox_profile import (
+    ROOT,
+    Access,
+    Profile,
+    access,
+    engine_profile,
+)
 
 LANDLOCK, SECCOMP, BUBBLEWRAP = "landlock", "seccomp", "bubblewrap"
 _INSIDE = "GRADSTEP_INSIDE_BUBBLEWRAP"

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from stat import S_ISDIR
 
-from core.program.sandbox import linux_calls
-from core.program.sandbox.sandbox_profile import Access
+from gradstep.core.program.sandbox import linux_calls
+from gradstep.core.program.sandbox.sandbox_profile import Access
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # on every architecture
 _VERSION = 1  # LANDLOCK_CREATE_RULESET_VERSION

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from core.program.sandbox.sandbox_profile import Profile
+from gradstep.core.program.sandbox.sandbox_profile import Profile
 
 _FILE = 1 << 30  # bytes
 

@@ -16,7 +16,7 @@ import struct
 import sys
 from collections.abc import Iterable, Iterator
 
-from core.program.sandbox import linux_calls
+from gradstep.core.program.sandbox import linux_calls
 
 # name: numbers on x86_64 and aarch64, None where there is no such call
 _FORBIDDEN: dict[str, tuple[int | None, int | None]] = {

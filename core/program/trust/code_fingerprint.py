@@ -8,9 +8,9 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
-from core.document.document import Document
-from core.document.expectation import Expectation, ExpectationKind, Variation, variations
-from core.errors import GradstepError
+from gradstep.core.document.document import Document
+from gradstep.core.document.expectation import Expectation, ExpectationKind, Variation, variations
+from gradstep.core.errors import GradstepError
 
 # What its Python never gets to see: how a document is looked at, stepped through and told of.
 _BESIDE = Document()
@@ -36,7 +36,7 @@ def fingerprint(document: Document) -> str:
 
 
 def _digest(document: Document) -> str:
-    from core.io.native.document_records import take_apart
+    from gradstep.core.io.native.document_records import take_apart
 
     bare = {name: getattr(_BESIDE, name) for name in _WORDS}
     written = take_apart(document.with_(**bare, expectations=tuple(_varied(document))))

@@ -10,7 +10,7 @@ class Permission(StrEnum):
 
     REFUSED:  it does not run.
     CONFINED: it runs in an engine that has no network, no files and no secrets
-    (core.program.sandbox). FULL:     it runs with the rights of the user.
+    (gradstep.core.program.sandbox). FULL:     it runs with the rights of the user.
     """
 
     REFUSED = "refused"

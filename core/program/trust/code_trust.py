@@ -9,12 +9,12 @@ from pathlib import Path
 
 import msgspec
 
-from core.document.document import Document
-from core.errors import GradstepError
-from core.program.trust.code_fingerprint import fingerprint
-from core.program.trust.code_permission import Permission
-from core.program.trust.example_index import EXAMPLES, ExampleEntry, load
-from core.program.trust.trust_store import Decision, TrustStore, now
+from gradstep.core.document.document import Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.program.trust.code_fingerprint import fingerprint
+from gradstep.core.program.trust.code_permission import Permission
+from gradstep.core.program.trust.example_index import EXAMPLES, ExampleEntry, load
+from gradstep.core.program.trust.trust_store import Decision, TrustStore, now
 
 _DAY = len("2026-01-01")  # of a time: the use of a decision is written down once a day
 
@@ -22,7 +22,7 @@ _DAY = len("2026-01-01")  # of a time: the use of a decision is written down onc
 def permission(document: Document) -> Permission:
     """What the document's Python may do: all where it has none or came with the program as it is,
     else what the user said of exactly this program before. See
-    core.program.trust.code_fingerprint."""
+    gradstep.core.program.trust.code_fingerprint."""
     if not document.code:
         return Permission.FULL
     try:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from core.errors import GradstepError
-from core.json_text import UNREADABLE, pretty
+from gradstep.core.errors import GradstepError
+from gradstep.core.json_text import UNREADABLE, pretty
 
 if TYPE_CHECKING:
-    from core.document.document import Document
+    from gradstep.core.document.document import Document
 
 EXAMPLES = Path(__file__).parents[3] / "assets" / "examples"
 INDEX = "index.json"
@@ -26,8 +26,8 @@ _MARKED = re.compile(r"(\*\*|\*|`)(?=\S)(.+?)(?<=\S)\1")
 class ExampleEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """name: the file's, without its ending; sentence: the first of its note; disputed: whether a
     popular claim is held against the truth; code: the hash of its Python, if it has any; program:
-    of that and of what calls it (core.program.trust.code_fingerprint); words: all that it can be
-    found by, small letters."""
+    of that and of what calls it (gradstep.core.program.trust.code_fingerprint); words: all that it
+    can be found by, small letters."""
 
     name: str
     title: str
@@ -46,7 +46,7 @@ def is_bundled(path: Path) -> bool:
 
 def entry_of(name: str, document: Document) -> ExampleEntry:
     """The entry of the document in the file `name`.gradstep."""
-    from core.program.trust.code_fingerprint import fingerprint
+    from gradstep.core.program.trust.code_fingerprint import fingerprint
 
     return ExampleEntry(
         name=name,

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import msgspec
 
-from core.errors import GradstepError
-from core.io.disk.atomic_write import replace_file
-from core.io.disk.file_lock import PATIENCE, locked
-from core.json_text import UNREADABLE
-from core.program.trust.code_permission import Permission
+from gradstep.core.errors import GradstepError
+from gradstep.core.io.disk.atomic_write import replace_file
+from gradstep.core.io.disk.file_lock import PATIENCE, locked
+from gradstep.core.json_text import UNREADABLE
+from gradstep.core.program.trust.code_permission import Permission
 
 MOST = 500  # decisions that are kept
 _VERSION = 2  # 1 was a list of hashes of functions, whatever called them
@@ -30,7 +30,7 @@ _DAMAGED = "trusted.damaged-"
 class Decision(msgspec.Struct, frozen=True):
     """What the user said of one program.
 
-    fingerprint:   of the document; see core.program.trust.code_fingerprint.
+    fingerprint:   of the document; see gradstep.core.program.trust.code_fingerprint.
     permission:    what its Python may do.
     functions:     their names.
     title, place:  of the document then; place is its file, or what stood for one.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gui.canvas.scene.scene_arrays import SceneArrays
+from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 
 
 def step(arrays: SceneArrays, box: int, dx: int, dy: int) -> int | None:

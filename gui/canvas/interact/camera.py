@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, QPoint, QPointF, QRect, QRectF, QTimer, Sign
 from PySide6.QtGui import QTransform
 from PySide6.QtWidgets import QGraphicsView
 
-from gui.canvas.scene.level_of_detail import LARGEST_TEXT, TEXT
+from gradstep.gui.canvas.scene.level_of_detail import LARGEST_TEXT, TEXT
 
 SMALLEST, LARGEST = 0.02, 4.0  # pixels per scene unit; smaller where a graph would not fit
 SPARE = 0.8  # of the scale at which a graph just fits: so far one can zoom out

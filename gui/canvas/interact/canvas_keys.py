@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QKeyCombination, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
 
-from gui import commands
-from gui.canvas.interact import keyboard_editing
-from gui.frame.action_record import Action
-from gui.frame.action_table import ACTIONS, BY_ID
+from gradstep.gui import commands
+from gradstep.gui.canvas.interact import keyboard_editing
+from gradstep.gui.frame.action_record import Action
+from gradstep.gui.frame.action_table import ACTIONS, BY_ID
 
 if TYPE_CHECKING:
-    from gui.canvas.view import GraphView
-    from gui.model.workspace import Workspace
+    from gradstep.gui.canvas.view import GraphView
+    from gradstep.gui.model.workspace import Workspace
 
 Key, Modifier = Qt.Key, Qt.KeyboardModifier
 NONE, CTRL, SHIFT = Modifier.NoModifier, Modifier.ControlModifier, Modifier.ShiftModifier

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from gui.canvas.interact import keyboard_editing, paste_gesture, rename_field, viewport
+from gradstep.gui.canvas.interact import keyboard_editing, paste_gesture, rename_field, viewport
 
 if TYPE_CHECKING:
-    from gui.canvas.view import GraphView
+    from gradstep.gui.canvas.view import GraphView
 
 ANSWERS: Mapping[str, Callable[[GraphView, str], object]] = {
     "fit": lambda view, _: view.fit(),

@@ -11,21 +11,27 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu
 
-from core.graph.model import Edge
-from core.layout.box_diagram import LAYER_GAP
-from gui import commands
-from gui.canvas.interact import canvas_keys, keyboard_editing, node_search, paste_gesture, tooltips
-from gui.canvas.interact.gestures import press_box
-from gui.canvas.scene import scope_folding
-from gui.canvas.scene.box_placement import free_place
-from gui.canvas.scene.hit_test import Hit, Port, port_point
-from gui.canvas.scene.scene_arrays import WIDTH, Point
-from gui.frame.action_table import BY_ID
-from gui.look import icons
-from gui.look.plain_text import plain, unmarked
+from gradstep.core.graph.model import Edge
+from gradstep.core.layout.box_diagram import LAYER_GAP
+from gradstep.gui import commands
+from gradstep.gui.canvas.interact import (
+    canvas_keys,
+    keyboard_editing,
+    node_search,
+    paste_gesture,
+    tooltips,
+)
+from gradstep.gui.canvas.interact.gestures import press_box
+from gradstep.gui.canvas.scene import scope_folding
+from gradstep.gui.canvas.scene.box_placement import free_place
+from gradstep.gui.canvas.scene.hit_test import Hit, Port, port_point
+from gradstep.gui.canvas.scene.scene_arrays import WIDTH, Point
+from gradstep.gui.frame.action_table import BY_ID
+from gradstep.gui.look import icons
+from gradstep.gui.look.plain_text import plain, unmarked
 
 if TYPE_CHECKING:
-    from gui.canvas.view import GraphView
+    from gradstep.gui.canvas.view import GraphView
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,13 @@ from PySide6.QtCore import QObject, QPointF, QRectF, QTimer, QVariantAnimation
 from PySide6.QtGui import QPainterPath, QPen, QPolygonF
 from PySide6.QtWidgets import QGraphicsPathItem
 
-from core.graph.scopes import is_inside
-from gui.canvas.interact.viewport import around
-from gui.canvas.paint.node_cards import RADIUS
-from gui.model.settings import settings
+from gradstep.core.graph.scopes import is_inside
+from gradstep.gui.canvas.interact.viewport import around
+from gradstep.gui.canvas.paint.node_cards import RADIUS
+from gradstep.gui.model.settings import settings
 
 if TYPE_CHECKING:
-    from gui.canvas.view import GraphView
+    from gradstep.gui.canvas.view import GraphView
 
 STAYS, FADES = 500, 140  # milliseconds
 AWAY, WIDE = 7.0, 4.0  # pixels from a box to the ring, and the ring's width

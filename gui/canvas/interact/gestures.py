@@ -9,12 +9,12 @@ from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QPen
 from PySide6.QtWidgets import QGraphicsRectItem
 
-from core.layout.box_diagram import GRID
-from gui.canvas.scene.scene_arrays import Movement
-from gui.look.theme import faded
+from gradstep.core.layout.box_diagram import GRID
+from gradstep.gui.canvas.scene.scene_arrays import Movement
+from gradstep.gui.look.theme import faded
 
 if TYPE_CHECKING:
-    from gui.canvas.view import GraphView
+    from gradstep.gui.canvas.view import GraphView
 
 SLACK = 4  # pixels that the mouse may tremble before a press becomes a drag
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint
 
-from core.graph.model import Edge, TensorRef
-from core.layout.box_diagram import GRID
-from gui.canvas.interact import arrow_navigation, node_search
+from gradstep.core.graph.model import Edge, TensorRef
+from gradstep.core.layout.box_diagram import GRID
+from gradstep.gui.canvas.interact import arrow_navigation, node_search
 
 if TYPE_CHECKING:
-    from gui.canvas.view import GraphView
+    from gradstep.gui.canvas.view import GraphView
 
 
 def walk(view: GraphView, dx: int, dy: int) -> None:

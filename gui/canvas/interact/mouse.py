@@ -7,16 +7,23 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QMouseEvent
 
-from gui.canvas.interact import node_search, rename_field, viewport
-from gui.canvas.interact.gestures import Gesture, MoveBoxes, Pan, PickLink, RubberBand, press_box
-from gui.canvas.interact.wire_gesture import DrawWire
-from gui.canvas.paint.scope_frames import Frame
-from gui.canvas.scene import hit_test, scope_folding
-from gui.canvas.scene.hit_test import Port
-from gui.canvas.scene.scene_arrays import TITLE
+from gradstep.gui.canvas.interact import node_search, rename_field, viewport
+from gradstep.gui.canvas.interact.gestures import (
+    Gesture,
+    MoveBoxes,
+    Pan,
+    PickLink,
+    RubberBand,
+    press_box,
+)
+from gradstep.gui.canvas.interact.wire_gesture import DrawWire
+from gradstep.gui.canvas.paint.scope_frames import Frame
+from gradstep.gui.canvas.scene import hit_test, scope_folding
+from gradstep.gui.canvas.scene.hit_test import Port
+from gradstep.gui.canvas.scene.scene_arrays import TITLE
 
 if TYPE_CHECKING:
-    from gui.canvas.view import GraphView
+    from gradstep.gui.canvas.view import GraphView
 
 
 def begin(view: GraphView, event: QMouseEvent) -> Gesture | None:

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from core.document.wire_completion import first_fit
-from core.graph.loop import carried_by, surrounding, within
-from core.graph.model import Edge, Operation, TensorRef
-from core.layers.block_table import all_blocks
-from core.ops.declare.op_subjects import catalogue, family_title, subject_title
-from core.ops.declare.op_successors import SUCCESSORS, names_of
-from core.ops.declare.table import OpDef, all_ops, lookup
-from gui import commands
-from gui.canvas.interact.search_menu import Entry
-from gui.canvas.scene.input_names import input_name
-from gui.canvas.scene.scene_arrays import Point
-from gui.canvas.scene.wire_compatibility import Wiring
-from gui.model.workspace import Workspace
+from gradstep.core.document.wire_completion import first_fit
+from gradstep.core.graph.loop import carried_by, surrounding, within
+from gradstep.core.graph.model import Edge, Operation, TensorRef
+from gradstep.core.layers.block_table import all_blocks
+from gradstep.core.ops.declare.op_subjects import catalogue, family_title, subject_title
+from gradstep.core.ops.declare.op_successors import SUCCESSORS, names_of
+from gradstep.core.ops.declare.table import OpDef, all_ops, lookup
+from gradstep.gui import commands
+from gradstep.gui.canvas.interact.search_menu import Entry
+from gradstep.gui.canvas.scene.input_names import input_name
+from gradstep.gui.canvas.scene.scene_arrays import Point
+from gradstep.gui.canvas.scene.wire_compatibility import Wiring
+from gradstep.gui.model.workspace import Workspace
 
 _VALUED = ("Const", "Placeholder", "VariableV2")
 
@@ -103,7 +103,7 @@ def _inputs(workspace: Workspace) -> Iterator[tuple[Edge, str]]:
 
 
 def _catalogue() -> Iterator[OpDef]:
-    import core.ops.catalogue  # noqa: F401 - declares every op
+    import gradstep.core.ops.catalogue  # noqa: F401 - declares every op
 
     for families in catalogue(all_ops()).values():
         for definitions in families.values():

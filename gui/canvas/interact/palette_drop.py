@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtGui import QDropEvent
 
-from gui import commands
-from gui.panels.palette_panel import MIME_TYPE
+from gradstep.gui import commands
+from gradstep.gui.panels.palette_panel import MIME_TYPE
 
 if TYPE_CHECKING:
-    from gui.canvas.view import GraphView
+    from gradstep.gui.canvas.view import GraphView
 
 _DRAGGED = (QEvent.Type.DragEnter, QEvent.Type.DragMove, QEvent.Type.Drop)
 

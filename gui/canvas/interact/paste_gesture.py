@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QPoint, QPointF, Qt
 
-from core.layout.box_diagram import GRID
-from gui import commands
-from gui.canvas.interact import viewport
-from gui.canvas.scene.scene_arrays import Movement
+from gradstep.core.layout.box_diagram import GRID
+from gradstep.gui import commands
+from gradstep.gui.canvas.interact import viewport
+from gradstep.gui.canvas.scene.scene_arrays import Movement
 
 if TYPE_CHECKING:
-    from gui.canvas.view import GraphView
+    from gradstep.gui.canvas.view import GraphView
 
 NUDGE = QPointF(3 * GRID, 3 * GRID)  # how far copies are from what they are copies of, at first
 

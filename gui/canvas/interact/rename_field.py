@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPoint, QRectF, Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from gui import commands
-from gui.canvas.scene.scene_arrays import TITLE
-from gui.look.plain_text import Label
-from gui.model.selection import selected_unit
-from gui.panels.widgets.name_field import NameField
+from gradstep.gui import commands
+from gradstep.gui.canvas.scene.scene_arrays import TITLE
+from gradstep.gui.look.plain_text import Label
+from gradstep.gui.model.selection import selected_unit
+from gradstep.gui.panels.widgets.name_field import NameField
 
 if TYPE_CHECKING:
-    from gui.canvas.view import GraphView
+    from gradstep.gui.canvas.view import GraphView
 
 LEAST = 160  # pixels, width of the field
 ROOM = 24  # pixels in the field beside the text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QWidget
 
-from gui.canvas.scene.scene_model import Stage
+from gradstep.gui.canvas.scene.scene_model import Stage
 
 
 def describe(stage: Stage, number: int) -> str:

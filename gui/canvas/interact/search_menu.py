@@ -8,9 +8,9 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QVBoxLayout, QWidget
 
-from gui.canvas.interact.entry_list import Entry, EntryList
-from gui.canvas.interact.fuzzy_match import Searched, ranked
-from gui.look.plain_text import Label, plain
+from gradstep.gui.canvas.interact.entry_list import Entry, EntryList
+from gradstep.gui.canvas.interact.fuzzy_match import Searched, ranked
+from gradstep.gui.look.plain_text import Label, plain
 
 WIDTH, MARGIN = 400, 8  # pixels
 _LIST_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from core.graph.model import TensorRef
-from gui.canvas.scene.hit_test import Hit, Port
-from gui.canvas.scene.input_names import input_name
-from gui.canvas.scene.scene_model import Stage
-from gui.look.number_text import brief
-from gui.model import variable_change
-from gui.model.value_cache import TensorValue
+from gradstep.core.graph.model import TensorRef
+from gradstep.gui.canvas.scene.hit_test import Hit, Port
+from gradstep.gui.canvas.scene.input_names import input_name
+from gradstep.gui.canvas.scene.scene_model import Stage
+from gradstep.gui.look.number_text import brief
+from gradstep.gui.model import variable_change
+from gradstep.gui.model.value_cache import TensorValue
 
 ROOM = 60  # characters of a value
 

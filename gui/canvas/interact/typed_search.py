@@ -8,7 +8,7 @@ from functools import cache
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 
-from core.ops.declare.table import all_ops
+from gradstep.core.ops.declare.table import all_ops
 
 QUICK = 0.3  # seconds between two letters of a word
 _COMMAND = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
@@ -39,7 +39,7 @@ class TypedWord:
 @cache
 def _beginnings() -> frozenset[str]:
     """The first letters, two and more, of all op types, in lower case."""
-    import core.ops.catalogue  # noqa: F401 - declares every op
+    import gradstep.core.ops.catalogue  # noqa: F401 - declares every op
 
     names = [definition.type.lower() for definition in all_ops()]
     return frozenset(name[:end] for name in names for end in range(2, len(name) + 1))

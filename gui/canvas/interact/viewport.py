@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QPoint, QPointF, QRectF
 
-from core.protocol.messages import Stopped
-from gui.canvas.scene.box_placement import STEP, beside, free_place
-from gui.canvas.scene.scene_arrays import WIDTH, Point, SceneArrays
+from gradstep.core.protocol.messages import Stopped
+from gradstep.gui.canvas.scene.box_placement import STEP, beside, free_place
+from gradstep.gui.canvas.scene.scene_arrays import WIDTH, Point, SceneArrays
 
 if TYPE_CHECKING:
-    from gui.canvas.view import GraphView
+    from gradstep.gui.canvas.view import GraphView
 
 READABLE, START = 0.12, 0.75  # a graph too large for the first scale is begun at the second
 

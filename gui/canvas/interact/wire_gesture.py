@@ -15,22 +15,22 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType
-from core.graph.model import Edge, TensorRef
-from gui import commands
-from gui.canvas.interact import node_search
-from gui.canvas.paint import link_painter
-from gui.canvas.scene import hit_test, link_routing
-from gui.canvas.scene.hit_test import Port
-from gui.canvas.scene.input_names import input_name
-from gui.canvas.scene.level_of_detail import Detail
-from gui.canvas.scene.wire_compatibility import Wiring
-from gui.look.plain_text import show_tip
-from gui.look.theme import Theme, faded
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Edge, TensorRef
+from gradstep.gui import commands
+from gradstep.gui.canvas.interact import node_search
+from gradstep.gui.canvas.paint import link_painter
+from gradstep.gui.canvas.scene import hit_test, link_routing
+from gradstep.gui.canvas.scene.hit_test import Port
+from gradstep.gui.canvas.scene.input_names import input_name
+from gradstep.gui.canvas.scene.level_of_detail import Detail
+from gradstep.gui.canvas.scene.wire_compatibility import Wiring
+from gradstep.gui.look.plain_text import show_tip
+from gradstep.gui.look.theme import Theme, faded
 
 if TYPE_CHECKING:
-    from gui.canvas.view import GraphView
+    from gradstep.gui.canvas.view import GraphView
 
 SNAP = 22.0  # pixels from a port at which the wire jumps to it
 DOT = 5.0

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from gui.canvas.scene.curve_flattening import Polylines
-from gui.canvas.scene.interval_bands import counted
-from gui.canvas.scene.line_clipping import shares_inside
+from gradstep.gui.canvas.scene.curve_flattening import Polylines
+from gradstep.gui.canvas.scene.interval_bands import counted
+from gradstep.gui.canvas.scene.line_clipping import shares_inside
 
 
 def dashes(

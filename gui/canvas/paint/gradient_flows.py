@@ -8,9 +8,9 @@ import numpy as np
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
-from gui.canvas.scene import polyline
-from gui.canvas.scene.overlay_state import Flow
-from gui.look.theme import Theme, faded
+from gradstep.gui.canvas.scene import polyline
+from gradstep.gui.canvas.scene.overlay_state import Flow
+from gradstep.gui.look.theme import Theme, faded
 
 NARROWEST, WIDEST = 1.5, 8.0
 HEAD = 6.0  # length of the arrow head beyond the line's width

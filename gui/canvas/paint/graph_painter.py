@@ -10,17 +10,17 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPen
 
-from core.layout.nested_scopes import SIDE, TITLE
-from gui.canvas.paint import batch_drawing
-from gui.canvas.paint.link_painter import LinkPainter
-from gui.canvas.paint.node_cards import Cards
-from gui.canvas.paint.scope_frames import Frame
-from gui.canvas.paint.text_cache import Labels
-from gui.canvas.scene.level_of_detail import MOST_FAR_LINKS, Detail, text_size
-from gui.canvas.scene.scene_arrays import SceneArrays
-from gui.canvas.scene.scene_boxes import KINDS
-from gui.canvas.scene.visible_graph import VisibleGraph
-from gui.look.theme import Theme, faded, mix
+from gradstep.core.layout.nested_scopes import SIDE, TITLE
+from gradstep.gui.canvas.paint import batch_drawing
+from gradstep.gui.canvas.paint.link_painter import LinkPainter
+from gradstep.gui.canvas.paint.node_cards import Cards
+from gradstep.gui.canvas.paint.scope_frames import Frame
+from gradstep.gui.canvas.paint.text_cache import Labels
+from gradstep.gui.canvas.scene.level_of_detail import MOST_FAR_LINKS, Detail, text_size
+from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
+from gradstep.gui.canvas.scene.scene_boxes import KINDS
+from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
+from gradstep.gui.look.theme import Theme, faded, mix
 
 GRID = 24.0  # scene units between the dots of the background
 TITLE_FAR = 14.0  # pixels, height of a frame's title in a far view

@@ -9,14 +9,14 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QRegion
 
-from gui.canvas.paint import batch_drawing, heat_colours
-from gui.canvas.paint.node_cards import RADIUS
-from gui.canvas.paint.text_cache import Labels
-from gui.canvas.scene.level_of_detail import TEXT, Detail
-from gui.canvas.scene.visible_graph import VisibleGraph
-from gui.look.theme import Theme, faded
-from gui.model.profiler import Measured
-from gui.panels.widgets.panel_marks import ink_on
+from gradstep.gui.canvas.paint import batch_drawing, heat_colours
+from gradstep.gui.canvas.paint.node_cards import RADIUS
+from gradstep.gui.canvas.paint.text_cache import Labels
+from gradstep.gui.canvas.scene.level_of_detail import TEXT, Detail
+from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
+from gradstep.gui.look.theme import Theme, faded
+from gradstep.gui.model.profiler import Measured
+from gradstep.gui.panels.widgets.panel_marks import ink_on
 
 LEVELS = 8  # of tint in a far view: one call each
 STRENGTH = 0.20  # opacity of the hottest tint; what is written under it must stay readable

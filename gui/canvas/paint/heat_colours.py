@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from PySide6.QtGui import QColor
 
-from gui.look.theme import Theme, mix
+from gradstep.gui.look.theme import Theme, mix
 
 
 def color(theme: Theme, value: float, largest: float) -> QColor:

@@ -8,12 +8,12 @@ from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QLinearGradient, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from gui.canvas.paint import heat_colours
-from gui.canvas.paint.heat_by_cost import percent
-from gui.look.theme import SMALL, faded, mono, sans
+from gradstep.gui.canvas.paint import heat_colours
+from gradstep.gui.canvas.paint.heat_by_cost import percent
+from gradstep.gui.look.theme import SMALL, faded, mono, sans
 
 if TYPE_CHECKING:
-    from gui.canvas.view import GraphView
+    from gradstep.gui.canvas.view import GraphView
 
 SIZE = QSize(288, 48)
 EDGE, PADDING = 12, 12  # pixels to the canvas's corner, and inside

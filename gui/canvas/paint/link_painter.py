@@ -6,13 +6,13 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QPaintEngine, QPainter, QPainterPath, QPen, QPolygonF
 
-from gui.canvas.paint import batch_drawing
-from gui.canvas.paint.dashes import dashes
-from gui.canvas.scene.coincident_links import distinct
-from gui.canvas.scene.level_of_detail import Detail
-from gui.canvas.scene.link_routing import EVERYWHERE, LANE, Sides
-from gui.canvas.scene.scene_arrays import SceneArrays
-from gui.look.theme import Theme
+from gradstep.gui.canvas.paint import batch_drawing
+from gradstep.gui.canvas.paint.dashes import dashes
+from gradstep.gui.canvas.scene.coincident_links import distinct
+from gradstep.gui.canvas.scene.level_of_detail import Detail
+from gradstep.gui.canvas.scene.link_routing import EVERYWHERE, LANE, Sides
+from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
+from gradstep.gui.look.theme import Theme
 
 ARROW = 8.0
 DASH = 4.5  # pixels

@@ -9,11 +9,11 @@ from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap
 from PySide6.QtWidgets import QWidget
 
-from gui.canvas.paint import paint_order
-from gui.look.theme import faded
+from gradstep.gui.canvas.paint import paint_order
+from gradstep.gui.look.theme import faded
 
 if TYPE_CHECKING:
-    from gui.canvas.view import GraphView
+    from gradstep.gui.canvas.view import GraphView
 
 SIZE = QSize(152, 96)
 EDGE, PADDING = 12, 8  # pixels to the canvas's corner, and inside

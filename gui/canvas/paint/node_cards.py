@@ -8,11 +8,11 @@ from typing import NamedTuple
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
 
-from gui.canvas.paint.text_cache import Elide, Labels
-from gui.canvas.scene.level_of_detail import Detail, text_size
-from gui.canvas.scene.scene_arrays import PADDING, ROW, TITLE, SceneArrays
-from gui.canvas.scene.scene_boxes import KINDS
-from gui.look.theme import Theme, faded
+from gradstep.gui.canvas.paint.text_cache import Elide, Labels
+from gradstep.gui.canvas.scene.level_of_detail import Detail, text_size
+from gradstep.gui.canvas.scene.scene_arrays import PADDING, ROW, TITLE, SceneArrays
+from gradstep.gui.canvas.scene.scene_boxes import KINDS
+from gradstep.gui.look.theme import Theme, faded
 
 RADIUS = 6.0
 STRIPE = 3.0

@@ -6,13 +6,13 @@ import numpy as np
 from PySide6.QtCore import QPoint, QRect, QRectF
 from PySide6.QtGui import QPainter
 
-from gui.canvas.interact.camera import Camera
-from gui.canvas.paint import paint_order
-from gui.canvas.paint.front_buffer import FrontBuffer
-from gui.canvas.paint.graph_painter import GraphPainter
-from gui.canvas.paint.runtime_painter import RuntimePainter
-from gui.canvas.scene.scene_model import Stage
-from gui.look.theme import Theme
+from gradstep.gui.canvas.interact.camera import Camera
+from gradstep.gui.canvas.paint import paint_order
+from gradstep.gui.canvas.paint.front_buffer import FrontBuffer
+from gradstep.gui.canvas.paint.graph_painter import GraphPainter
+from gradstep.gui.canvas.paint.runtime_painter import RuntimePainter
+from gradstep.gui.canvas.scene.scene_model import Stage
+from gradstep.gui.look.theme import Theme
 
 
 class Layers:

@@ -9,12 +9,12 @@ import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter
 
-from gui.canvas.paint import batch_drawing
-from gui.canvas.paint.graph_painter import GraphPainter
-from gui.canvas.paint.runtime_painter import RuntimePainter
-from gui.canvas.scene.level_of_detail import Detail
-from gui.canvas.scene.overlay_state import Facts
-from gui.canvas.scene.scene_arrays import WIDTH, SceneArrays
+from gradstep.gui.canvas.paint import batch_drawing
+from gradstep.gui.canvas.paint.graph_painter import GraphPainter
+from gradstep.gui.canvas.paint.runtime_painter import RuntimePainter
+from gradstep.gui.canvas.scene.level_of_detail import Detail
+from gradstep.gui.canvas.scene.overlay_state import Facts
+from gradstep.gui.canvas.scene.scene_arrays import WIDTH, SceneArrays
 
 REACH = 10.0  # scene units around a node that its marks and its glow take
 CELL = np.array([WIDTH, 64.0])  # of the grid in which neighbours are looked for

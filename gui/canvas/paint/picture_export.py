@@ -6,13 +6,13 @@ import numpy as np
 from PySide6.QtCore import QBuffer, QIODevice, QPointF, QRectF, QSizeF
 from PySide6.QtGui import QImage, QPainter
 
-from core.errors import GradstepError
-from gui.canvas.paint import paint_order
-from gui.canvas.paint.graph_painter import GraphPainter
-from gui.canvas.paint.runtime_painter import RuntimePainter
-from gui.canvas.scene.overlay_state import Facts
-from gui.canvas.scene.scene_arrays import SceneArrays
-from gui.look.theme import Theme
+from gradstep.core.errors import GradstepError
+from gradstep.gui.canvas.paint import paint_order
+from gradstep.gui.canvas.paint.graph_painter import GraphPainter
+from gradstep.gui.canvas.paint.runtime_painter import RuntimePainter
+from gradstep.gui.canvas.scene.overlay_state import Facts
+from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
+from gradstep.gui.look.theme import Theme
 
 # Around boxes, frames and links, for what is said at their edges: scene units, and pixels at least,
 # for titles, shares and what an update did do not get smaller than can be read.

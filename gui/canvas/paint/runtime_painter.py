@@ -8,17 +8,17 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
-from gui.canvas.paint import batch_drawing, gradient_flows, heat_colours
-from gui.canvas.paint.heat_by_cost import SharePainter
-from gui.canvas.paint.link_painter import tolerance
-from gui.canvas.paint.node_cards import INSET, RADIUS, row_of
-from gui.canvas.paint.text_cache import Labels
-from gui.canvas.paint.variable_drawers import DrawerPainter
-from gui.canvas.scene.level_of_detail import Detail, text_size
-from gui.canvas.scene.node_values import Reading
-from gui.canvas.scene.overlay_state import Facts
-from gui.canvas.scene.scene_arrays import SceneArrays
-from gui.look.theme import Theme, faded
+from gradstep.gui.canvas.paint import batch_drawing, gradient_flows, heat_colours
+from gradstep.gui.canvas.paint.heat_by_cost import SharePainter
+from gradstep.gui.canvas.paint.link_painter import tolerance
+from gradstep.gui.canvas.paint.node_cards import INSET, RADIUS, row_of
+from gradstep.gui.canvas.paint.text_cache import Labels
+from gradstep.gui.canvas.paint.variable_drawers import DrawerPainter
+from gradstep.gui.canvas.scene.level_of_detail import Detail, text_size
+from gradstep.gui.canvas.scene.node_values import Reading
+from gradstep.gui.canvas.scene.overlay_state import Facts
+from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
+from gradstep.gui.look.theme import Theme, faded
 
 GLOW = 10.0  # scene units that the current node shines beyond its card
 DOT = 4.5  # radius of a breakpoint

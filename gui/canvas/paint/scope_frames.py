@@ -8,10 +8,10 @@ from functools import cache
 
 import numpy as np
 
-from core.graph.loop import LOOP, Loop, loop_of
-from core.graph.model import Graph, Operation
-from core.graph.scopes import parents
-from core.layout.nested_scopes import SIDE, TITLE
+from gradstep.core.graph.loop import LOOP, Loop, loop_of
+from gradstep.core.graph.model import Graph, Operation
+from gradstep.core.graph.scopes import parents
+from gradstep.core.layout.nested_scopes import SIDE, TITLE
 
 MOST = 200  # of more, the outermost are drawn
 _ITERATION = " iteration"  # after a While's name: no operation is called so

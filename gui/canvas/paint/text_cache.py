@@ -7,8 +7,8 @@ from functools import lru_cache
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QStaticText
 
-from core.visible_text import visible
-from gui.look import theme
+from gradstep.core.visible_text import visible
+from gradstep.gui.look import theme
 
 KEPT = 8_192
 Elide = Qt.TextElideMode

@@ -8,12 +8,12 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
 
-from gui.canvas.paint.node_cards import INSET, RADIUS
-from gui.canvas.paint.text_cache import Labels
-from gui.canvas.scene.scene_arrays import ROW
-from gui.look.theme import Theme, mix
-from gui.model.value_cache import TensorValue
-from gui.model.variable_change import Change, row
+from gradstep.gui.canvas.paint.node_cards import INSET, RADIUS
+from gradstep.gui.canvas.paint.text_cache import Labels
+from gradstep.gui.canvas.scene.scene_arrays import ROW
+from gradstep.gui.look.theme import Theme, mix
+from gradstep.gui.model.value_cache import TensorValue
+from gradstep.gui.model.variable_change import Change, row
 
 _CAPTION = "was"
 _MARGIN = 6.0  # scene units that the drawer is narrower on each side than its node

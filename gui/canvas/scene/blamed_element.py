@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from core.graph.model import Edge, Operation
-from gui.canvas.scene.input_names import input_name
-from gui.model.workspace import Workspace
+from gradstep.core.graph.model import Edge, Operation
+from gradstep.gui.canvas.scene.input_names import input_name
+from gradstep.gui.model.workspace import Workspace
 
 # TensorFlow names the input and the place: "indices[2] = 6 is not in [0, 5)".
 _NAMED = re.compile(r"(\w+)\[[\d, ]+\] = ")

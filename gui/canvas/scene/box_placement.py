@@ -7,11 +7,11 @@ from types import MappingProxyType
 
 import numpy as np
 
-from core.layout import box_diagram as layout_boxes
-from core.layout.layout_engines import SMALL, layout
-from core.layout.nested_scopes import SIDE, TITLE
-from gui.canvas.scene.scene_arrays import WIDTH, Point, heights
-from gui.canvas.scene.visible_graph import VisibleGraph
+from gradstep.core.layout import box_diagram as layout_boxes
+from gradstep.core.layout.layout_engines import SMALL, layout
+from gradstep.core.layout.nested_scopes import SIDE, TITLE
+from gradstep.gui.canvas.scene.scene_arrays import WIDTH, Point, heights
+from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 
 STEP = layout_boxes.BOX_GAP
 NOWHERE: Mapping[str, Point] = MappingProxyType({})

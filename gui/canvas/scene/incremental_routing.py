@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gui.canvas.scene.link_detours import routed
-from gui.canvas.scene.link_routing import Routes
-from gui.canvas.scene.obstacles import Obstacles
-from gui.canvas.scene.visible_graph import VisibleGraph
+from gradstep.gui.canvas.scene.link_detours import routed
+from gradstep.gui.canvas.scene.link_routing import Routes
+from gradstep.gui.canvas.scene.obstacles import Obstacles
+from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 
 if TYPE_CHECKING:
-    from gui.canvas.scene.scene_arrays import SceneArrays
+    from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 
 MANY = 64  # boxes that changed; if there are more, all links are routed anew
 

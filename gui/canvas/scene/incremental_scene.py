@@ -7,11 +7,11 @@ from itertools import chain
 
 import numpy as np
 
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.graph.model import Graph, Operation
-from core.ops.typing.inference import Inference
-from gui.canvas.scene.scene_boxes import Boxes
-from gui.canvas.scene.visible_graph import (
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.graph.model import Graph, Operation
+from gradstep.core.ops.typing.inference import Inference
+from gradstep.gui.canvas.scene.scene_boxes import Boxes
+from gradstep.gui.canvas.scene.visible_graph import (
     Link,
     Source,
     VisibleGraph,

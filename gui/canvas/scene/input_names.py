@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from core.errors import GradstepError
-from core.graph.model import Edge, Graph
-from core.ops.declare.table import find
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Edge, Graph
+from gradstep.core.ops.declare.table import find
 
 
 def input_name(graph: Graph, edge: Edge) -> str:

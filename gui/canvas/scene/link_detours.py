@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from gui.canvas.scene.curve_flattening import Polylines
-from gui.canvas.scene.link_routing import LANE, NOWHERE, PIECES, ZONES, Routes, along_lanes, curves
-from gui.canvas.scene.obstacles import COLUMN, NEAR, Obstacles
+from gradstep.gui.canvas.scene.curve_flattening import Polylines
+from gradstep.gui.canvas.scene.link_routing import (
+    LANE,
+    NOWHERE,
+    PIECES,
+    ZONES,
+    Routes,
+    along_lanes,
+    curves,
+)
+from gradstep.gui.canvas.scene.obstacles import COLUMN, NEAR, Obstacles
 
 # How far a curve goes straight out of its start and into its end, as shares of the usual reach.
 BENDS = ((1.5, 0.5), (0.5, 1.5), (1.8, 0.2), (0.2, 1.8))

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gui.canvas.scene.curve_flattening import LEVELS, Polylines, chords, deviations, lengths
+from gradstep.gui.canvas.scene.curve_flattening import (
+    LEVELS,
+    Polylines,
+    chords,
+    deviations,
+    lengths,
+)
 
 PIECES = 5  # curves of a link at most: two to a lane, one along it, and two to the end
 LANE = 2  # of them the straight one

@@ -7,13 +7,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from core.graph.model import Constant, Operation, TensorRef
-from core.ops.typing.missing_inputs import Waiting
-from gui.canvas.scene import blamed_element
-from gui.look.number_text import brief, elements, is_wrong, whole
-from gui.model import variable_change
-from gui.model.value_cache import TensorValue
-from gui.model.workspace import Workspace
+from gradstep.core.graph.model import Constant, Operation, TensorRef
+from gradstep.core.ops.typing.missing_inputs import Waiting
+from gradstep.gui.canvas.scene import blamed_element
+from gradstep.gui.look.number_text import brief, elements, is_wrong, whole
+from gradstep.gui.model import variable_change
+from gradstep.gui.model.value_cache import TensorValue
+from gradstep.gui.model.workspace import Workspace
 
 ROOM = 20  # characters of a row
 TILES = 64  # elements; larger tensors are summed up in words

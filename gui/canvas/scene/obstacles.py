@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from gui.canvas.scene.interval_bands import Bands, spread
-from gui.canvas.scene.line_clipping import shares_inside
+from gradstep.gui.canvas.scene.interval_bands import Bands, spread
+from gradstep.gui.canvas.scene.line_clipping import shares_inside
 
 NEAR = 4.0  # scene units at which a link touches a box
 CLEARANCE = 8.0  # scene units between a box and a lane beside it

@@ -6,21 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
-from core.graph.model import Edge, Operation, TensorRef
-from core.ops.build.variable import VARIABLES
-from core.ops.typing.flatten_loops import shown_as
-from core.ops.typing.tensor_types import outputs_of
-from core.protocol.messages import BrokenNumbers
-from gui.canvas.paint.heat_by_cost import Shares, shares_of
-from gui.canvas.scene.node_values import ROOM, Reading, gradient, value
-from gui.canvas.scene.visible_graph import VisibleGraph
-from gui.model import variable_change
-from gui.model.last_step import last_step
-from gui.model.value_cache import TensorValue
-from gui.model.variable_change import Change
-from gui.model.workspace import Workspace
-from gui.panels.problems.problem_rows import faults
+from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from gradstep.core.graph.model import Edge, Operation, TensorRef
+from gradstep.core.ops.build.variable import VARIABLES
+from gradstep.core.ops.typing.flatten_loops import shown_as
+from gradstep.core.ops.typing.tensor_types import outputs_of
+from gradstep.core.protocol.messages import BrokenNumbers
+from gradstep.gui.canvas.paint.heat_by_cost import Shares, shares_of
+from gradstep.gui.canvas.scene.node_values import ROOM, Reading, gradient, value
+from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
+from gradstep.gui.model import variable_change
+from gradstep.gui.model.last_step import last_step
+from gradstep.gui.model.value_cache import TensorValue
+from gradstep.gui.model.variable_change import Change
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.problems.problem_rows import faults
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ from functools import cached_property
 
 import numpy as np
 
-from gui.canvas.paint.scope_frames import Frame, frames
-from gui.canvas.scene.incremental_routing import rerouted
-from gui.canvas.scene.link_detours import routed
-from gui.canvas.scene.link_routing import Routes
-from gui.canvas.scene.obstacles import Obstacles
-from gui.canvas.scene.visible_graph import VisibleGraph
+from gradstep.gui.canvas.paint.scope_frames import Frame, frames
+from gradstep.gui.canvas.scene.incremental_routing import rerouted
+from gradstep.gui.canvas.scene.link_detours import routed
+from gradstep.gui.canvas.scene.link_routing import Routes
+from gradstep.gui.canvas.scene.obstacles import Obstacles
+from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 
 WIDTH = 172.0
 TITLE = 28.0

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.graph.model import PYTHON_OPS, Graph, Operation, Phase
-from core.ops.declare.table import find
-from core.ops.typing.inference import Inference
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.graph.model import PYTHON_OPS, Graph, Operation, Phase
+from gradstep.core.ops.declare.table import find
+from gradstep.core.ops.typing.inference import Inference
 
 # Stripe of a node's title row: the theme colour of its family.
 KINDS = ("muted", "update", "forward", "backward", "override")

@@ -8,21 +8,21 @@ from dataclasses import replace
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
-from core.document.document import Document
-from core.document.requests import whole_request
-from core.errors import GradstepError
-from core.graph.model import Edge, Graph, TensorRef
-from core.layout import layout_process
-from gui import commands
-from gui.canvas.paint.graph_painter import EMPTY
-from gui.canvas.scene import box_placement, scope_folding
-from gui.canvas.scene.hit_test import Port
-from gui.canvas.scene.incremental_scene import revised
-from gui.canvas.scene.overlay_state import Facts
-from gui.canvas.scene.scene_arrays import Point, SceneArrays
-from gui.canvas.scene.visible_graph import VisibleGraph, drawn_of
-from gui.model.background_work import Background
-from gui.model.workspace import Workspace
+from gradstep.core.document.document import Document
+from gradstep.core.document.requests import whole_request
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Edge, Graph, TensorRef
+from gradstep.core.layout import layout_process
+from gradstep.gui import commands
+from gradstep.gui.canvas.paint.graph_painter import EMPTY
+from gradstep.gui.canvas.scene import box_placement, scope_folding
+from gradstep.gui.canvas.scene.hit_test import Port
+from gradstep.gui.canvas.scene.incremental_scene import revised
+from gradstep.gui.canvas.scene.overlay_state import Facts
+from gradstep.gui.canvas.scene.scene_arrays import Point, SceneArrays
+from gradstep.gui.canvas.scene.visible_graph import VisibleGraph, drawn_of
+from gradstep.gui.model.background_work import Background
+from gradstep.gui.model.workspace import Workspace
 
 MANY = 64  # boxes; of more it is not asked whether they are covered
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from core.graph.scopes import parents
-from gui.canvas.scene.scene_arrays import SceneArrays
-from gui.canvas.scene.scene_boxes import Box
-from gui.commands import set_collapsed
-from gui.model.workspace import Workspace
+from gradstep.core.graph.scopes import parents
+from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
+from gradstep.gui.canvas.scene.scene_boxes import Box
+from gradstep.gui.commands import set_collapsed
+from gradstep.gui.model.workspace import Workspace
 
 
 def toggle(workspace: Workspace, arrays: SceneArrays, selected: Collection[int]) -> set[str]:

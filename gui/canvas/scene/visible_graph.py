@@ -10,12 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.autodiff.reverse.gradient_request import GradientRequest, OverrideTable, native_name
-from core.graph.model import Edge, Graph, Operation, TensorRef
-from core.graph.scopes import parents
-from core.ops.typing.inference import Inference
-from gui.canvas.paint.scope_frames import surroundings
-from gui.canvas.scene.scene_boxes import Box, Boxes, scope_box
+from gradstep.core.autodiff.reverse.gradient_request import (
+    GradientRequest,
+    OverrideTable,
+    native_name,
+)
+from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
+from gradstep.core.graph.scopes import parents
+from gradstep.core.ops.typing.inference import Inference
+from gradstep.gui.canvas.paint.scope_frames import surroundings
+from gradstep.gui.canvas.scene.scene_boxes import Box, Boxes, scope_box
 
 
 class Link(NamedTuple):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType
-from core.graph.loop import crossing, loops_around, surrounding
-from core.graph.model import Edge, Graph, TensorRef
-from core.ops.typing.flatten_loops import closed
-from core.ops.typing.inference import Inference
-from core.ops.typing.input_fit import cast_that_fits, why_not
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.loop import crossing, loops_around, surrounding
+from gradstep.core.graph.model import Edge, Graph, TensorRef
+from gradstep.core.ops.typing.flatten_loops import closed
+from gradstep.core.ops.typing.inference import Inference
+from gradstep.core.ops.typing.input_fit import cast_that_fits, why_not
 
 
 class Wiring:

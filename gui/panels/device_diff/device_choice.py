@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QMenu, QPushButton
 
-from core.protocol.messages import DeviceInfo
-from gui.look.plain_text import plain
-from gui.panels.device_diff.device_diff_model import device_label
+from gradstep.core.protocol.messages import DeviceInfo
+from gradstep.gui.look.plain_text import plain
+from gradstep.gui.panels.device_diff.device_diff_model import device_label
 
 _GROUPS = (("gpu", "measured here"), ("cpu", "this processor"), ("emulated", "emulated by rule"))
 ACTION = "device_diff.device."

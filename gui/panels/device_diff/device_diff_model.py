@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from core.protocol.messages import ComparedNode, Comparison, SideResult
-from gui.panels.widgets.table_cells import Cell, CellModel
+from gradstep.core.protocol.messages import ComparedNode, Comparison, SideResult
+from gradstep.gui.panels.widgets.table_cells import Cell, CellModel
 
 _WORST = ("raises", "differs", "unavailable", "close", "equal", "dead")  # most telling first
 _SIGNS = {

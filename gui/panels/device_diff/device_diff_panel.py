@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QHBoxLayout, QPushButton
 
-from core.protocol.messages import Comparison
-from gui import commands
-from gui.look.theme import GRID
-from gui.model.workspace import Workspace
-from gui.panels.device_diff.device_choice import DeviceChoice
-from gui.panels.device_diff.device_diff_model import DiffModel, device_label
-from gui.panels.widgets.flat_table import FlatTable
-from gui.panels.widgets.panel_base import Panel
-from gui.panels.widgets.small_labels import Text, Wrapped
+from gradstep.core.protocol.messages import Comparison
+from gradstep.gui import commands
+from gradstep.gui.look.theme import GRID
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.device_diff.device_choice import DeviceChoice
+from gradstep.gui.panels.device_diff.device_diff_model import DiffModel, device_label
+from gradstep.gui.panels.widgets.flat_table import FlatTable
+from gradstep.gui.panels.widgets.panel_base import Panel
+from gradstep.gui.panels.widgets.small_labels import Text, Wrapped
 
 _WIDTHS = (32, 160, 128, 80, 216)
 _DEVICE, _ERROR = 200, 80

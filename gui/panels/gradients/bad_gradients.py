@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from core.autodiff.reverse.gradient_paths import descendants
-from core.document.requests import whole_request
-from core.graph.model import TensorRef
-from core.protocol.messages import Explanation
-from gui import commands
-from gui.look.theme import GRID, Theme, mono
-from gui.model.explanations import differentiated, state_of
-from gui.model.workspace import Workspace
-from gui.panels.widgets.small_labels import Link, SectionHeader, Text, Wrapped
+from gradstep.core.autodiff.reverse.gradient_paths import descendants
+from gradstep.core.document.requests import whole_request
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.protocol.messages import Explanation
+from gradstep.gui import commands
+from gradstep.gui.look.theme import GRID, Theme, mono
+from gradstep.gui.model.explanations import differentiated, state_of
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.widgets.small_labels import Link, SectionHeader, Text, Wrapped
 
 MOST = 12  # lines; a broken network can have hundreds
 _ORDER = ("none", "nan", "inf", "zero")

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.protocol.messages import GradientRow
-from gui.look import number_text
-from gui.panels.inspector.node_verdict import MARKS
-from gui.panels.widgets.table_cells import Cell, CellModel
+from gradstep.core.protocol.messages import GradientRow
+from gradstep.gui.look import number_text
+from gradstep.gui.panels.inspector.node_verdict import MARKS
+from gradstep.gui.panels.widgets.table_cells import Cell, CellModel
 
 NAME, NATIVE, OVERRIDE, NUMERIC, VERDICT = range(5)
 _DIGITS = 4

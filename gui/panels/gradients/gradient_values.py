@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.document.requests import whole_request
-from core.graph.model import TensorRef
-from gui.look import number_text
-from gui.model.value_cache import TensorValue
-from gui.model.workspace import Workspace
-from gui.panels.widgets.flat_table import FlatTable
-from gui.panels.widgets.table_cells import Cell, CellModel
+from gradstep.core.document.requests import whole_request
+from gradstep.core.graph.model import TensorRef
+from gradstep.gui.look import number_text
+from gradstep.gui.model.value_cache import TensorValue
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.widgets.flat_table import FlatTable
+from gradstep.gui.panels.widgets.table_cells import Cell, CellModel
 
 NAME, VALUE, NORM = range(3)
 _ROOM = 24  # characters of a value

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout
 
-from core.document.requests import every_request
-from core.protocol.messages import NodeCheck
-from gui import commands
-from gui.look.plain_text import plain
-from gui.look.theme import GRID
-from gui.model.workspace import Workspace
-from gui.panels.gradients.bad_gradients import BadGradients
-from gui.panels.gradients.gradient_model import GradientModel
-from gui.panels.gradients.gradient_values import GradientValues, gradient_values
-from gui.panels.widgets.flat_table import FlatTable
-from gui.panels.widgets.panel_base import Panel
-from gui.panels.widgets.small_labels import Link, Wrapped
+from gradstep.core.document.requests import every_request
+from gradstep.core.protocol.messages import NodeCheck
+from gradstep.gui import commands
+from gradstep.gui.look.plain_text import plain
+from gradstep.gui.look.theme import GRID
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.gradients.bad_gradients import BadGradients
+from gradstep.gui.panels.gradients.gradient_model import GradientModel
+from gradstep.gui.panels.gradients.gradient_values import GradientValues, gradient_values
+from gradstep.gui.panels.widgets.flat_table import FlatTable
+from gradstep.gui.panels.widgets.panel_base import Panel
+from gradstep.gui.panels.widgets.small_labels import Link, Wrapped
 
 
 class GradientsPanel(Panel):

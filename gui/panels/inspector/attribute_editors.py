@@ -9,12 +9,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType
-from gui.look.theme import mono
-from gui.panels.inspector.attribute_text import attr_text, read_attr
-from gui.panels.widgets.check_box import Check
-from gui.panels.widgets.small_labels import ThemeSource
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.gui.look.theme import mono
+from gradstep.gui.panels.inspector.attribute_text import attr_text, read_attr
+from gradstep.gui.panels.widgets.check_box import Check
+from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
 Change = Callable[[Any], object]  # False: the value was refused
 Complain = Callable[[GradstepError], None]

@@ -7,27 +7,27 @@ from typing import Any
 
 from PySide6.QtWidgets import QWidget
 
-from core.document.feed_placeholders import fed_outputs
-from core.graph.dtypes import DType, TensorType
-from core.graph.loop import Loop
-from core.graph.model import Constant, Operation
-from core.graph.opaque_attributes import Unread
-from core.ops.declare.table import OpDef, find
-from core.ops.typing.inference import is_unknown
-from gui import commands
-from gui.dialogs.value_dialog import current_value, declared_type
-from gui.look.theme import mono
-from gui.model.workspace import Workspace
-from gui.panels.inspector.attribute_editors import attr_editor, text_editor
-from gui.panels.inspector.attribute_text import (
+from gradstep.core.document.feed_placeholders import fed_outputs
+from gradstep.core.graph.dtypes import DType, TensorType
+from gradstep.core.graph.loop import Loop
+from gradstep.core.graph.model import Constant, Operation
+from gradstep.core.graph.opaque_attributes import Unread
+from gradstep.core.ops.declare.table import OpDef, find
+from gradstep.core.ops.typing.inference import is_unknown
+from gradstep.gui import commands
+from gradstep.gui.dialogs.value_dialog import current_value, declared_type
+from gradstep.gui.look.theme import mono
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.inspector.attribute_editors import attr_editor, text_editor
+from gradstep.gui.panels.inspector.attribute_text import (
     EDITABLE,
     array_text,
     attr_text,
     items_like,
     read_array,
 )
-from gui.panels.inspector.fact_rows import FactRows, line_of
-from gui.panels.widgets.small_labels import Link, Text
+from gradstep.gui.panels.inspector.fact_rows import FactRows, line_of
+from gradstep.gui.panels.widgets.small_labels import Link, Text
 
 _VALUED = {"Placeholder": "Fed", "VariableV2": "Initial", "VarHandleOp": "Initial"}
 

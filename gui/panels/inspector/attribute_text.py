@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
-from core.graph.model import Constant
-from core.ops.declare.attribute_kinds import items_of
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
+from gradstep.core.graph.model import Constant
+from gradstep.core.ops.declare.attribute_kinds import items_of
 
 EDITABLE = 64  # elements; larger tensors are not edited as text
 
@@ -80,7 +80,7 @@ def array_text(array: np.ndarray[Any, Any]) -> str:
 
 def read_array(text: str, kind: TensorType) -> np.ndarray[Any, Any]:
     """Nested lists of numbers, `nan` and `inf` included, as an array. Raises GradstepError."""
-    from gui.dialogs.value_dialog import parse_value
+    from gradstep.gui.dialogs.value_dialog import parse_value
 
     array, wrong = parse_value(text, kind)
     if array is None:

@@ -12,10 +12,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gui.look.plain_text import plain
-from gui.look.theme import GRID, sans
-from gui.panels.widgets.flow_layout import FlowLayout
-from gui.panels.widgets.small_labels import Text, ThemeSource, Wrapped
+from gradstep.gui.look.plain_text import plain
+from gradstep.gui.look.theme import GRID, sans
+from gradstep.gui.panels.widgets.flow_layout import FlowLayout
+from gradstep.gui.panels.widgets.small_labels import Text, ThemeSource, Wrapped
 
 _CAPTION = (80, 144)  # pixels; a longer caption is cut
 

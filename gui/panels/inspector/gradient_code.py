@@ -6,16 +6,16 @@ from __future__ import annotations
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
 
-from core.document.document import CodeItem
-from core.document.requested_functions import missing_code
-from core.graph.model import Operation
-from core.program.trust.code_permission import Permission
-from gui.dialogs.code_view import CodeView
-from gui.look.theme import GRID, Theme, mono
-from gui.model.workspace import Workspace
-from gui.panels.inspector.fact_rows import drop_all, line_of
-from gui.panels.inspector.gradient_menu import gradient_in_force
-from gui.panels.widgets.small_labels import Link, SectionHeader
+from gradstep.core.document.document import CodeItem
+from gradstep.core.document.requested_functions import missing_code
+from gradstep.core.graph.model import Operation
+from gradstep.core.program.trust.code_permission import Permission
+from gradstep.gui.dialogs.code_view import CodeView
+from gradstep.gui.look.theme import GRID, Theme, mono
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.inspector.fact_rows import drop_all, line_of
+from gradstep.gui.panels.inspector.gradient_menu import gradient_in_force
+from gradstep.gui.panels.widgets.small_labels import Link, SectionHeader
 
 _MOST_LINES = 16
 

@@ -6,20 +6,20 @@ from collections.abc import Iterator
 
 from PySide6.QtWidgets import QMenu
 
-from core.autodiff.reverse.gradient_request import (
+from gradstep.core.autodiff.reverse.gradient_request import (
     Override,
     OverrideKind,
     gradient_name,
     native_name,
 )
-from core.document.document import CodeKind, Document
-from core.document.requested_functions import missing_code
-from core.graph.model import PYTHON_OPS, Operation
-from core.graph.scopes import parents
-from core.ops.declare.table import all_ops
-from gui import commands
-from gui.look.plain_text import add_row, plain, unmarked
-from gui.model.workspace import Workspace
+from gradstep.core.document.document import CodeKind, Document
+from gradstep.core.document.requested_functions import missing_code
+from gradstep.core.graph.model import PYTHON_OPS, Operation
+from gradstep.core.graph.scopes import parents
+from gradstep.core.ops.declare.table import all_ops
+from gradstep.gui import commands
+from gradstep.gui.look.plain_text import add_row, plain, unmarked
+from gradstep.gui.model.workspace import Workspace
 
 
 def gradient_in_force(document: Document, op: Operation) -> tuple[str, bool]:

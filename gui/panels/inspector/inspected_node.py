@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from core.graph.model import Graph, TensorRef
-from core.ops.declare.table import find
-from core.protocol.messages import ErrorInfo
-from gui.model.workspace import Workspace
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.ops.declare.table import find
+from gradstep.core.protocol.messages import ErrorInfo
+from gradstep.gui.model.workspace import Workspace
 
 
 def looked_at(workspace: Workspace) -> str | None:

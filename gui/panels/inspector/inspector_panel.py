@@ -5,25 +5,25 @@ from __future__ import annotations
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
-from core.graph.model import Edge, Operation
-from core.ops.declare.table import find
-from core.protocol.messages import StepInfo
-from gui.look.theme import GRID
-from gui.model.workspace import Workspace
-from gui.panels.inspector.attribute_rows import Attributes
-from gui.panels.inspector.gradient_code import GradientCode
-from gui.panels.inspector.inspected_node import looked_at
-from gui.panels.inspector.node_facts import NodeFacts
-from gui.panels.inspector.node_flow import ChangeFlow, GradientFlow, ValueFlow
-from gui.panels.inspector.node_verdict import NodeVerdict
-from gui.panels.inspector.nonfinite_reasons import Reasons
-from gui.panels.inspector.override_check import OverrideCheck
-from gui.panels.inspector.step_facts import StepFacts
-from gui.panels.inspector.wire_facts import WireFacts
-from gui.panels.problems.error_card import ErrorCard
-from gui.panels.widgets.panel_base import Panel
-from gui.panels.widgets.scroll_area import scrolled
-from gui.panels.widgets.small_labels import Wrapped
+from gradstep.core.graph.model import Edge, Operation
+from gradstep.core.ops.declare.table import find
+from gradstep.core.protocol.messages import StepInfo
+from gradstep.gui.look.theme import GRID
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.inspector.attribute_rows import Attributes
+from gradstep.gui.panels.inspector.gradient_code import GradientCode
+from gradstep.gui.panels.inspector.inspected_node import looked_at
+from gradstep.gui.panels.inspector.node_facts import NodeFacts
+from gradstep.gui.panels.inspector.node_flow import ChangeFlow, GradientFlow, ValueFlow
+from gradstep.gui.panels.inspector.node_verdict import NodeVerdict
+from gradstep.gui.panels.inspector.nonfinite_reasons import Reasons
+from gradstep.gui.panels.inspector.override_check import OverrideCheck
+from gradstep.gui.panels.inspector.step_facts import StepFacts
+from gradstep.gui.panels.inspector.wire_facts import WireFacts
+from gradstep.gui.panels.problems.error_card import ErrorCard
+from gradstep.gui.panels.widgets.panel_base import Panel
+from gradstep.gui.panels.widgets.scroll_area import scrolled
+from gradstep.gui.panels.widgets.small_labels import Wrapped
 
 _VALUES = ("inspector.attr.value", "inspector.value")  # of a constant, and of what is fed or begins
 

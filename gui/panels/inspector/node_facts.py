@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QMenu, QWidget
 
-from core.graph.loop import way_to
-from core.graph.model import Edge, Operation
-from core.ops.declare.table import OpDef, find
-from core.ops.typing.flatten_loops import closed
-from core.ops.typing.tensor_types import outputs_of
-from gui import commands
-from gui.look.plain_text import plain
-from gui.look.theme import mono
-from gui.model.workspace import Workspace
-from gui.panels.inspector.fact_rows import FactRows, column_of, flow_of, line_of
-from gui.panels.inspector.gradient_menu import fill_gradient_menu, gradient_in_force
-from gui.panels.widgets.check_box import Check
-from gui.panels.widgets.name_field import NameField
-from gui.panels.widgets.small_labels import Link, Text, Wrapped
+from gradstep.core.graph.loop import way_to
+from gradstep.core.graph.model import Edge, Operation
+from gradstep.core.ops.declare.table import OpDef, find
+from gradstep.core.ops.typing.flatten_loops import closed
+from gradstep.core.ops.typing.tensor_types import outputs_of
+from gradstep.gui import commands
+from gradstep.gui.look.plain_text import plain
+from gradstep.gui.look.theme import mono
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.inspector.fact_rows import FactRows, column_of, flow_of, line_of
+from gradstep.gui.panels.inspector.gradient_menu import fill_gradient_menu, gradient_in_force
+from gradstep.gui.panels.widgets.check_box import Check
+from gradstep.gui.panels.widgets.name_field import NameField
+from gradstep.gui.panels.widgets.small_labels import Link, Text, Wrapped
 
 
 class NodeFacts(FactRows):

@@ -7,20 +7,20 @@ from collections.abc import Sequence
 import numpy as np
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from core.document.requests import every_request
-from core.graph.model import Operation, TensorRef
-from core.protocol.messages import ProgramInfo, StepInfo
-from gui.look import number_text
-from gui.look.theme import GRID
-from gui.model import variable_change
-from gui.model.last_step import last_step
-from gui.model.loss_choice import losses_of, show_loss
-from gui.model.value_cache import TensorValue
-from gui.model.workspace import Workspace
-from gui.panels.inspector.inspected_node import marked_indexes
-from gui.panels.inspector.substituted_notation import formula, with_numbers
-from gui.panels.widgets.heat_tiles import HeatTiles
-from gui.panels.widgets.small_labels import Link, SectionHeader, Wrapped
+from gradstep.core.document.requests import every_request
+from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.protocol.messages import ProgramInfo, StepInfo
+from gradstep.gui.look import number_text
+from gradstep.gui.look.theme import GRID
+from gradstep.gui.model import variable_change
+from gradstep.gui.model.last_step import last_step
+from gradstep.gui.model.loss_choice import losses_of, show_loss
+from gradstep.gui.model.value_cache import TensorValue
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.inspector.inspected_node import marked_indexes
+from gradstep.gui.panels.inspector.substituted_notation import formula, with_numbers
+from gradstep.gui.panels.widgets.heat_tiles import HeatTiles
+from gradstep.gui.panels.widgets.small_labels import Link, SectionHeader, Wrapped
 
 _ROOM = 64  # characters of what a few elements were, or are
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from core.graph.model import Operation, TensorRef
-from core.protocol.messages import CheckedTensor, NodeCheck
-from gui import commands
-from gui.look.theme import GRID
-from gui.model.workspace import Workspace
-from gui.panels.inspector.fact_rows import FactRows
-from gui.panels.widgets.small_labels import Link, SectionHeader, Wrapped
+from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.protocol.messages import CheckedTensor, NodeCheck
+from gradstep.gui import commands
+from gradstep.gui.look.theme import GRID
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.inspector.fact_rows import FactRows
+from gradstep.gui.panels.widgets.small_labels import Link, SectionHeader, Wrapped
 
 # Verdict -> the mark before it and its colour, in words a theme knows.
 MARKS = {

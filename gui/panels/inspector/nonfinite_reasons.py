@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from core.graph.model import Operation, TensorRef
-from core.protocol.messages import Explanation
-from gui import commands
-from gui.look.theme import GRID
-from gui.model.explanations import differentiated, state_of
-from gui.model.value_cache import TensorValue
-from gui.model.workspace import Workspace
-from gui.panels.widgets.card import Card, LinkSpec
+from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.protocol.messages import Explanation
+from gradstep.gui import commands
+from gradstep.gui.look.theme import GRID
+from gradstep.gui.model.explanations import differentiated, state_of
+from gradstep.gui.model.value_cache import TensorValue
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.widgets.card import Card, LinkSpec
 
 _TONES = {"nan": "problem", "inf": "problem", "zero": "muted"}
 

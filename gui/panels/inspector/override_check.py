@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
-from core.protocol.messages import NodeCheck
-from gui import commands
-from gui.look.theme import GRID
-from gui.model.workspace import Workspace
-from gui.panels.gradients.gradient_model import GradientModel
-from gui.panels.inspector.gradient_menu import gradient_in_force
-from gui.panels.widgets.card import Card
-from gui.panels.widgets.flat_table import ROW_HEIGHT, FlatTable
+from gradstep.core.protocol.messages import NodeCheck
+from gradstep.gui import commands
+from gradstep.gui.look.theme import GRID
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.gradients.gradient_model import GradientModel
+from gradstep.gui.panels.inspector.gradient_menu import gradient_in_force
+from gradstep.gui.panels.widgets.card import Card
+from gradstep.gui.panels.widgets.flat_table import ROW_HEIGHT, FlatTable
 
 _MOST_ROWS = 8
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from core.protocol.messages import StepInfo
-from gui import commands
-from gui.look.theme import mono
-from gui.model.workspace import Workspace
-from gui.panels.inspector.fact_rows import FactRows, line_of
-from gui.panels.widgets.small_labels import Link, Text, Wrapped
+from gradstep.core.protocol.messages import StepInfo
+from gradstep.gui import commands
+from gradstep.gui.look.theme import mono
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.inspector.fact_rows import FactRows, line_of
+from gradstep.gui.panels.widgets.small_labels import Link, Text, Wrapped
 
 
 class StepFacts(FactRows):

@@ -6,10 +6,10 @@ import re
 
 import numpy as np
 
-from core.ops.declare.table import find
-from core.protocol.messages import StepInfo
-from gui.model.value_cache import TensorValue
-from gui.model.workspace import Workspace
+from gradstep.core.ops.declare.table import find
+from gradstep.core.protocol.messages import StepInfo
+from gradstep.gui.model.value_cache import TensorValue
+from gradstep.gui.model.workspace import Workspace
 
 _MOST = 4  # elements of one tensor; more would bury the formula
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
-from core.graph.model import Edge, TensorRef
-from core.ops.typing.flatten_loops import closed
-from gui import commands
-from gui.look import number_text
-from gui.look.theme import mono
-from gui.model.workspace import Workspace
-from gui.panels.inspector.fact_rows import FactRows, line_of
-from gui.panels.widgets.check_box import Check
-from gui.panels.widgets.small_labels import Link, Text, Wrapped
+from gradstep.core.graph.model import Edge, TensorRef
+from gradstep.core.ops.typing.flatten_loops import closed
+from gradstep.gui import commands
+from gradstep.gui.look import number_text
+from gradstep.gui.look.theme import mono
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.inspector.fact_rows import FactRows, line_of
+from gradstep.gui.panels.widgets.check_box import Check
+from gradstep.gui.panels.widgets.small_labels import Link, Text, Wrapped
 
 
 class WireFacts(FactRows):

@@ -6,13 +6,13 @@ from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QLineEdit
 
-from gui import commands
-from gui.look.theme import GRID
-from gui.model.workspace import Workspace
-from gui.panels.outline.outline_rows import outline_rows
-from gui.panels.widgets.panel_base import Panel, search_row
-from gui.panels.widgets.row_tree import Row
-from gui.panels.widgets.row_view import RowTree
+from gradstep.gui import commands
+from gradstep.gui.look.theme import GRID
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.outline.outline_rows import outline_rows
+from gradstep.gui.panels.widgets.panel_base import Panel, search_row
+from gradstep.gui.panels.widgets.row_tree import Row
+from gradstep.gui.panels.widgets.row_view import RowTree
 
 SOON = 20  # milliseconds after an edit: the canvas is painted first
 

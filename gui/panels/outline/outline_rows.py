@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from core.document.document import Document
-from core.document.requests import whole_request
-from core.graph.model import Operation, TensorRef
-from core.ops.typing.flatten_loops import flatten_loops
-from core.ops.typing.inference import Inference
-from core.protocol.messages import ProgramInfo, StepInfo
-from gui.panels.problems.problem_rows import faults
-from gui.panels.widgets.row_tree import Row
+from gradstep.core.document.document import Document
+from gradstep.core.document.requests import whole_request
+from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.ops.typing.flatten_loops import flatten_loops
+from gradstep.core.ops.typing.inference import Inference
+from gradstep.core.protocol.messages import ProgramInfo, StepInfo
+from gradstep.gui.panels.problems.problem_rows import faults
+from gradstep.gui.panels.widgets.row_tree import Row
 
 INPUTS = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefault"})
 VARIABLES = frozenset({"Variable", "VariableV2", "VarHandleOp"})

@@ -6,17 +6,17 @@ from functools import partial
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from core.document.requested_functions import missing_code
-from core.graph.problems import UNFINISHED
-from core.ops.typing.missing_inputs import Waiting
-from core.protocol.messages import ErrorInfo
-from gui import commands
-from gui.look.theme import GRID, mono
-from gui.model.workspace import Workspace
-from gui.panels.inspector.inspected_node import blamed_tensor, error_at
-from gui.panels.widgets.card import Card, LinkSpec
-from gui.panels.widgets.heat_tiles import HeatTiles
-from gui.panels.widgets.small_labels import Text
+from gradstep.core.document.requested_functions import missing_code
+from gradstep.core.graph.problems import UNFINISHED
+from gradstep.core.ops.typing.missing_inputs import Waiting
+from gradstep.core.protocol.messages import ErrorInfo
+from gradstep.gui import commands
+from gradstep.gui.look.theme import GRID, mono
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.inspector.inspected_node import blamed_tensor, error_at
+from gradstep.gui.panels.widgets.card import Card, LinkSpec
+from gradstep.gui.panels.widgets.heat_tiles import HeatTiles
+from gradstep.gui.panels.widgets.small_labels import Text
 
 
 class ErrorCard(QWidget):

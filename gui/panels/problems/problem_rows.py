@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from core.graph.problems import UNFINISHED, Problem
-from core.protocol.messages import BrokenNumbers, ErrorInfo, GradientTable, ProblemInfo, ProgramInfo
-from gui.model.explanations import Question, differentiated
-from gui.model.workspace import Workspace
-from gui.panels.gradients.bad_gradients import bad_gradients
+from gradstep.core.graph.problems import UNFINISHED, Problem
+from gradstep.core.protocol.messages import (
+    BrokenNumbers,
+    ErrorInfo,
+    GradientTable,
+    ProblemInfo,
+    ProgramInfo,
+)
+from gradstep.gui.model.explanations import Question, differentiated
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.gradients.bad_gradients import bad_gradients
 
 
 @dataclass(frozen=True, slots=True)

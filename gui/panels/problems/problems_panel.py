@@ -12,15 +12,15 @@ from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QObject, QRe
 from PySide6.QtGui import QFont, QFontMetrics, QMouseEvent, QPainter, QShowEvent
 from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewItem
 
-from core.visible_text import visible
-from gui import commands
-from gui.look.theme import BODY, GRID, sans
-from gui.model.explanations import Whys
-from gui.model.workspace import Workspace
-from gui.panels.problems.problem_rows import ProblemRow, current_problems
-from gui.panels.widgets import panel_marks
-from gui.panels.widgets.panel_base import Panel
-from gui.panels.widgets.table_cells import Index
+from gradstep.core.visible_text import visible
+from gradstep.gui import commands
+from gradstep.gui.look.theme import BODY, GRID, sans
+from gradstep.gui.model.explanations import Whys
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.problems.problem_rows import ProblemRow, current_problems
+from gradstep.gui.panels.widgets import panel_marks
+from gradstep.gui.panels.widgets.panel_base import Panel
+from gradstep.gui.panels.widgets.table_cells import Index
 
 BAD = ("nan", "inf", "zero")
 _RowRole = Qt.ItemDataRole.UserRole

@@ -14,18 +14,18 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.protocol.messages import ErrorInfo
-from gui import commands
-from gui.frame.action_record import shown_key
-from gui.frame.action_table import BY_ID
-from gui.frame.toolbar import device_words
-from gui.look.number_text import byte_size, duration
-from gui.look.pill import Pill
-from gui.look.plain_text import plain
-from gui.look.theme import GRID
-from gui.model.profiler import BYTES, FAST, RECORDED, TIME, Measured
-from gui.model.workspace import Workspace
-from gui.panels.widgets.small_labels import Text
+from gradstep.core.protocol.messages import ErrorInfo
+from gradstep.gui import commands
+from gradstep.gui.frame.action_record import shown_key
+from gradstep.gui.frame.action_table import BY_ID
+from gradstep.gui.frame.toolbar import device_words
+from gradstep.gui.look.number_text import byte_size, duration
+from gradstep.gui.look.pill import Pill
+from gradstep.gui.look.plain_text import plain
+from gradstep.gui.look.theme import GRID
+from gradstep.gui.model.profiler import BYTES, FAST, RECORDED, TIME, Measured
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.widgets.small_labels import Text
 
 GROUPINGS = ("scope", "flat", "phase", "type")
 NARROW = 840  # pixels; below, the line is broken in three

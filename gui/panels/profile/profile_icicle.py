@@ -18,14 +18,14 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from core.visible_text import visible
-from gui.look.number_text import byte_size, duration
-from gui.look.plain_text import show_tip
-from gui.look.theme import GRID, SMALL, mix, sans
-from gui.model.cost_tree import Cost, total
-from gui.panels.profile.profile_tiles import Tile, lay_out, path_to
-from gui.panels.widgets import panel_marks
-from gui.panels.widgets.small_labels import ThemeSource
+from gradstep.core.visible_text import visible
+from gradstep.gui.look.number_text import byte_size, duration
+from gradstep.gui.look.plain_text import show_tip
+from gradstep.gui.look.theme import GRID, SMALL, mix, sans
+from gradstep.gui.model.cost_tree import Cost, total
+from gradstep.gui.panels.profile.profile_tiles import Tile, lay_out, path_to
+from gradstep.gui.panels.widgets import panel_marks
+from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
 ROW = 24
 _MARGIN = GRID

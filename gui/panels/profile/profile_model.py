@@ -7,10 +7,10 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, Qt
 
-from gui.look.number_text import byte_size, duration, time_unit
-from gui.look.plain_text import plain
-from gui.model.cost_tree import NAMED, Cost
-from gui.panels.widgets.table_cells import ROLES, Cell, Index
+from gradstep.gui.look.number_text import byte_size, duration, time_unit
+from gradstep.gui.look.plain_text import plain
+from gradstep.gui.model.cost_tree import NAMED, Cost
+from gradstep.gui.panels.widgets.table_cells import ROLES, Cell, Index
 
 NAME, TYPE, PHASE, SECONDS, SHARE, CALLS, MADE, KERNEL = range(8)
 TITLES = ("operation", "type", "phase", "time", "%", "calls", "bytes made", "kernel")

@@ -6,19 +6,19 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QSplitter, QStackedWidget
 
-from gui import commands
-from gui.frame.toolbar import device_words
-from gui.look.theme import GRID
-from gui.model.cost_tree import Cost, total, tree
-from gui.model.profiler import Measured
-from gui.model.workspace import Workspace
-from gui.panels.profile.profile_head import ProfileHead, failure_words
-from gui.panels.profile.profile_icicle import Icicle
-from gui.panels.profile.profile_model import CostModel
-from gui.panels.profile.profile_passes import Passes
-from gui.panels.profile.profile_table import CostTable
-from gui.panels.widgets.panel_base import Panel
-from gui.panels.widgets.small_labels import Wrapped
+from gradstep.gui import commands
+from gradstep.gui.frame.toolbar import device_words
+from gradstep.gui.look.theme import GRID
+from gradstep.gui.model.cost_tree import Cost, total, tree
+from gradstep.gui.model.profiler import Measured
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.profile.profile_head import ProfileHead, failure_words
+from gradstep.gui.panels.profile.profile_icicle import Icicle
+from gradstep.gui.panels.profile.profile_model import CostModel
+from gradstep.gui.panels.profile.profile_passes import Passes
+from gradstep.gui.panels.profile.profile_table import CostTable
+from gradstep.gui.panels.widgets.panel_base import Panel
+from gradstep.gui.panels.widgets.small_labels import Wrapped
 
 NARROW = 720  # pixels; below, table and icicle stand above each other
 SHARES = (640, 480)  # of table and icicle in what room there is

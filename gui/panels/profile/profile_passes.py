@@ -7,13 +7,13 @@ from collections.abc import Collection, Sequence
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QSplitter, QVBoxLayout, QWidget
 
-from core.protocol.messages import PassInfo
-from gui.look.count_text import counted
-from gui.look.theme import GRID
-from gui.panels.widgets.check_box import Check
-from gui.panels.widgets.flat_table import FlatTable
-from gui.panels.widgets.small_labels import ThemeSource, Wrapped
-from gui.panels.widgets.table_cells import Cell, CellModel, Index
+from gradstep.core.protocol.messages import PassInfo
+from gradstep.gui.look.count_text import counted
+from gradstep.gui.look.theme import GRID
+from gradstep.gui.panels.widgets.check_box import Check
+from gradstep.gui.panels.widgets.flat_table import FlatTable
+from gradstep.gui.panels.widgets.small_labels import ThemeSource, Wrapped
+from gradstep.gui.panels.widgets.table_cells import Cell, CellModel, Index
 
 NAME, STEPS, BITS = range(3)
 SHARES = (480, 640)  # of the passes and of what is said about one

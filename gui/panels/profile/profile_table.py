@@ -16,9 +16,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QStyleOptionViewItem, QTreeView
 
-from gui.look.theme import SMALL, mix, sans
-from gui.model.cost_tree import Cost
-from gui.panels.profile.profile_model import (
+from gradstep.gui.look.theme import SMALL, mix, sans
+from gradstep.gui.model.cost_tree import Cost
+from gradstep.gui.panels.profile.profile_model import (
     CALLS,
     KERNEL,
     MADE,
@@ -31,11 +31,11 @@ from gui.panels.profile.profile_model import (
     TYPE,
     CostModel,
 )
-from gui.panels.widgets import panel_marks
-from gui.panels.widgets.flat_header import HEIGHT, MARGIN, FlatHeader
-from gui.panels.widgets.flat_table import ROW_HEIGHT, CellDelegate, paint_text
-from gui.panels.widgets.small_labels import ThemeSource
-from gui.panels.widgets.table_cells import CellRole, Index
+from gradstep.gui.panels.widgets import panel_marks
+from gradstep.gui.panels.widgets.flat_header import HEIGHT, MARGIN, FlatHeader
+from gradstep.gui.panels.widgets.flat_table import ROW_HEIGHT, CellDelegate, paint_text
+from gradstep.gui.panels.widgets.small_labels import ThemeSource
+from gradstep.gui.panels.widgets.table_cells import CellRole, Index
 
 WIDTHS = {TYPE: 104, PHASE: 80, SECONDS: 88, SHARE: 56, CALLS: 56, MADE: 96, KERNEL: 80}
 BAR = 64  # more, for the bars of the measured column

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from gui.model.cost_tree import Cost, phase_order
+from gradstep.gui.model.cost_tree import Cost, phase_order
 
 NARROW = 3.0  # pixels; neighbours that are narrower become one tile
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QModelIndex, Qt
 
-from core.protocol.framing import Buffer
-from core.protocol.messages import Message, Read, Values
-from core.protocol.tensor_bytes import unpack
-from gui.look import number_text
-from gui.model.value_cache import TensorValue
-from gui.panels.widgets.table_cells import Cell, CellModel, Index
-from gui.panels.widgets.tensor_slices import Slice, first_slice
+from gradstep.core.protocol.framing import Buffer
+from gradstep.core.protocol.messages import Message, Read, Values
+from gradstep.core.protocol.tensor_bytes import unpack
+from gradstep.gui.look import number_text
+from gradstep.gui.model.value_cache import TensorValue
+from gradstep.gui.panels.widgets.table_cells import Cell, CellModel, Index
+from gradstep.gui.panels.widgets.tensor_slices import Slice, first_slice
 
 PAGE = 1024  # elements of one read
 _KEPT = 64  # pages

@@ -11,19 +11,19 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.graph.model import TensorRef
-from core.ops.typing.tensor_types import outputs_of
-from gui.look import number_text
-from gui.look.theme import GRID, mono
-from gui.model import variable_change
-from gui.model.value_cache import TensorValue
-from gui.model.workspace import Workspace
-from gui.panels.inspector.inspected_node import looked_at, marked_indexes
-from gui.panels.tensor.tensor_model import TensorModel
-from gui.panels.widgets.flat_table import FlatTable
-from gui.panels.widgets.panel_base import Panel
-from gui.panels.widgets.slice_chooser import Slicer
-from gui.panels.widgets.small_labels import Text
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.typing.tensor_types import outputs_of
+from gradstep.gui.look import number_text
+from gradstep.gui.look.theme import GRID, mono
+from gradstep.gui.model import variable_change
+from gradstep.gui.model.value_cache import TensorValue
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.inspector.inspected_node import looked_at, marked_indexes
+from gradstep.gui.panels.tensor.tensor_model import TensorModel
+from gradstep.gui.panels.widgets.flat_table import FlatTable
+from gradstep.gui.panels.widgets.panel_base import Panel
+from gradstep.gui.panels.widgets.slice_chooser import Slicer
+from gradstep.gui.panels.widgets.small_labels import Text
 
 _COLUMN = 96
 

@@ -9,10 +9,10 @@ from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from gui.look.count_text import counted
-from gui.look.theme import SMALL, mix, sans
-from gui.panels.timeline.timeline_rows import Rows
-from gui.panels.widgets.small_labels import ThemeSource
+from gradstep.gui.look.count_text import counted
+from gradstep.gui.look.theme import SMALL, mix, sans
+from gradstep.gui.panels.timeline.timeline_rows import Rows
+from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
 _LEFT, _RIGHT = 64, 16
 _TOP, _BAR, _PITCH = 8, 14, 24

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gui.look import number_text
-from gui.model import variable_change
-from gui.model.value_cache import TensorValue
-from gui.panels.timeline.timeline_rows import Rows, StepRow, StepRows
-from gui.panels.widgets.table_cells import Cell, CellModel
+from gradstep.gui.look import number_text
+from gradstep.gui.model import variable_change
+from gradstep.gui.model.value_cache import TensorValue
+from gradstep.gui.panels.timeline.timeline_rows import Rows, StepRow, StepRows
+from gradstep.gui.panels.widgets.table_cells import Cell, CellModel
 
 NUMBER, PHASE, OPERATION, TEXT, VALUE = range(5)
 _ROOM = 28  # characters of one value

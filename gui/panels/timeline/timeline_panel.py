@@ -8,19 +8,19 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout
 
-from core.graph.scopes import parents
-from core.protocol.messages import ProgramInfo, Stopped
-from gui import commands
-from gui.look.plain_text import Label
-from gui.look.theme import GRID, SMALL, mono, sans
-from gui.model.workspace import Workspace
-from gui.panels.timeline.run_bars import RunBars
-from gui.panels.timeline.timeline_model import OPERATION, TEXT, VALUE, TimelineModel
-from gui.panels.timeline.timeline_rows import GroupRows, Rows, StepRows
-from gui.panels.widgets.check_box import Check
-from gui.panels.widgets.flat_table import FlatTable
-from gui.panels.widgets.panel_base import Panel
-from gui.panels.widgets.small_labels import Link
+from gradstep.core.graph.scopes import parents
+from gradstep.core.protocol.messages import ProgramInfo, Stopped
+from gradstep.gui import commands
+from gradstep.gui.look.plain_text import Label
+from gradstep.gui.look.theme import GRID, SMALL, mono, sans
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.timeline.run_bars import RunBars
+from gradstep.gui.panels.timeline.timeline_model import OPERATION, TEXT, VALUE, TimelineModel
+from gradstep.gui.panels.timeline.timeline_rows import GroupRows, Rows, StepRows
+from gradstep.gui.panels.widgets.check_box import Check
+from gradstep.gui.panels.widgets.flat_table import FlatTable
+from gradstep.gui.panels.widgets.panel_base import Panel
+from gradstep.gui.panels.widgets.small_labels import Link
 
 
 class TimelinePanel(Panel):

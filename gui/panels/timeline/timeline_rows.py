@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import groupby, pairwise
 from typing import overload
 
-from core.protocol.messages import ProgramInfo, StepInfo
+from gradstep.core.protocol.messages import ProgramInfo, StepInfo
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,11 +19,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
-from core.program.trust.example_index import EXAMPLES, ExampleEntry
-from gui.look.plain_text import Worded, plain
-from gui.look.theme import BODY, GRID, SMALL, Theme, faded, mix, mono, sans
-from gui.panels.widgets.claim_card import MARK, paint_mark
-from gui.panels.widgets.small_labels import ThemeSource
+from gradstep.core.program.trust.example_index import EXAMPLES, ExampleEntry
+from gradstep.gui.look.plain_text import Worded, plain
+from gradstep.gui.look.theme import BODY, GRID, SMALL, Theme, faded, mix, mono, sans
+from gradstep.gui.panels.widgets.claim_card import MARK, paint_mark
+from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
 PICTURE = QSize(272, 152)
 TEXT_HEIGHT = 64
@@ -212,9 +212,9 @@ def shipped_picture(name: str, theme: Theme) -> QPixmap | None:
 
 
 def _drawn(path: Path, theme: Theme, ratio: float) -> QPixmap:
-    from core.errors import GradstepError
-    from core.io.open_document import read
-    from gui.canvas.thumbnails import thumbnail
+    from gradstep.core.errors import GradstepError
+    from gradstep.core.io.open_document import read
+    from gradstep.gui.canvas.thumbnails import thumbnail
 
     try:
         return thumbnail(read(path), PICTURE, theme, ratio)

@@ -10,11 +10,11 @@ from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QScrollArea, QVBoxLayout, QWidget
 
-from core.program.trust.example_index import ExampleEntry
-from gui.look.plain_text import Label
-from gui.look.theme import GRID, sans
-from gui.panels.welcome.example_card import PICTURE, Card
-from gui.panels.widgets.small_labels import ThemeSource
+from gradstep.core.program.trust.example_index import ExampleEntry
+from gradstep.gui.look.plain_text import Label
+from gradstep.gui.look.theme import GRID, sans
+from gradstep.gui.panels.welcome.example_card import PICTURE, Card
+from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
 GAP = 2 * GRID
 COLUMNS = 4  # at most

@@ -8,8 +8,8 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QSizePolicy, QVBoxLayout, QWidget
 
-from gui.look.theme import GRID, SMALL, sans
-from gui.panels.widgets.small_labels import ThemeSource
+from gradstep.gui.look.theme import GRID, SMALL, sans
+from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
 
 class GroupList(QWidget):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
-from gui.look.theme import BODY, GRID, sans
-from gui.panels.widgets.small_labels import Text, ThemeSource
+from gradstep.gui.look.theme import BODY, GRID, sans
+from gradstep.gui.panels.widgets.small_labels import Text, ThemeSource
 
 WHAT = "The graph is read, and the types of its tensors are inferred."
 

@@ -18,20 +18,20 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.errors import GradstepError
-from core.program.trust import example_index
-from core.program.trust.example_index import EXAMPLES
-from gui.look import icons
-from gui.look.plain_text import Label, plain
-from gui.look.theme import BODY, GRID, sans
-from gui.model.settings import settings
-from gui.panels.welcome.example_card import RecentFile
-from gui.panels.welcome.example_gallery import COLUMNS, Gallery
-from gui.panels.welcome.example_groups import GroupList
-from gui.panels.widgets.small_labels import ThemeSource
+from gradstep.core.errors import GradstepError
+from gradstep.core.program.trust import example_index
+from gradstep.core.program.trust.example_index import EXAMPLES
+from gradstep.gui.look import icons
+from gradstep.gui.look.plain_text import Label, plain
+from gradstep.gui.look.theme import BODY, GRID, sans
+from gradstep.gui.model.settings import settings
+from gradstep.gui.panels.welcome.example_card import RecentFile
+from gradstep.gui.panels.welcome.example_gallery import COLUMNS, Gallery
+from gradstep.gui.panels.welcome.example_groups import GroupList
+from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
 if TYPE_CHECKING:
-    from gui.frame.action_set import ActionSet
+    from gradstep.gui.frame.action_set import ActionSet
 
 RECENT = 8
 SIDE = 216  # pixels

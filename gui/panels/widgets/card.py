@@ -8,10 +8,10 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from gui.look.theme import BODY, GRID, mix, sans
-from gui.panels.widgets import panel_marks
-from gui.panels.widgets.flow_layout import FlowLayout
-from gui.panels.widgets.small_labels import Link, Text, ThemeSource, Wrapped
+from gradstep.gui.look.theme import BODY, GRID, mix, sans
+from gradstep.gui.panels.widgets import panel_marks
+from gradstep.gui.panels.widgets.flow_layout import FlowLayout
+from gradstep.gui.panels.widgets.small_labels import Link, Text, ThemeSource, Wrapped
 
 LinkSpec = tuple[str, str, Callable[[], None]]  # text, object name, what it does
 

@@ -6,10 +6,10 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QCheckBox, QSizePolicy
 
-from gui.look.plain_text import Worded
-from gui.look.theme import sans
-from gui.panels.widgets import panel_marks
-from gui.panels.widgets.small_labels import ThemeSource
+from gradstep.gui.look.plain_text import Worded
+from gradstep.gui.look.theme import sans
+from gradstep.gui.panels.widgets import panel_marks
+from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
 _BOX = 22  # the box and the gap after it
 

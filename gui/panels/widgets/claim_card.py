@@ -6,10 +6,10 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from gui.look.theme import BODY, GRID, mix, sans
-from gui.panels.widgets import panel_marks
-from gui.panels.widgets.marked_text import IsName, MarkedText
-from gui.panels.widgets.small_labels import Text, ThemeSource
+from gradstep.gui.look.theme import BODY, GRID, mix, sans
+from gradstep.gui.panels.widgets import panel_marks
+from gradstep.gui.panels.widgets.marked_text import IsName, MarkedText
+from gradstep.gui.panels.widgets.small_labels import Text, ThemeSource
 
 NARROW = 280  # pixels; below that one stands over the other
 MARK = 12  # pixels

@@ -6,8 +6,8 @@ from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QFontMetrics, QPainter
 from PySide6.QtWidgets import QHeaderView
 
-from gui.look.theme import SMALL, mono, sans
-from gui.panels.widgets.small_labels import ThemeSource
+from gradstep.gui.look.theme import SMALL, mono, sans
+from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
 HEIGHT = 24
 MARGIN = 12

@@ -14,12 +14,12 @@ from PySide6.QtWidgets import (
     QTableView,
 )
 
-from core.visible_text import visible
-from gui.look.theme import BODY, Theme, mono, sans
-from gui.panels.widgets import panel_marks
-from gui.panels.widgets.flat_header import MARGIN, FlatHeader
-from gui.panels.widgets.small_labels import ThemeSource
-from gui.panels.widgets.table_cells import Cell, CellRole, Index
+from gradstep.core.visible_text import visible
+from gradstep.gui.look.theme import BODY, Theme, mono, sans
+from gradstep.gui.panels.widgets import panel_marks
+from gradstep.gui.panels.widgets.flat_header import MARGIN, FlatHeader
+from gradstep.gui.panels.widgets.small_labels import ThemeSource
+from gradstep.gui.panels.widgets.table_cells import Cell, CellRole, Index
 
 ROW_HEIGHT = 24
 _NO_CORNER = "QTableCornerButton::section { background: transparent; border: none; }"

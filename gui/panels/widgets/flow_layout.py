@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
-from gui.look.theme import GRID
+from gradstep.gui.look.theme import GRID
 
 
 class FlowLayout(QLayout):

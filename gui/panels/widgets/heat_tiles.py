@@ -11,12 +11,12 @@ from PySide6.QtCore import QEvent, QRect, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from gui.canvas.paint import heat_colours
-from gui.look import number_text
-from gui.look.plain_text import show_tip
-from gui.look.theme import SMALL, mono
-from gui.panels.widgets import panel_marks
-from gui.panels.widgets.small_labels import ThemeSource
+from gradstep.gui.canvas.paint import heat_colours
+from gradstep.gui.look import number_text
+from gradstep.gui.look.plain_text import show_tip
+from gradstep.gui.look.theme import SMALL, mono
+from gradstep.gui.panels.widgets import panel_marks
+from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
 _HEIGHT = 24
 _GAP = 2

@@ -21,10 +21,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QLabel
 
-from core.visible_text import visible
-from gui.look.theme import BODY, GRID, Theme, mix, mono, sans
-from gui.panels.widgets import panel_marks
-from gui.panels.widgets.small_labels import BREAK, ThemeSource
+from gradstep.core.visible_text import visible
+from gradstep.gui.look.theme import BODY, GRID, Theme, mix, mono, sans
+from gradstep.gui.panels.widgets import panel_marks
+from gradstep.gui.panels.widgets.small_labels import BREAK, ThemeSource
 
 IsName = Callable[[str], bool]
 _MARKDOWN = QTextDocument.MarkdownFeature

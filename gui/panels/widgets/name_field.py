@@ -6,11 +6,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QLineEdit
 
-from core.errors import GradstepError
-from gui import commands
-from gui.dialogs.dialog_base import words
-from gui.look.theme import mono
-from gui.model.workspace import Workspace
+from gradstep.core.errors import GradstepError
+from gradstep.gui import commands
+from gradstep.gui.dialogs.dialog_base import words
+from gradstep.gui.look.theme import mono
+from gradstep.gui.model.workspace import Workspace
 
 
 class NameField(QLineEdit):

@@ -14,11 +14,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gui.look.theme import GRID, Theme
-from gui.panels.widgets.small_labels import Wrapped
+from gradstep.gui.look.theme import GRID, Theme
+from gradstep.gui.panels.widgets.small_labels import Wrapped
 
 if TYPE_CHECKING:
-    from gui.model.workspace import Workspace
+    from gradstep.gui.model.workspace import Workspace
 
 
 class Panel(QWidget):

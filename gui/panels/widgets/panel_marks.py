@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QStyle
 
-from gui.look.theme import Theme, mix
+from gradstep.gui.look.theme import Theme, mix
 
 
 def tone(theme: Theme, name: str) -> QColor:

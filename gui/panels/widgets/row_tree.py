@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from PySide6.QtCore import QAbstractItemModel, QMimeData, QModelIndex, QPersistentModelIndex, Qt
 
-from gui.look.plain_text import plain
+from gradstep.gui.look.plain_text import plain
 
 Index = QModelIndex | QPersistentModelIndex
 

@@ -22,11 +22,11 @@ from PySide6.QtWidgets import (
     QTreeView,
 )
 
-from core.visible_text import visible
-from gui.look.theme import Theme, mono, sans
-from gui.panels.widgets import panel_marks
-from gui.panels.widgets.row_tree import Index, Row, RowRole, RowTreeModel
-from gui.panels.widgets.small_labels import ThemeSource
+from gradstep.core.visible_text import visible
+from gradstep.gui.look.theme import Theme, mono, sans
+from gradstep.gui.panels.widgets import panel_marks
+from gradstep.gui.panels.widgets.row_tree import Index, Row, RowRole, RowTreeModel
+from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
 ROW_HEIGHT = 24
 _MARGIN = 12

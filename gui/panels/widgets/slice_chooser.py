@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QSpinBox, QWidget
 
-from gui.look.plain_text import Label, plain
-from gui.look.theme import GRID, mono
-from gui.panels.widgets.tensor_slices import Slice
+from gradstep.gui.look.plain_text import Label, plain
+from gradstep.gui.look.theme import GRID, mono
+from gradstep.gui.panels.widgets.tensor_slices import Slice
 
 
 class Slicer(QWidget):

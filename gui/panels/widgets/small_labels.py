@@ -9,10 +9,10 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QEnterEvent, QFont, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QWidget
 
-from core.visible_text import visible
-from gui.look.plain_text import Label, Worded, plain
-from gui.look.theme import BODY, GRID, Theme, mono, sans
-from gui.panels.widgets import panel_marks
+from gradstep.core.visible_text import visible
+from gradstep.gui.look.plain_text import Label, Worded, plain
+from gradstep.gui.look.theme import BODY, GRID, Theme, mono, sans
+from gradstep.gui.panels.widgets import panel_marks
 
 ThemeSource = Callable[[], Theme]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
-from core.visible_text import visible
-from gui.look.plain_text import plain
+from gradstep.core.visible_text import visible
+from gradstep.gui.look.plain_text import plain
 
 Index = QModelIndex | QPersistentModelIndex
 CellRole = Qt.ItemDataRole.UserRole + 1

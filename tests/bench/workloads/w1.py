@@ -47,7 +47,7 @@ def raw(rate: float) -> Program:
 
 
 def ours(rate: float, **how: Any) -> Program:
-    from core.ops.build.builder import GraphBuilder
+    from gradstep.core.ops.build.builder import GraphBuilder
     from tests.bench.ours import declared, placed, training
 
     build = GraphBuilder()

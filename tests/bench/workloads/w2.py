@@ -51,9 +51,9 @@ def raw(rate: float) -> Program:
 
 
 def ours(rate: float, **how: Any) -> Program:
-    from core.autodiff.reverse.tf_gradients import gradients
-    from core.ops import api as tf
-    from core.ops.build.builder import GraphBuilder, Tensor
+    from gradstep.core.autodiff.reverse.tf_gradients import gradients
+    from gradstep.core.ops import api as tf
+    from gradstep.core.ops.build.builder import GraphBuilder, Tensor
     from tests.bench.ours import program
 
     build = GraphBuilder()

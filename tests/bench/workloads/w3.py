@@ -24,8 +24,8 @@ START = {
 
 
 def ours(rate: float, **how: Any) -> Program:
-    from core.ops import api as tf
-    from core.ops.build.builder import GraphBuilder
+    from gradstep.core.ops import api as tf
+    from gradstep.core.ops.build.builder import GraphBuilder
     from tests.bench.ours import declared, placed, training
 
     build = GraphBuilder()

@@ -31,8 +31,8 @@ for _name, _shape in _SHAPES.items():
 
 
 def ours(rate: float, **how: Any) -> Program:
-    from core.ops import api as tf
-    from core.ops.build.builder import GraphBuilder, Tensor
+    from gradstep.core.ops import api as tf
+    from gradstep.core.ops.build.builder import GraphBuilder, Tensor
     from tests.bench.ours import declared, placed, training
 
     build = GraphBuilder()

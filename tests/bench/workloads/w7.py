@@ -31,9 +31,9 @@ def chain(x: Any, w: Any, relu: Any) -> Any:
 
 
 def ours(rate: float, forward: bool = False, **how: Any) -> Program:
-    from core.autodiff.reverse.tf_gradients import gradients
-    from core.ops import api as tf
-    from core.ops.build.builder import GraphBuilder, Tensor
+    from gradstep.core.autodiff.reverse.tf_gradients import gradients
+    from gradstep.core.ops import api as tf
+    from gradstep.core.ops.build.builder import GraphBuilder, Tensor
     from tests.bench.ours import program
 
     build = GraphBuilder()

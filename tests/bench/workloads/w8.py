@@ -27,11 +27,11 @@ def _dense(indices: Any, values: Any) -> dict[str, float]:
 
 
 def ours(rate: float, **how: Any) -> Program:
-    from core.autodiff.reverse.tf_gradients import gradients
-    from core.ops import api as tf
-    from core.ops.build.builder import GraphBuilder
-    from core.ops.build.indexed_slices import IndexedSlices
-    from core.train.unique_rows import sum_duplicate_rows
+    from gradstep.core.autodiff.reverse.tf_gradients import gradients
+    from gradstep.core.ops import api as tf
+    from gradstep.core.ops.build.builder import GraphBuilder
+    from gradstep.core.ops.build.indexed_slices import IndexedSlices
+    from gradstep.core.train.unique_rows import sum_duplicate_rows
     from tests.bench.ours import program
 
     build = GraphBuilder()

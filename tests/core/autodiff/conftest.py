@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.graph.model import TensorRef
+from gradstep.core.graph.model import TensorRef
 
 
 @pytest.fixture

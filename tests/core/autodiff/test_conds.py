@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.autodiff.reverse.tf_gradients import Gradient, gradients
-from core.checks.why.why_answers import Explainer
-from core.engine.run.tf_session import Session
-from core.graph.model import Graph, TensorRef
-from core.io.tensorflow.graphdef_import import from_pb
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor, call
-from core.ops.build.indexed_slices import IndexedSlices
-from core.program.gradient_context import Situation
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.autodiff.reverse.tf_gradients import Gradient, gradients
+from gradstep.core.checks.why.why_answers import Explainer
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.io.tensorflow.graphdef_import import from_pb
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor, call
+from gradstep.core.ops.build.indexed_slices import IndexedSlices
+from gradstep.core.program.gradient_context import Situation
 from tests.support import tensorflow_graphs as written
 
 NAMES = [name for name in written.names() if name.startswith("cond_")]

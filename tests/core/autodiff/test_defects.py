@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.autodiff.check.check_result import Verdict
-from core.autodiff.check.op_gradcheck import LocalCheck, check_operation
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.graph.model import Operation, TensorRef
-from core.ops.declare import table
-from core.ops.declare.definition import Defect
-from core.ops.declare.table import all_ops, lookup
+from gradstep.core.autodiff.check.check_result import Verdict
+from gradstep.core.autodiff.check.op_gradcheck import LocalCheck, check_operation
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.ops.declare import table
+from gradstep.core.ops.declare.definition import Defect
+from gradstep.core.ops.declare.table import all_ops, lookup
 from tests.support import oracle
 from tests.support.networks import evaluate
 

@@ -13,10 +13,10 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, Phase, event, given, settings
 
-from core.autodiff.check.check_result import Verdict
-from core.autodiff.check.check_tensors import examine
-from core.ops.declare import table
-from core.ops.declare.table import all_ops, lookup
+from gradstep.core.autodiff.check.check_result import Verdict
+from gradstep.core.autodiff.check.check_tensors import examine
+from gradstep.core.ops.declare import table
+from gradstep.core.ops.declare.table import all_ops, lookup
 from tests.support.derivative_excuses import NOT_AGAINST_DIFFERENCES
 from tests.support.interpret import evaluate
 from tests.support.random_graphs import Drawn, choices, graphs

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from tests.core.checks.test_planted_causes import branch, product
 from tests.support.whys import graph_of, why_gradient, why_value
 

@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.differentiate import differentiate
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.checks.why.explanation import GradientQuestion
-from core.checks.why.remembered_run import Recollection
-from core.debug.history.frozen_program import Program
-from core.debug.motion.debug_session import DebugSession
-from core.document.document import Document
-from core.graph.dtypes import DType
-from core.graph.model import Constant, TensorRef
-from core.host.device_access import CpuOnly
-from core.host.engine_service import EngineService
-from core.io.native import gradstep_file
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder
-from core.protocol.messages import Control, Explained, Explanation, Open, Why
+from gradstep.core.autodiff.reverse.differentiate import differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.checks.why.explanation import GradientQuestion
+from gradstep.core.checks.why.remembered_run import Recollection
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.document.document import Document
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Constant, TensorRef
+from gradstep.core.host.device_access import CpuOnly
+from gradstep.core.host.engine_service import EngineService
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.protocol.messages import Control, Explained, Explanation, Open, Why
 from tests.core.checks.test_planted_causes import (
     branch,
     cancelling,

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.graph.model import Edge, TensorRef
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.graph.model import Edge, TensorRef
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from tests.support.whys import graph_of, why_gradient, why_value
 
 BIG = 1000.0

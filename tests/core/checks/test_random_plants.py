@@ -15,10 +15,10 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.graph.model import Graph
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.protocol.messages import Explanation
+from gradstep.core.graph.model import Graph
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.protocol.messages import Explanation
 from tests.support.whys import why_gradient, why_value
 
 COUNT = max(50, settings.default.max_examples)

@@ -9,24 +9,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
-from core.checks.why.nonfinite_origins import Search
-from core.checks.why.recorded_values import Recorded, RecordedValue
-from core.checks.why.step_rerun import Again
-from core.checks.why.why_answers import Explainer
-from core.debug.history.frozen_program import Program
-from core.debug.motion.debug_session import DebugSession
-from core.document.document import Document, Optimizer
-from core.engine.loops import iteration_trace
-from core.engine.numpy_backend import NumpyBackend
-from core.graph.dtypes import DType
-from core.graph.model import Constant, Graph, TensorRef
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, OpView, Tensor
-from core.ops.declare.system_rules import OutOfRange, Rules
-from core.program.derive import derive
-from core.program.gradient_context import Situation, situation_of
-from core.protocol.messages import Explanation
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
+from gradstep.core.checks.why.nonfinite_origins import Search
+from gradstep.core.checks.why.recorded_values import Recorded, RecordedValue
+from gradstep.core.checks.why.step_rerun import Again
+from gradstep.core.checks.why.why_answers import Explainer
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.engine.loops import iteration_trace
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Constant, Graph, TensorRef
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, OpView, Tensor
+from gradstep.core.ops.declare.system_rules import OutOfRange, Rules
+from gradstep.core.program.derive import derive
+from gradstep.core.program.gradient_context import Situation, situation_of
+from gradstep.core.protocol.messages import Explanation
 from tests.support.whys import graph_of, why_gradient, why_value
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from core.cli.command_line import main
-from main import Gradstep
+from gradstep.core.cli.command_line import main
+from gradstep.main import Gradstep
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.document.document import CodeKind
-from core.io.native import gradstep_file
+from gradstep.core.document.document import CodeKind
+from gradstep.core.io.native import gradstep_file
 from tests.core.cli.conftest import Cli
 from tests.support import article
 from tests.support import gradient_facts as facts

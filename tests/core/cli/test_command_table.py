@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.cli import command_line as cli_main
-from core.document.document import Document
-from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.io.native import gradstep_file
-from core.io.open_document import read
-from main import Gradstep
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.cli import command_line as cli_main
+from gradstep.core.document.document import Document
+from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.open_document import read
+from gradstep.main import Gradstep
 from tests.core.cli.conftest import Cli
 from tests.examples.build import FOLDER
 from tests.support import tensorflow_graphs
@@ -203,7 +203,7 @@ def test_the_process() -> None:
 
 def test_running_stays_light() -> None:
     code = (
-        "import sys; from core.cli.command_line import main; from main import Gradstep; "
+        "import sys; from gradstep.core.cli.command_line import main; from main import Gradstep; "
         f"main(['run', {str(TUTORIAL)!r}, '--fetch', 'loss'], Gradstep()); "
         "heavy = {'PySide6', 'networkx', 'pyqtgraph', 'cupy', 'scipy', 'google', 'tensorboardX'}; "
         "print(sorted(heavy & set(sys.modules)))"
@@ -217,10 +217,10 @@ def test_running_stays_light() -> None:
 HELP = """
 import io, sys
 from contextlib import redirect_stdout, suppress
-from core.cli.command_line import VERBS, main
+from gradstep.core.cli.command_line import VERBS, main
 from main import Gradstep
 
-HEAVY = {"numpy", "PySide6", "msgspec", "core.engine", "core.debug", "core.ops"}
+HEAVY = {"numpy", "PySide6", "msgspec", "gradstep.core.engine", "gradstep.core.debug", "gradstep.core.ops"}
 for words in (["--version"], ["--help"], *([verb, "--help"] for verb in VERBS), ["rn", "x.pb"]):
     with redirect_stdout(io.StringIO()), suppress(SystemExit):
         main(words, Gradstep())

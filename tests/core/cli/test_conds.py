@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.io.native import gradstep_file
+from gradstep.core.io.native import gradstep_file
 from tests.core.cli.conftest import Cli
 from tests.support import conds
 

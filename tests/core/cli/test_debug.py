@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.document import document_edits
-from core.document.document import Document, Optimizer
-from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.io.native import gradstep_file
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
 from tests.core.cli.conftest import Cli
 from tests.examples.build import FOLDER
 

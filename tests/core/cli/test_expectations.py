@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.graph.model import Constant
-from core.io.native import gradstep_file
+from gradstep.core.graph.model import Constant
+from gradstep.core.io.native import gradstep_file
 from tests.core.cli.conftest import Cli
 from tests.examples.build import FOLDER
 

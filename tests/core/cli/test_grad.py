@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.gradient_request import GradientRequest, Override
-from core.document.document import CodeItem, CodeKind, Document
-from core.io.native import gradstep_file
-from core.io.open_document import read
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override
+from gradstep.core.document.document import CodeItem, CodeKind, Document
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.open_document import read
+from gradstep.core.ops.build.builder import GraphBuilder
 from tests.core.cli.conftest import Cli
 from tests.examples.build import FOLDER
 
@@ -339,8 +339,8 @@ def test_a_kink_is_said(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_check_finds_problems_of_the_graph(cli: Cli, tmp_path: Path) -> None:
-    from core.graph.edits import disconnect
-    from core.graph.model import Edge
+    from gradstep.core.graph.edits import disconnect
+    from gradstep.core.graph.model import Edge
 
     document = read(TUTORIAL)
     path = tmp_path / "open.gradstep"

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from core.engine.kernels import kernel_libraries as library
-from core.engine.kernels.kernel_libraries import Library
+from gradstep.core.engine.kernels import kernel_libraries as library
+from gradstep.core.engine.kernels.kernel_libraries import Library
 from tests.core.cli.conftest import Cli
 from tests.examples.build import FOLDER
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.document.document import Document
-from core.engine.passes.pass_pipeline import PASSES
-from core.graph.model import Constant
-from core.io.native.gradstep_file import load, save
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.document.document import Document
+from gradstep.core.engine.passes.pass_pipeline import PASSES
+from gradstep.core.graph.model import Constant
+from gradstep.core.io.native.gradstep_file import load, save
+from gradstep.core.ops.build.builder import GraphBuilder
 from tests.core.cli.conftest import Cli
 from tests.core.cli.test_run import GRAPHS
 from tests.examples.build import FOLDER, THREADED

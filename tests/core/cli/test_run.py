@@ -145,8 +145,8 @@ def test_mistakes(cli: Cli, tmp_path: Path, arguments: list[Any], status: int, s
 
 
 def test_a_graph_without_anything_to_run(cli: Cli, tmp_path: Path) -> None:
-    from core.document.document import Document
-    from core.io.native import gradstep_file
+    from gradstep.core.document.document import Document
+    from gradstep.core.io.native import gradstep_file
 
     gradstep_file.save(tmp_path / "empty.gradstep", Document())
     result = cli("run", tmp_path / "empty.gradstep")

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from core.document import document_edits
-from core.document.document import CodeKind
-from core.io.native import gradstep_file
-from core.program import sandbox
-from core.program.sandbox import landlock
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import CodeKind
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.program import sandbox
+from gradstep.core.program.sandbox import landlock
 
 ROOT = Path(__file__).parents[3]
 SOURCE = """

@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.cli import train
-from core.document.document import Document, Optimizer
-from core.graph.model import Constant, TensorRef
-from core.io.event_files import EventFile, crc32c
-from core.io.native import gradstep_file
-from core.io.open_document import read
-from core.ops.build.builder import GraphBuilder
-from core.ops.formats.protobuf import length_fields
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.cli import train
+from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.graph.model import Constant, TensorRef
+from gradstep.core.io.event_files import EventFile, crc32c
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.open_document import read
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.formats.protobuf import length_fields
 from tests.core.cli.conftest import Cli
 from tests.examples.build import FOLDER
 from tests.support.summary_messages import decode
@@ -202,7 +202,7 @@ def test_losses_are_written_where_there_are_no_summaries(cli: Cli, tmp_path: Pat
 
 
 def test_two_event_files_of_one_second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.io.event_files.time.time", lambda: 1234567890.5)
+    monkeypatch.setattr("gradstep.core.io.event_files.time.time", lambda: 1234567890.5)
     for _ in range(2):
         with EventFile(tmp_path) as file:
             file.add_summary(2**40, b"")

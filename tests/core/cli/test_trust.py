@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from core.document.document import CodeItem, CodeKind, Document
-from core.io.native import gradstep_file
-from core.io.open_document import read
-from core.program.trust import code_trust
-from core.program.trust.code_fingerprint import fingerprint
-from core.program.trust.code_permission import Permission
-from core.program.trust.example_index import EXAMPLES
+from gradstep.core.document.document import CodeItem, CodeKind, Document
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.open_document import read
+from gradstep.core.program.trust import code_trust
+from gradstep.core.program.trust.code_fingerprint import fingerprint
+from gradstep.core.program.trust.code_permission import Permission
+from gradstep.core.program.trust.example_index import EXAMPLES
 from tests.core.cli.conftest import Cli
 
 

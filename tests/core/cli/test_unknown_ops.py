@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from core.io.open_document import read
-from core.io.tensorflow import graphdef_export, graphdef_import
-from core.io.tensorflow.graphdef_proto import message
+from gradstep.core.io.open_document import read
+from gradstep.core.io.tensorflow import graphdef_export, graphdef_import
+from gradstep.core.io.tensorflow.graphdef_proto import message
 from tests.core.cli.conftest import Cli
 from tests.support.comparable import comparable
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
-from core.document.document import CodeItem, CodeKind, Document, Optimizer
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.io.export_document import to_bytes
-from core.io.native import gradstep_file
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
+from gradstep.core.document.document import CodeItem, CodeKind, Document, Optimizer
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
+from gradstep.core.io.export_document import to_bytes
+from gradstep.core.io.native import gradstep_file
 from tests.core.cli.conftest import Cli
 from tests.fuzz.case import CANARY, MARK
 

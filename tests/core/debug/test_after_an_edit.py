@@ -7,11 +7,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.debug.history.frozen_program import Program
-from core.debug.motion.debug_session import DebugSession
-from core.errors import GradstepError
-from core.graph.model import Graph
-from core.ops.typing.inference import declared
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Graph
+from gradstep.core.ops.typing.inference import declared
 from tests.support.edited_graphs import edited
 from tests.support.layouts import Case, bits
 from tests.support.random_programs import programs

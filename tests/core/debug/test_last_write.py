@@ -8,10 +8,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.debug.history.frozen_program import Program
-from core.debug.motion.debug_session import DebugSession
-from core.engine.numpy_backend import NumpyBackend
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.ops.build.builder import GraphBuilder
 
 DELTAS = st.lists(st.sampled_from([0.0, 0.25, -1.0, 3.0]), min_size=1, max_size=4)
 

@@ -13,16 +13,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
-from core.debug.concurrency.scheduler import Threads
-from core.debug.history.frozen_program import Program
-from core.debug.history.variable_assignments import assign
-from core.engine.loops import iteration_trace
-from core.errors import GradstepError
-from core.graph.model import TensorRef
-from core.host.session_restore import course_of, follow
-from core.ops.build.builder import GraphBuilder
-from core.program.derive import derive
+from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from gradstep.core.debug.concurrency.scheduler import Threads
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.history.variable_assignments import assign
+from gradstep.core.engine.loops import iteration_trace
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.host.session_restore import course_of, follow
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.program.derive import derive
 from tests.support.looping import branched, nested, position, power
 from tests.support.queueing import FEEDERS, queue_document
 

@@ -12,21 +12,21 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.debug.history.frozen_program import Program
-from core.debug.motion.debug_session import DebugSession
-from core.debug.motion.loop_position import LoopPosition, looked_at, trace_of
-from core.debug.motion.stopped_state import Reason
-from core.document.document import CodeItem, CodeKind, Document
-from core.engine.loops import iteration_checkpoints, iteration_trace, trace_budget
-from core.engine.loops.iteration_trace import LoopTrace
-from core.engine.loops.trace_budget import Spare
-from core.engine.plan.compile_plan import Step
-from core.graph.dtypes import DType
-from core.graph.model import Constant, TensorRef
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.program.derive import derive
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.debug.motion.loop_position import LoopPosition, looked_at, trace_of
+from gradstep.core.debug.motion.stopped_state import Reason
+from gradstep.core.document.document import CodeItem, CodeKind, Document
+from gradstep.core.engine.loops import iteration_checkpoints, iteration_trace, trace_budget
+from gradstep.core.engine.loops.iteration_trace import LoopTrace
+from gradstep.core.engine.loops.trace_budget import Spare
+from gradstep.core.engine.plan.compile_plan import Step
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Constant, TensorRef
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.program.derive import derive
 from tests.support.random_loops import RandomLoops
 
 SIZE = 5_000  # floats: 20 kB

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
-from core.debug.history.variable_assignments import assign
-from core.debug.motion.debug_session import DebugSession
-from core.debug.motion.loop_place import Place
-from core.errors import GradstepError
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from gradstep.core.debug.history.variable_assignments import assign
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.debug.motion.loop_place import Place
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from tests.support.looping import branched, nested, places, power, seen, session
 
 

@@ -8,14 +8,14 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
-from core.debug.history.frozen_program import Program
-from core.debug.motion.debug_session import DebugSession
-from core.engine.numpy_backend import NumpyBackend
-from core.engine.run.op_evaluation import run_op
-from core.errors import GradstepError
-from core.graph.model import Operation, TensorRef
-from core.ops.declare.table import lookup
+from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.run.op_evaluation import run_op
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.ops.declare.table import lookup
 
 RUNS = 4  # as far as the machine goes
 BREAKPOINTS = [

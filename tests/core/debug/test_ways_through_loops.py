@@ -9,8 +9,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
-from core.graph.loop import within
+from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from gradstep.core.graph.loop import within
 from tests.support.looping import branched, nested, places, position, power, seen, session
 
 MOVES = ("step", "step_into", "step_out", "step_back", "continue_", "reverse_continue")

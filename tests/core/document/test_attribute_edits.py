@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.document import document_edits
-from core.document.document import Document
-from core.errors import GradstepError
-from core.graph.dtypes import UNKNOWN, DType, Shape
-from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.graph.opaque_attributes import Unread
-from core.io.native import gradstep_file
-from core.io.tensorflow import graphdef_import
-from core.io.tensorflow.graphdef_export import write_graph
-from core.ops.declare.table import OpDef, all_ops, lookup
-from core.ops.typing.inference import Inference, declared
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape
+from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
+from gradstep.core.graph.opaque_attributes import Unread
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.tensorflow import graphdef_import
+from gradstep.core.io.tensorflow.graphdef_export import write_graph
+from gradstep.core.ops.declare.table import OpDef, all_ops, lookup
+from gradstep.core.ops.typing.inference import Inference, declared
 from tests.support.op_cases import cases
 
 # Attributes that name the element type of an output.

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.document.block_insertion import add_block
-from core.document.clipboard import paste, piece
-from core.document.document import Document
-from core.document.document_edits import duplicate_operations, rename_operation
-from core.errors import GradstepError
-from core.graph.model import TensorRef
-from core.io.open_document import read
-from core.ops.typing.inference import infer
-from core.program.trust.example_index import EXAMPLES
+from gradstep.core.document.block_insertion import add_block
+from gradstep.core.document.clipboard import paste, piece
+from gradstep.core.document.document import Document
+from gradstep.core.document.document_edits import duplicate_operations, rename_operation
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.io.open_document import read
+from gradstep.core.ops.typing.inference import infer
+from gradstep.core.program.trust.example_index import EXAMPLES
 
 
 def test_a_piece_keeps_its_wires_and_values_under_free_names() -> None:

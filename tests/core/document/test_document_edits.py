@@ -9,19 +9,19 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from core.autodiff.reverse.gradient_request import NATIVE_OP_TYPE, Override, OverrideKind
-from core.document import document_edits
-from core.document.document import CodeItem, CodeKind, Document
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph import edits as graph_edits
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Constant, Edge, TensorRef
-from core.io.native import gradstep_file
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder
-from core.ops.typing.inference import infer
-from core.program.derive import derive
+from gradstep.core.autodiff.reverse.gradient_request import NATIVE_OP_TYPE, Override, OverrideKind
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import CodeItem, CodeKind, Document
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph import edits as graph_edits
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Constant, Edge, TensorRef
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.typing.inference import infer
+from gradstep.core.program.derive import derive
 
 TUTORIAL = Path(__file__).parents[3] / "assets/examples/tutorial.gradstep"
 

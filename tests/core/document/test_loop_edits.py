@@ -8,21 +8,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.document import document_edits
-from core.document.document import Document
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph.dtypes import Shape
-from core.graph.loop import anywhere, loop_of, loops_around, within
-from core.graph.model import Constant, Edge, TensorRef
-from core.io.native.gradstep_file import from_bytes, to_bytes
-from core.io.tensorflow.graphdef_export import to_pb
-from core.io.tensorflow.graphdef_import import from_pb
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder
-from core.ops.typing.inference import declared
-from core.program.derive import derive
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import Document
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import Shape
+from gradstep.core.graph.loop import anywhere, loop_of, loops_around, within
+from gradstep.core.graph.model import Constant, Edge, TensorRef
+from gradstep.core.io.native.gradstep_file import from_bytes, to_bytes
+from gradstep.core.io.tensorflow.graphdef_export import to_pb
+from gradstep.core.io.tensorflow.graphdef_import import from_pb
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.typing.inference import declared
+from gradstep.core.program.derive import derive
 
 TIMES, AT = "while/times", (0.0, 0.0)
 

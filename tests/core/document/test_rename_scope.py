@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.gradient_request import Override, OverrideKind
-from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
-from core.document import document_edits
-from core.document.document import Document
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph.loop import within
-from core.graph.model import Edge, TensorRef
-from core.io.native import gradstep_file
-from core.program.derive import derive
+from gradstep.core.autodiff.reverse.gradient_request import Override, OverrideKind
+from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import Document
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.loop import within
+from gradstep.core.graph.model import Edge, TensorRef
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.program.derive import derive
 from tests.core.document.test_loop_edits import power
 
 EXAMPLES = Path(__file__).parents[3] / "assets/examples"

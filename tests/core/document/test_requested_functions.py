@@ -9,14 +9,14 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from core.autodiff.reverse.gradient_request import GradientRequest, Override
-from core.document.document import CodeItem, CodeKind, Document
-from core.document.function_source import identifier, meant
-from core.document.requested_functions import find_requested_functions, missing_code
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Graph, Operation, TensorRef
-from core.program.user_code import compile_item
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override
+from gradstep.core.document.document import CodeItem, CodeKind, Document
+from gradstep.core.document.function_source import identifier, meant
+from gradstep.core.document.requested_functions import find_requested_functions, missing_code
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.program.user_code import compile_item
 from tests.support import gradient_facts as facts
 
 

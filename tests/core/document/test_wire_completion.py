@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.document import document_edits
-from core.document.document import Document
-from core.document.wire_completion import add_reader, add_source, first_fit
-from core.graph import edits as graph_edits
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Edge, TensorRef
-from core.graph.problems import UNFINISHED
-from core.ops.declare.table import OpDef, all_ops, lookup
-from core.ops.typing.inference import declared
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import Document
+from gradstep.core.document.wire_completion import add_reader, add_source, first_fit
+from gradstep.core.graph import edits as graph_edits
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Edge, TensorRef
+from gradstep.core.graph.problems import UNFINISHED
+from gradstep.core.ops.declare.table import OpDef, all_ops, lookup
+from gradstep.core.ops.typing.inference import declared
 from tests.support.op_cases import cases
 
 SAMPLED = [d for d in all_ops() if d.samples is not None and d.inputs]

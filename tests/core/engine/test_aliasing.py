@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.engine.run.tf_session import Session
-from core.graph.dtypes import DType
-from core.graph.model import Graph
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Graph
+from gradstep.core.ops.build.builder import GraphBuilder
 
 CASE = Path(__file__).parents[2] / "data" / "oracle" / "cases" / "ref_variable_aliasing.json"
 KEYS = {

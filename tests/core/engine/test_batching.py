@@ -8,11 +8,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.engine.run.fast_run import Fast
-from core.engine.run.tf_session import Session
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.engine.run.fast_run import Fast
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from tests.support.layouts import EXACT, Case, check, passes
 from tests.support.rounding import Rounding, assert_rounded_alike
 

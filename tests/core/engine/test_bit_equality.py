@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.io.native.gradstep_file import load
-from core.program.derive import derive
+from gradstep.core.io.native.gradstep_file import load
+from gradstep.core.program.derive import derive
 from tests.examples.build import FOLDER, THREADED
 from tests.support import conds
 from tests.support.layouts import EXACT, Case, assert_same, check, passes, run, run_once, session

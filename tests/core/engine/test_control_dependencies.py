@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.engine.run.tf_session import Session
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Constant, Graph, Operation, TensorRef
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
 
 CASES = Path(__file__).parents[2] / "data" / "oracle" / "cases"
 LINE = re.compile(r"(?P<name>\S+) = (?P<type>\w+)\((?P<inputs>[^)]*)\)(?: \{(?P<attrs>.*)\})?")

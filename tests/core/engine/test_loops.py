@@ -14,23 +14,23 @@ from weakref import ref
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.debug.history.frozen_program import Program
-from core.debug.motion.debug_session import DebugSession
-from core.debug.motion.stopped_state import Reason
-from core.engine.loops import iteration_trace
-from core.engine.numpy_backend import NumpyBackend
-from core.engine.plan.compile_plan import Plan, compile_plan
-from core.engine.run.recording import Recording
-from core.engine.run.tf_session import Session
-from core.engine.run.variable_store import VariableStore
-from core.graph.dtypes import Shape
-from core.graph.loop import loop_of
-from core.graph.model import Graph, TensorRef
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor, call, call_many
-from core.ops.state.loop_trace import Trace
-from core.ops.typing.flatten_loops import flatten_loops
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.debug.motion.stopped_state import Reason
+from gradstep.core.engine.loops import iteration_trace
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
+from gradstep.core.engine.run.recording import Recording
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.engine.run.variable_store import VariableStore
+from gradstep.core.graph.dtypes import Shape
+from gradstep.core.graph.loop import loop_of
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor, call, call_many
+from gradstep.core.ops.state.loop_trace import Trace
+from gradstep.core.ops.typing.flatten_loops import flatten_loops
 from tests.support.layouts import Case, check
 from tests.support.random_loops import RandomLoops
 

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from core.debug.history.frozen_program import Program
-from core.debug.motion.debug_session import DebugSession
-from core.engine.numpy_backend import NumpyBackend
-from core.engine.plan.compile_plan import compile_plan
-from core.engine.run.recording import Recording
-from core.engine.run.tf_session import Session
-from core.engine.run.variable_store import VariableStore
-from core.errors import GradstepError
-from core.graph.dtypes import SCALAR, DType, TensorType
-from core.graph.model import Graph, TensorRef
-from core.ops.build.builder import GraphBuilder
-from core.ops.declare import table
-from core.ops.state.opaque_state import OpaqueState
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.plan.compile_plan import compile_plan
+from gradstep.core.engine.run.recording import Recording
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.engine.run.variable_store import VariableStore
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import SCALAR, DType, TensorType
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.declare import table
+from gradstep.core.ops.state.opaque_state import OpaqueState
 
 
 @dataclass(frozen=True)

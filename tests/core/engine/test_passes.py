@@ -7,14 +7,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from core.engine.numpy_backend import NumpyBackend
-from core.engine.passes.pass_pipeline import PASSES
-from core.engine.passes.pass_report import PassReport, reported
-from core.engine.plan.compile_plan import Plan, compile_plan
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph.model import TensorRef
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.passes.pass_pipeline import PASSES
+from gradstep.core.engine.passes.pass_report import PassReport, reported
+from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder
 
 NAMES = [made.name for made in PASSES]
 LARGE = 1 << 16

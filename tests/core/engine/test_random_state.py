@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.debug.breaks.breakpoints import Breakpoint
-from core.debug.history.frozen_program import Program
-from core.debug.motion.debug_session import DebugSession
-from core.engine.plan.compile_plan import compile_plan
-from core.engine.run.tf_session import Session
-from core.graph.dtypes import DType
-from core.graph.model import Graph, TensorRef
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.debug.breaks.breakpoints import Breakpoint
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.engine.plan.compile_plan import compile_plan
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder
 from tests.support.interpret import Interpreter
 
 RUNS = 6

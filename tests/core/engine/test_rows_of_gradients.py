@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.engine.numpy_backend import NumpyBackend
-from core.engine.passes.algebraic_simplification import simplify
-from core.engine.plan.compile_plan import Plan, compile_plan
-from core.engine.run.tf_session import Session
-from core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.passes.algebraic_simplification import simplify
+from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 
 
 def element_of_shape(begin: Any, rank: int = 1, **attrs: Any) -> tuple[GraphBuilder, Tensor]:

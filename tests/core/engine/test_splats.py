@@ -7,11 +7,11 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from core.engine.numpy_backend import NumpyBackend
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.host.tensor_statistics import summarize
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
+from gradstep.core.host.tensor_statistics import summarize
 
 HUGE = np.broadcast_to(np.float32(2.5), (1 << 20, 1 << 20))
 

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core import errors
-from core.autodiff.reverse.differentiate import differentiate
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph.model import Graph, TensorRef
-from core.graph.problems import Problem
-from core.ops.build.builder import GraphBuilder
-from core.ops.declare import table
-from core.ops.typing.inference import infer
+from gradstep.core import errors
+from gradstep.core.autodiff.reverse.differentiate import differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.graph.problems import Problem
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.declare import table
+from gradstep.core.ops.typing.inference import infer
 
 BARE = "'NoneType' object is not subscriptable"
 

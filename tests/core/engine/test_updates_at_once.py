@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.engine.run.fast_run import Fast
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph.model import TensorRef
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.train.optimizers import OPTIMIZERS, apply_updates
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.engine.run.fast_run import Fast
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.train.optimizers import OPTIMIZERS, apply_updates
 from tests.support.layouts import Case, check
 
 Loss = Callable[[GraphBuilder, dict[str, Tensor]], Tensor]

@@ -9,8 +9,8 @@ import networkx
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from core.graph.as_networkx import to_networkx
-from core.graph.model import Graph, Operation, Phase, TensorRef
+from gradstep.core.graph.as_networkx import to_networkx
+from gradstep.core.graph.model import Graph, Operation, Phase, TensorRef
 from tests.support.random_graphs import Drawn, graphs
 
 ROOT = Path(__file__).parents[3]

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from core.errors import GradstepError
-from core.graph import edits
-from core.graph.changes import diff
-from core.graph.model import Edge, Graph, TensorRef
-from core.graph.scopes import children, is_inside, parents
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph import edits
+from gradstep.core.graph.changes import diff
+from gradstep.core.graph.model import Edge, Graph, TensorRef
+from gradstep.core.graph.scopes import children, is_inside, parents
 
 
 def two() -> Graph:

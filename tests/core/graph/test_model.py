@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Constant, Edge, Graph, Operation, TensorRef
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Constant, Edge, Graph, Operation, TensorRef
 
 
 def chain() -> Graph:

@@ -9,10 +9,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.graph.repeated_blocks import Repeated, blocks_around, blocks_like, repeated_blocks
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
+from gradstep.core.graph.repeated_blocks import (
+    Repeated,
+    blocks_around,
+    blocks_like,
+    repeated_blocks,
+)
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from tests.bench.shapes import loops
 from tests.support.random_graphs import Drawn, graphs
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.graph.dtypes import array_bytes
-from core.graph.model import Constant
-from core.graph.splat_array import LEAST, is_splat
+from gradstep.core.graph.dtypes import array_bytes
+from gradstep.core.graph.model import Constant
+from gradstep.core.graph.splat_array import LEAST, is_splat
 
 VALUES = st.sampled_from(
     [

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from core.graph.suggestions import did_you_mean, instead, near
-from core.ops.declare.table import all_ops
+from gradstep.core.graph.suggestions import did_you_mean, instead, near
+from gradstep.core.ops.declare.table import all_ops
 
 OPS = sorted(definition.type for definition in all_ops())
 LETTERS = "abcdefghijklmnopqrstuvwxyz"

@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.errors import GradstepError
-from core.host.engine_client import EngineClient
-from core.protocol import framing
-from core.protocol import messages as m
-from core.protocol.tensor_bytes import unpack
+from gradstep.core.errors import GradstepError
+from gradstep.core.host.engine_client import EngineClient
+from gradstep.core.protocol import framing
+from gradstep.core.protocol import messages as m
+from gradstep.core.protocol.tensor_bytes import unpack
 
 SLOW = 30.0  # seconds that a loaded machine may take for anything
 
@@ -259,7 +259,7 @@ def test_a_program_that_is_no_engine() -> None:
 
 
 def engine(**pipes: int) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "core.host.process.process_setup"]
+    command = [sys.executable, "-m", "gradstep.core.host.process.process_setup"]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **pipes)
 
 
@@ -301,10 +301,10 @@ def test_garbage_ends_it_with_a_word() -> None:
 
 
 def test_large_tensors_pass(client: EngineClient) -> None:
-    from core.document.document import Document
-    from core.graph.model import Constant
-    from core.io.native import gradstep_file
-    from core.ops.build.builder import GraphBuilder
+    from gradstep.core.document.document import Document
+    from gradstep.core.graph.model import Constant
+    from gradstep.core.io.native import gradstep_file
+    from gradstep.core.ops.build.builder import GraphBuilder
 
     array = np.random.default_rng(0).random((1000, 1000), np.float32)
     builder = GraphBuilder()

@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.debug.breaks.breakpoints import Breakpoint
-from core.document import document_edits
-from core.document.document import CodeItem, CodeKind, Document, Optimizer
-from core.graph.model import Constant, Edge, TensorRef
-from core.host.engine_service import EngineService
-from core.io.native import gradstep_file
-from core.io.tensorflow.graphdef_import import from_pb
-from core.ops.build.builder import GraphBuilder
-from core.protocol import messages as m
-from core.protocol.tensor_bytes import unpack
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.debug.breaks.breakpoints import Breakpoint
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import CodeItem, CodeKind, Document, Optimizer
+from gradstep.core.graph.model import Constant, Edge, TensorRef
+from gradstep.core.host.engine_service import EngineService
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.tensorflow.graphdef_import import from_pb
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.protocol import messages as m
+from gradstep.core.protocol.tensor_bytes import unpack
 from tests.support import gradient_facts as facts
 
 Ask = Callable[..., m.Message]

@@ -16,21 +16,21 @@ import msgspec
 import numpy as np
 import pytest
 
-from core.document.document import Document
-from core.document.feed_placeholders import with_placeholders
-from core.errors import GradstepError
-from core.graph.dtypes import DType
-from core.graph.model import Constant
-from core.host import document_message
-from core.host.document_message import DocumentSent, pack, unpack
-from core.host.file_reader import ROOT, FileReader
-from core.host.file_worker import ReadFile
-from core.io.disk.memory_budget import Budget, OverBudgetError
-from core.io.native import gradstep_file
-from core.io.open_document import read
-from core.ops.typing.inference import declared, infer
-from core.program import sandbox
-from core.protocol import framing
+from gradstep.core.document.document import Document
+from gradstep.core.document.feed_placeholders import with_placeholders
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Constant
+from gradstep.core.host import document_message
+from gradstep.core.host.document_message import DocumentSent, pack, unpack
+from gradstep.core.host.file_reader import ROOT, FileReader
+from gradstep.core.host.file_worker import ReadFile
+from gradstep.core.io.disk.memory_budget import Budget, OverBudgetError
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.open_document import read
+from gradstep.core.ops.typing.inference import declared, infer
+from gradstep.core.program import sandbox
+from gradstep.core.protocol import framing
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "assets" / "examples").glob("*.gradstep"))
 
@@ -145,7 +145,7 @@ def test_foreign_bytes_are_read_without_files_and_network(tmp_path: Path) -> Non
     victim.write_text("secret")
     script = f"""
         import os, socket, sys
-        from core.host import file_worker, sandbox
+        from gradstep.core.host import file_worker, sandbox
         file_worker.prepare()
         file_worker.confine(file_worker.ReadFile(path="x.pb", limit=1 << 30, seconds=60))
         attempts = {{

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.autodiff.reverse.gradient_request import Override, OverrideKind
-from core.document import document_edits
-from core.document.block_insertion import add_block
-from core.document.document import CodeItem, CodeKind, Document
-from core.engine.run.tf_session import Session
-from core.graph.model import TensorRef
-from core.program.derive import derive
+from gradstep.core.autodiff.reverse.gradient_request import Override, OverrideKind
+from gradstep.core.document import document_edits
+from gradstep.core.document.block_insertion import add_block
+from gradstep.core.document.document import CodeItem, CodeKind, Document
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.program.derive import derive
 
 CODE = """
 def own(op, grad):

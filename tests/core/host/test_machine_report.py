@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from core.errors import GradstepError
-from core.host.machine_report import MachineFact, as_text, doctor_command, examine
+from gradstep.core.errors import GradstepError
+from gradstep.core.host.machine_report import MachineFact, as_text, doctor_command, examine
 
 
 def engine(script: str) -> list[str]:

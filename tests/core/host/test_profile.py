@@ -7,15 +7,15 @@ from collections.abc import Callable
 
 import pytest
 
-from core.document.document import Document
-from core.graph.dtypes import DType
-from core.host.engine_client import EngineClient
-from core.host.engine_service import EngineService
-from core.io.native import gradstep_file
-from core.ops.build.builder import GraphBuilder
-from core.protocol import messages as m
-from core.protocol.tensor_bytes import unpack
-from main import Gradstep
+from gradstep.core.document.document import Document
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.host.engine_client import EngineClient
+from gradstep.core.host.engine_service import EngineService
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.protocol import messages as m
+from gradstep.core.protocol.tensor_bytes import unpack
+from gradstep.main import Gradstep
 
 Bytes = Callable[[str], bytes]
 

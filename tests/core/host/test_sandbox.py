@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from core.host.engine_client import EngineClient
-from core.io.native import gradstep_file
-from core.program import sandbox
-from core.program.sandbox import bubblewrap, confinement, landlock, seccomp
-from core.program.sandbox.sandbox_profile import access
-from core.protocol import messages as m
+from gradstep.core.host.engine_client import EngineClient
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.program import sandbox
+from gradstep.core.program.sandbox import bubblewrap, confinement, landlock, seccomp
+from gradstep.core.program.sandbox.sandbox_profile import access
+from gradstep.core.protocol import messages as m
 from tests.core.conftest import ENGINE
 from tests.core.host.test_engine_process import control, opened, until
 
@@ -212,8 +212,8 @@ def alone(by: str, attempts: dict[str, str], temporary: Path) -> list[str]:
     (temporary / "work").mkdir()
     script = f"""
         import json, os, sys
-        from core.program.sandbox.confinement import wall_in
-        from core.program.sandbox.sandbox_profile import Profile, access
+        from gradstep.core.program.sandbox.confinement import wall_in
+        from gradstep.core.program.sandbox.sandbox_profile import Profile, access
         wall_in(Profile.ENGINE, access(Profile.ENGINE, os.environ["TMPDIR"]), {[by]!r})
         exec({PRELUDE!r})
         os.chdir(os.environ["TMPDIR"])
@@ -277,7 +277,7 @@ def test_a_reader_has_its_file_and_nothing_else(victim: dict[str, Any], tmp_path
     attempts = filled({**FILES, **NETWORK, **PROCESSES}, victim)
     script = f"""
         import os, sys
-        from core.host import sandbox
+        from gradstep.core.host import sandbox
         sandbox.confine(sandbox.Profile.READER, read=[{str(tmp_path / "foreign.pb")!r}])
         exec({PRELUDE!r})
         assert open({str(tmp_path / "foreign.pb")!r}).read() == "foreign"
@@ -297,8 +297,8 @@ def test_a_reader_has_its_file_and_nothing_else(victim: dict[str, Any], tmp_path
 def test_threads_that_would_stay_outside_are_no_half_measure() -> None:
     script = """
         import threading, time
-        from core.errors import GradstepError
-        from core.host import sandbox
+        from gradstep.core.errors import GradstepError
+        from gradstep.core.host import sandbox
         threading.Thread(target=time.sleep, args=(5,), daemon=True).start()
         try:
             sandbox.confine(sandbox.Profile.READER)

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from core.debug.breaks.breakpoints import Breakpoint
-from core.document import document_edits
-from core.document.document import Document
-from core.document.wire_completion import add_source
-from core.graph.model import Edge
-from core.host.device_access import CpuOnly
-from core.host.engine_service import EngineService
-from core.host.session_journal import SessionJournal
-from core.io.native import gradstep_file
-from core.protocol import messages as m
+from gradstep.core.debug.breaks.breakpoints import Breakpoint
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import Document
+from gradstep.core.document.wire_completion import add_source
+from gradstep.core.graph.model import Edge
+from gradstep.core.host.device_access import CpuOnly
+from gradstep.core.host.engine_service import EngineService
+from gradstep.core.host.session_journal import SessionJournal
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.protocol import messages as m
 from tests.support.queueing import queue_document
 
 

@@ -9,17 +9,17 @@ import numpy as np
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from core.document import document_edits
-from core.document.document import Document
-from core.graph.loop import within
-from core.graph.model import Constant
-from core.host.device_access import CpuOnly
-from core.host.engine_service import EngineService
-from core.host.session_journal import SessionJournal
-from core.io.native import gradstep_file
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.protocol import messages as m
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import Document
+from gradstep.core.graph.loop import within
+from gradstep.core.graph.model import Constant
+from gradstep.core.host.device_access import CpuOnly
+from gradstep.core.host.engine_service import EngineService
+from gradstep.core.host.session_journal import SessionJournal
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.protocol import messages as m
 from tests.support.queueing import queue_document
 
 EXAMPLES = Path(__file__).parents[3] / "assets" / "examples"

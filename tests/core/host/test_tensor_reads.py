@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from core.host.engine_service import EngineService
-from core.host.tensor_statistics import difference, differs
-from core.protocol import messages as m
-from core.protocol.tensor_bytes import unpack, unpack_before
+from gradstep.core.host.engine_service import EngineService
+from gradstep.core.host.tensor_statistics import difference, differs
+from gradstep.core.protocol import messages as m
+from gradstep.core.protocol.tensor_bytes import unpack, unpack_before
 
 
 def test_a_variable_says_what_its_update_changed(

@@ -21,9 +21,9 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from core.errors import GradstepError
-from core.program.trust.code_permission import Permission
-from core.program.trust.trust_store import Decision, TrustStore, now
+from gradstep.core.errors import GradstepError
+from gradstep.core.program.trust.code_permission import Permission
+from gradstep.core.program.trust.trust_store import Decision, TrustStore, now
 
 ROOT = Path(__file__).resolve().parents[3]
 SERVER = """

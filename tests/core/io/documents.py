@@ -10,13 +10,13 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
-from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
-from core.document.document import CodeItem, CodeKind, Document, Optimizer, View
-from core.document.expectation import Expectation, ExpectationKind, Variation
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Constant, Edge, Graph, Operation, Phase, TensorRef
-from core.io.native.tensor_json import objects
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
+from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from gradstep.core.document.document import CodeItem, CodeKind, Document, Optimizer, View
+from gradstep.core.document.expectation import Expectation, ExpectationKind, Variation
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Constant, Edge, Graph, Operation, Phase, TensorRef
+from gradstep.core.io.native.tensor_json import objects
 
 text = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
 names = st.text("abcXYZ012_/. αф", min_size=1, max_size=10)

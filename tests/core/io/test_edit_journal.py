@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from core.document import document_edits
-from core.document.document import Document
-from core.errors import GradstepError
-from core.graph.model import Constant
-from core.io import edit_journal
-from core.io.edit_journal import EditJournal, JournalNote
-from core.io.native import gradstep_file
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Constant
+from gradstep.core.io import edit_journal
+from gradstep.core.io.edit_journal import EditJournal, JournalNote
+from gradstep.core.io.native import gradstep_file
 
 
 def grown(count: int) -> list[Document]:

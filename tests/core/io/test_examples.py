@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.graph.scopes import parents
-from core.io.native import gradstep_file
-from core.io.open_document import read
-from core.ops.typing.inference import infer
+from gradstep.core.graph.scopes import parents
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.open_document import read
+from gradstep.core.ops.typing.inference import infer
 from tests.examples.build import EXAMPLES, FOLDER
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from core.document.document import Document
-from core.errors import GradstepError
-from core.io.native import gradstep_file
-from core.io.open_document import read
+from gradstep.core.document.document import Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.open_document import read
 
 
 def test_a_document(tmp_path: Path) -> None:

@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.document.document import CodeItem, CodeKind, Document
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape
-from core.graph.loop import within
-from core.graph.model import Constant, Graph, Operation
-from core.io.graphviz import to_dot
-from core.io.open_document import read
-from core.io.script.python_script import to_python
-from core.io.tensorflow.graphdef_import import from_pb
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.document.document import CodeItem, CodeKind, Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.loop import within
+from gradstep.core.graph.model import Constant, Graph, Operation
+from gradstep.core.io.graphviz import to_dot
+from gradstep.core.io.open_document import read
+from gradstep.core.io.script.python_script import to_python
+from gradstep.core.io.tensorflow.graphdef_import import from_pb
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from tests.examples.build import EXAMPLES, FOLDER
 from tests.support import tensorflow_graphs
 from tests.support.queueing import queue_document

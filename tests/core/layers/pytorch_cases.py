@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.engine.run.tf_session import Session
-from core.graph.model import Graph
-from core.layers.block_expansion import Expansion, expand
-from core.layers.block_table import find_block
-from core.ops.build.builder import GraphBuilder, call
-from core.ops.build.indexed_slices import IndexedSlices
-from core.ops.build.variable import found_variable
-from core.ops.typing.static_values import all_axes
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.model import Graph
+from gradstep.core.layers.block_expansion import Expansion, expand
+from gradstep.core.layers.block_table import find_block
+from gradstep.core.ops.build.builder import GraphBuilder, call
+from gradstep.core.ops.build.indexed_slices import IndexedSlices
+from gradstep.core.ops.build.variable import found_variable
+from gradstep.core.ops.typing.static_values import all_axes
 
 SCRIPT = Path(__file__).with_name("in_pytorch.py")
 RECORDED = Path(__file__).parents[2] / "data" / "pytorch_blocks.npz"

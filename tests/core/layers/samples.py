@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from core.document.block_insertion import add_block
-from core.document.document import Document
-from core.graph.model import TensorRef
-from core.layers.block_expansion import expand
-from core.layers.block_table import Block
+from gradstep.core.document.block_insertion import add_block
+from gradstep.core.document.document import Document
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.layers.block_expansion import expand
+from gradstep.core.layers.block_table import Block
 
 # Settings of blocks that need some; the network that they name is drawn first.
 NETWORKS = {"perceptual_loss": "conv2d", "towers": "dense"}

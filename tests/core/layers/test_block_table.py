@@ -8,28 +8,28 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.check.check_result import Verdict
-from core.autodiff.check.gradcheck import check_gradients
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.checks.gradients.derived_evaluation import Evaluator
-from core.document.block_insertion import add_block, shareable
-from core.document.document import Document
-from core.document.document_edits import remove_operations
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape, TensorType
-from core.graph.model import Graph, Operation, TensorRef
-from core.graph.scopes import is_inside
-from core.io.native import gradstep_file
-from core.io.tensorflow.graphdef_export import to_pb
-from core.io.tensorflow.graphdef_import import from_pb
-from core.layers.block_expansion import expand
-from core.layers.block_table import all_blocks, find_block
-from core.ops.build.builder import GraphBuilder, call
-from core.ops.build.collections import GraphKeys, is_in
-from core.ops.build.variable import is_trainable
-from core.ops.typing.inference import infer
-from core.ops.typing.static_values import all_axes
+from gradstep.core.autodiff.check.check_result import Verdict
+from gradstep.core.autodiff.check.gradcheck import check_gradients
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.checks.gradients.derived_evaluation import Evaluator
+from gradstep.core.document.block_insertion import add_block, shareable
+from gradstep.core.document.document import Document
+from gradstep.core.document.document_edits import remove_operations
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.graph.scopes import is_inside
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.tensorflow.graphdef_export import to_pb
+from gradstep.core.io.tensorflow.graphdef_import import from_pb
+from gradstep.core.layers.block_expansion import expand
+from gradstep.core.layers.block_table import all_blocks, find_block
+from gradstep.core.ops.build.builder import GraphBuilder, call
+from gradstep.core.ops.build.collections import GraphKeys, is_in
+from gradstep.core.ops.build.variable import is_trainable
+from gradstep.core.ops.typing.inference import infer
+from gradstep.core.ops.typing.static_values import all_axes
 from tests.core.layers.samples import NETWORKS, drawn
 
 NAMES = [b.name for b in all_blocks()]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.engine.run.tf_session import Session
-from core.layers.block_expansion import expand
-from core.layers.block_table import find_block
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.layers.block_expansion import expand
+from gradstep.core.layers.block_table import find_block
+from gradstep.core.ops.build.builder import GraphBuilder
 
 # tf.distributions.Bernoulli(probs=linspace(0, 1, 12)).sample(seed=7), TensorFlow 2.21.
 DRAWN = [[0, 0, 0, 1], [0, 0, 1, 0], [0, 1, 0, 1]]

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.layout.box_diagram import GRID, Box
-from core.layout.layout_engines import layout
+from gradstep.core.layout.box_diagram import GRID, Box
+from gradstep.core.layout.layout_engines import layout
 
 SIZES = st.sampled_from([(172.0, 52.0), (172.0, 68.0), (240.0, 140.0)])
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-from core.layout.box_diagram import Box
-from core.layout.layout_engines import layout
-from core.layout.layout_process import arrange, in_rows
+from gradstep.core.layout.box_diagram import Box
+from gradstep.core.layout.layout_engines import layout
+from gradstep.core.layout.layout_process import arrange, in_rows
 
 
 def fan(readers: int) -> tuple[list[Box], list[tuple[str, str]]]:

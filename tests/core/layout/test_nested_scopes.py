@@ -8,10 +8,10 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.layout.box_diagram import GRID, Box
-from core.layout.layout_engines import layout
-from core.layout.layout_process import arrange
-from core.layout.nested_scopes import SIDE, TITLE, _untangled
+from gradstep.core.layout.box_diagram import GRID, Box
+from gradstep.core.layout.layout_engines import layout
+from gradstep.core.layout.layout_process import arrange
+from gradstep.core.layout.nested_scopes import SIDE, TITLE, _untangled
 from tests.core.layout.test_layout import overlapping
 from tests.support.work import lines_run
 

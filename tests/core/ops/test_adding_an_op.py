@@ -12,9 +12,9 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from core.ops.build.builder import GraphBuilder
-from core.ops.declare import table
-from core.ops.declare.table import OpDef, find, lookup
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.declare import table
+from gradstep.core.ops.declare.table import OpDef, find, lookup
 from tests.support import gradient_checks, op_cases, op_checks
 from tests.support.interpret import evaluate
 
@@ -26,7 +26,7 @@ def squareplus() -> Iterator[OpDef]:
     """The page's op, declared in a module of its own, and gone afterwards."""
     (source,) = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.S | re.M)
     assert find("Squareplus") is None
-    module = ModuleType("core.ops.squareplus")
+    module = ModuleType("gradstep.core.ops.squareplus")
     sys.modules[module.__name__] = module
     exec(compile(source, str(PAGE), "exec"), module.__dict__)
     yield lookup("Squareplus")

@@ -8,14 +8,14 @@ from pathlib import Path
 
 ASKED_MEANWHILE = """
 import sys, threading
-from core.ops.declare.table import find
+from gradstep.core.ops.declare.table import find
 
 found = []
 asks = threading.Thread(target=lambda: found.append(find("Placeholder")))
 
 class Meanwhile:
     def find_spec(self, name, path=None, target=None):
-        if name.startswith("core.ops.catalogue.") and not asks.ident:
+        if name.startswith("gradstep.core.ops.catalogue.") and not asks.ident:
             asks.start()
             asks.join(0.5)  # long enough to answer, for one that does not wait for the rest
 

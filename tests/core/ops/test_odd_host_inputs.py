@@ -8,10 +8,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from core.graph.dtypes import SCALAR, UNKNOWN, DType, Shape
-from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.ops.declare.table import OpDef, all_ops
-from core.ops.typing.inference import infer
+from gradstep.core.graph.dtypes import SCALAR, UNKNOWN, DType, Shape
+from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
+from gradstep.core.ops.declare.table import OpDef, all_ops
+from gradstep.core.ops.typing.inference import infer
 
 FLOAT = DType.FLOAT32
 SHAPES = ((), (0,), (1,), (3,), (2, 2))

@@ -10,15 +10,15 @@ import sys
 
 import msgspec
 
-from core.document import document_edits
-from core.document.document import Document
-from core.errors import GradstepError
-from core.graph.loop import within
-from core.graph.model import Edge
-from core.host.device_access import CpuOnly
-from core.host.engine_service import EngineService
-from core.io.native import gradstep_file
-from core.protocol import messages as m
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.loop import within
+from gradstep.core.graph.model import Edge
+from gradstep.core.host.device_access import CpuOnly
+from gradstep.core.host.engine_service import EngineService
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.protocol import messages as m
 from tests.soak import documents
 
 _EACH = 4  # edited versions of a document

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.graph.model import Graph, Operation, TensorRef, predecessors
-from core.program.acyclic_part import without_cycles
+from gradstep.core.graph.model import Graph, Operation, TensorRef, predecessors
+from gradstep.core.program.acyclic_part import without_cycles
 
 
 @st.composite

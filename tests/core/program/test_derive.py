@@ -13,17 +13,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
-from core.debug.history.frozen_program import Program
-from core.debug.motion.debug_session import DebugSession
-from core.document.document import CodeItem, CodeKind, Document, Optimizer
-from core.engine.run.tf_session import Session
-from core.graph.changes import Changes, diff
-from core.graph.edits import add, disconnect, set_attr
-from core.graph.model import Constant, Edge, Graph, Operation, TensorRef
-from core.io.native import gradstep_file
-from core.ops.build.builder import GraphBuilder
-from core.program.derive import derive
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.document.document import CodeItem, CodeKind, Document, Optimizer
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.changes import Changes, diff
+from gradstep.core.graph.edits import add, disconnect, set_attr
+from gradstep.core.graph.model import Constant, Edge, Graph, Operation, TensorRef
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.program.derive import derive
 from tests.support import article
 from tests.support import gradient_facts as facts
 

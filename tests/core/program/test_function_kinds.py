@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
-from core.debug.motion.debug_session import DebugSession
-from core.document.document import CodeItem, CodeKind, Document
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Constant, TensorRef
-from core.io.native import gradstep_file
-from core.io.script.python_script import to_python
-from core.ops.build.builder import GraphBuilder
-from core.program.derive import derive
-from core.program.function_kinds import in_role
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.document.document import CodeItem, CodeKind, Document
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Constant, TensorRef
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.script.python_script import to_python
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.program.derive import derive
+from gradstep.core.program.function_kinds import in_role
 
 X, Y = np.array([1.0, 2.0, 3.0], np.float32), np.array([4.0, 5.0, 6.0], np.float32)
 FORWARD = "def forward(x, y):\n    return x * y\n"

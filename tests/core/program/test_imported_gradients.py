@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from core import errors
-from core.document import document_edits
-from core.graph.model import Edge, TensorRef
-from core.program.derive import derive
+from gradstep.core import errors
+from gradstep.core.document import document_edits
+from gradstep.core.graph.model import Edge, TensorRef
+from gradstep.core.program.derive import derive
 from tests.soak import documents
 
 

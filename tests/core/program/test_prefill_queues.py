@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.debug.concurrency.thread_state import Thread
-from core.debug.motion.debug_session import first_variables
-from core.document.document import Document
-from core.engine.numpy_backend import NumpyBackend
-from core.graph.model import Constant
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder
-from core.program.derive import derive
-from core.program.prefill_queues import prefill_queues
+from gradstep.core.debug.concurrency.thread_state import Thread
+from gradstep.core.debug.motion.debug_session import first_variables
+from gradstep.core.document.document import Document
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.graph.model import Constant
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.program.derive import derive
+from gradstep.core.program.prefill_queues import prefill_queues
 
 
 def test_threads_run_until_each_waits_or_has_ended() -> None:

@@ -8,17 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.debug.motion.debug_session import DebugSession
-from core.document.document import Document, Optimizer
-from core.graph.dtypes import DType
-from core.graph.model import Constant, TensorRef
-from core.graph.problems import Problem
-from core.io.open_document import read
-from core.io.tensorflow.graphdef_import import from_pb
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.program.derive import derive
-from core.program.race_problems import problems_of, races_of
-from core.program.runnable_part import drop_unfinished
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Constant, TensorRef
+from gradstep.core.graph.problems import Problem
+from gradstep.core.io.open_document import read
+from gradstep.core.io.tensorflow.graphdef_import import from_pb
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.program.derive import derive
+from gradstep.core.program.race_problems import problems_of, races_of
+from gradstep.core.program.runnable_part import drop_unfinished
 from tests.support import tensorflow_graphs
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "assets" / "examples").glob("*.gradstep"))

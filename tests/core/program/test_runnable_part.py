@@ -9,20 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.document import document_edits, value_edits
-from core.document.document import Document
-from core.errors import GradstepError
-from core.graph.dtypes import DType
-from core.graph.model import Edge, TensorRef
-from core.host import program_reports
-from core.host.device_access import CpuOnly
-from core.host.engine_service import EngineService
-from core.io.native import gradstep_file
-from core.ops.typing.missing_inputs import waiting
-from core.program.derive import derive
-from core.protocol import messages as m
-from core.protocol.tensor_bytes import unpack
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.document import document_edits, value_edits
+from gradstep.core.document.document import Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Edge, TensorRef
+from gradstep.core.host import program_reports
+from gradstep.core.host.device_access import CpuOnly
+from gradstep.core.host.engine_service import EngineService
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.ops.typing.missing_inputs import waiting
+from gradstep.core.program.derive import derive
+from gradstep.core.protocol import messages as m
+from gradstep.core.protocol.tensor_bytes import unpack
 from tests.fuzz.wires import moves
 
 EXAMPLES = Path(__file__).parents[3] / "assets" / "examples"

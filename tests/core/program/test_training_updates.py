@@ -8,23 +8,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.debug.history.frozen_program import Program
-from core.debug.motion.debug_session import DebugSession
-from core.document import document_edits
-from core.document.document import Document, Optimizer
-from core.graph.dtypes import DType
-from core.graph.model import Constant, TensorRef
-from core.host.device_access import CpuOnly
-from core.host.engine_service import EngineService
-from core.host.program_reports import program_info
-from core.io.native import gradstep_file
-from core.io.native.zip_archive import pack
-from core.io.script.python_script import to_python
-from core.ops.build.builder import GraphBuilder
-from core.program.derive import derive
-from core.protocol import messages as m
-from core.train.optimizers import OPTIMIZERS
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Constant, TensorRef
+from gradstep.core.host.device_access import CpuOnly
+from gradstep.core.host.engine_service import EngineService
+from gradstep.core.host.program_reports import program_info
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.native.zip_archive import pack
+from gradstep.core.io.script.python_script import to_python
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.program.derive import derive
+from gradstep.core.protocol import messages as m
+from gradstep.core.train.optimizers import OPTIMIZERS
 
 # What TensorFlow 2.21 holds after one step of the script that `networks` is exported as.
 AFTER = {
@@ -235,7 +235,7 @@ def test_what_fails_unforeseen_is_a_problem_beside_the_forward_program(
     def breaks(*_: object, **__: object) -> None:
         raise TypeError("'NoneType' object is not subscriptable")
 
-    monkeypatch.setattr(f"core.program.training_updates.{part}", breaks)
+    monkeypatch.setattr(f"gradstep.core.program.training_updates.{part}", breaks)
     reply, _ = EngineService(CpuOnly()).handle(m.Open(), [gradstep_file.to_bytes(networks)])
     assert isinstance(reply, m.Opened)
     assert text in [problem.message for problem in reply.program.problems]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from core.document.document import CodeItem, CodeKind
-from core.errors import GradstepError, Interrupted
-from core.program.user_code import compile_item, functions_of
+from gradstep.core.document.document import CodeItem, CodeKind
+from gradstep.core.errors import GradstepError, Interrupted
+from gradstep.core.program.user_code import compile_item, functions_of
 
 
 def pyfunc(source: str) -> CodeItem:
@@ -89,7 +89,7 @@ def test_an_exception_names_its_line(source: str, said: str) -> None:
 
 
 def test_ctrl_c_is_no_error_of_the_code() -> None:
-    source = "from core.errors import Interrupted\ndef f(x):\n    raise Interrupted"
+    source = "from gradstep.core.errors import Interrupted\ndef f(x):\n    raise Interrupted"
     with pytest.raises(Interrupted):
         compile_item(pyfunc(source), trusted=True)(1.0)
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import GradstepError
-from core.protocol import framing
-from core.protocol.messages import (
+from gradstep.core.errors import GradstepError
+from gradstep.core.protocol import framing
+from gradstep.core.protocol.messages import (
     BreakpointSpec,
     Compare,
     Control,

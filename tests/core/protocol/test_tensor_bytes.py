@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from core.graph.dtypes import DType
-from core.graph.model import TensorRef
-from core.host.tensor_reads import read
-from core.host.tensor_statistics import summarize
-from core.protocol.messages import Read
-from core.protocol.tensor_bytes import unpack
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.host.tensor_reads import read
+from gradstep.core.host.tensor_statistics import summarize
+from gradstep.core.protocol.messages import Read
+from gradstep.core.protocol.tensor_bytes import unpack
 
 numeric = st.sampled_from([d.value for d in DType if not d.numpy.hasobject])
 arrays = npst.arrays(numeric, npst.array_shapes(min_dims=0, min_side=0))

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from core.graph.dtypes import DType
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.declare import table
-from core.ops.declare.table import all_ops, lookup
-from core.reference.__main__ import DOCS, PAGES
-from core.reference.gradient_text import gradient_lines, second_order
-from core.reference.op_entry import entry
-from core.reference.op_page import page
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.declare import table
+from gradstep.core.ops.declare.table import all_ops, lookup
+from gradstep.core.reference.__main__ import DOCS, PAGES
+from gradstep.core.reference.gradient_text import gradient_lines, second_order
+from gradstep.core.reference.op_entry import entry
+from gradstep.core.reference.op_page import page
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.differentiate import differentiate
-from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Graph, Phase, TensorRef
-from core.ops.build.builder import GraphBuilder
-from core.train.optimizers import Updates, apply_updates
+from gradstep.core.autodiff.reverse.differentiate import differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Graph, Phase, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.train.optimizers import Updates, apply_updates
 from tests.support.rounding import Rounding, assert_rounded_alike
 
 ORACLE = Path(__file__).parents[2] / "data" / "oracle"

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.differentiate import differentiate
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.engine.run.tf_session import Session
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Phase, TensorRef
-from core.ops.build.builder import GraphBuilder
-from core.train.optimizers import Updates, apply_updates
+from gradstep.core.autodiff.reverse.differentiate import differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Phase, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.train.optimizers import Updates, apply_updates
 from tests.support import oracle
 
 FORMULAS = oracle.case("optimizer_update_formulas")

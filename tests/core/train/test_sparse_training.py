@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.differentiate import Differentiation, differentiate
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.document.document import Document, Optimizer
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Constant, Phase, TensorRef
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.ops.build.indexed_slices import IndexedSlices
-from core.program.derive import derive
-from core.train.optimizers import Updates, apply_updates
-from core.train.unique_rows import sum_duplicate_rows
+from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Constant, Phase, TensorRef
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.ops.build.indexed_slices import IndexedSlices
+from gradstep.core.program.derive import derive
+from gradstep.core.train.optimizers import Updates, apply_updates
+from gradstep.core.train.unique_rows import sum_duplicate_rows
 
 W = np.array([[1, -2], [0.5, 3], [-1, 0.25], [2, -0.5]], np.float32)
 WEIGHTS = np.array([[1, 2], [3, -1], [0.5, 1], [-2, 0.5], [1, 1]], np.float32)

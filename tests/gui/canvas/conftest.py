@@ -11,15 +11,15 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent
 from PySide6.QtWidgets import QApplication
 
-from core.host.device_access import CpuOnly
-from core.host.engine_service import EngineService
-from core.io.open_document import read
-from core.protocol import messages
-from gui.canvas.scene import hit_test, polyline
-from gui.canvas.view import GraphView
-from gui.look import theme
-from gui.look.theme import ASSETS
-from gui.model import workspace
+from gradstep.core.host.device_access import CpuOnly
+from gradstep.core.host.engine_service import EngineService
+from gradstep.core.io.open_document import read
+from gradstep.core.protocol import messages
+from gradstep.gui.canvas.scene import hit_test, polyline
+from gradstep.gui.canvas.view import GraphView
+from gradstep.gui.look import theme
+from gradstep.gui.look.theme import ASSETS
+from gradstep.gui.model import workspace
 from tests.support.deleting import delete
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from core.document.document import View
-from core.graph.edits import rename
-from core.graph.model import Edge
-from gui.canvas.interact import tooltips
-from gui.canvas.scene import hit_test
+from gradstep.core.document.document import View
+from gradstep.core.graph.edits import rename
+from gradstep.core.graph.model import Edge
+from gradstep.gui.canvas.interact import tooltips
+from gradstep.gui.canvas.scene import hit_test
 from tests.support import conds
 
 WHY = "dead: branch not taken because positive is False"

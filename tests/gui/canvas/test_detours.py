@@ -8,10 +8,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gui.canvas.scene import link_detours
-from gui.canvas.scene.link_detours import BENDS, END, FAR, routed
-from gui.canvas.scene.link_routing import LANE, PIECES, Routes, along_lanes, curves
-from gui.canvas.scene.obstacles import CLEARANCE, NEAR, Obstacles
+from gradstep.gui.canvas.scene import link_detours
+from gradstep.gui.canvas.scene.link_detours import BENDS, END, FAR, routed
+from gradstep.gui.canvas.scene.link_routing import LANE, PIECES, Routes, along_lanes, curves
+from gradstep.gui.canvas.scene.obstacles import CLEARANCE, NEAR, Obstacles
 
 WIDTH, HEIGHT = 172.0, 60.0
 FINE = np.linspace(0.0, 1.0, 401)

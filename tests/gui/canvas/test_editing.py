@@ -7,19 +7,19 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
-from core.document.document import Document, View
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Edge, TensorRef
-from core.layers.block_table import all_blocks
-from core.ops.build.builder import GraphBuilder
-from core.ops.declare.table import all_ops
-from gui import commands
-from gui.canvas.interact import node_search, viewport
-from gui.canvas.interact.search_menu import SearchMenu
-from gui.canvas.interact.wire_gesture import DrawWire
-from gui.canvas.scene import hit_test
-from gui.canvas.scene.scene_arrays import WIDTH
-from gui.panels.inspector.inspector_panel import InspectorPanel
+from gradstep.core.document.document import Document, View
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Edge, TensorRef
+from gradstep.core.layers.block_table import all_blocks
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.declare.table import all_ops
+from gradstep.gui import commands
+from gradstep.gui.canvas.interact import node_search, viewport
+from gradstep.gui.canvas.interact.search_menu import SearchMenu
+from gradstep.gui.canvas.interact.wire_gesture import DrawWire
+from gradstep.gui.canvas.scene import hit_test
+from gradstep.gui.canvas.scene.scene_arrays import WIDTH
+from gradstep.gui.panels.inspector.inspector_panel import InspectorPanel
 
 LEFT = Qt.MouseButton.LeftButton
 NONE = Qt.KeyboardModifier.NoModifier

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.engine.run.tf_session import Session
-from core.graph.loop import within
-from core.graph.model import Constant, Edge, TensorRef
-from gui import commands
-from gui.canvas.scene.wire_compatibility import Wiring
-from gui.frame.finder_entries import node_finder
-from gui.model.workspace import Workspace
-from gui.panels.inspector.inspector_panel import InspectorPanel
-from gui.panels.outline.outline_rows import outline_rows
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.loop import within
+from gradstep.core.graph.model import Constant, Edge, TensorRef
+from gradstep.gui import commands
+from gradstep.gui.canvas.scene.wire_compatibility import Wiring
+from gradstep.gui.frame.finder_entries import node_finder
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.inspector.inspector_panel import InspectorPanel
+from gradstep.gui.panels.outline.outline_rows import outline_rows
 from tests.core.document.test_loop_edits import power
 
 INNER = "while/times"

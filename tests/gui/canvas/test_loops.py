@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QCoreApplication
 
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.document.document import Document
-from core.graph.model import Constant
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.document.document import Document
+from gradstep.core.graph.model import Constant
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
 
 
 def power() -> Document:

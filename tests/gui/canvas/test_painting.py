@@ -7,16 +7,16 @@ import pytest
 from PySide6.QtCore import QPoint, QRectF
 from PySide6.QtGui import QColor, QImage, QPainter
 
-from core.document.document import Document, View
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Edge, Graph, Operation, TensorRef
-from gui import commands
-from gui.canvas.interact import tooltips
-from gui.canvas.paint import picture_export
-from gui.canvas.scene.hit_test import Hit
-from gui.canvas.scene.level_of_detail import Detail
-from gui.look import theme
+from gradstep.core.document.document import Document, View
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
+from gradstep.gui import commands
+from gradstep.gui.canvas.interact import tooltips
+from gradstep.gui.canvas.paint import picture_export
+from gradstep.gui.canvas.scene.hit_test import Hit
+from gradstep.gui.canvas.scene.level_of_detail import Detail
+from gradstep.gui.look import theme
 
 
 def distance(a: QColor, b: QColor) -> int:

@@ -10,7 +10,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from gui import commands
+from gradstep.gui import commands
 
 SIZES = ((400, 300), (1300, 500), (700, 900), (260, 640))
 

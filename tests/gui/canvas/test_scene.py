@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Graph, Operation, TensorRef
-from core.ops.typing.inference import infer
-from gui.canvas.scene import incremental_routing
-from gui.canvas.scene.link_detours import routed
-from gui.canvas.scene.link_routing import LANE, Routes
-from gui.canvas.scene.obstacles import Obstacles
-from gui.canvas.scene.scene_arrays import Movement, SceneArrays
-from gui.canvas.scene.visible_graph import VisibleGraph
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.ops.typing.inference import infer
+from gradstep.gui.canvas.scene import incremental_routing
+from gradstep.gui.canvas.scene.link_detours import routed
+from gradstep.gui.canvas.scene.link_routing import LANE, Routes
+from gradstep.gui.canvas.scene.obstacles import Obstacles
+from gradstep.gui.canvas.scene.scene_arrays import Movement, SceneArrays
+from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 
 Places = dict[str, tuple[float, float]]
 Scene = tuple[VisibleGraph, Places]

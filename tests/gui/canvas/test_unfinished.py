@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.document.document import Document
-from core.graph.model import Edge, Graph, Operation, TensorRef
-from gui import commands
-from gui.canvas.interact import screen_reader
-from gui.canvas.scene import hit_test
-from gui.panels.outline.outline_rows import outline_rows
-from gui.panels.problems.problem_rows import current_problems
+from gradstep.core.document.document import Document
+from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
+from gradstep.gui import commands
+from gradstep.gui.canvas.interact import screen_reader
+from gradstep.gui.canvas.scene import hit_test
+from gradstep.gui.panels.outline.outline_rows import outline_rows
+from gradstep.gui.panels.problems.problem_rows import current_problems
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QImage
 
-from gui.canvas.interact import tooltips
-from gui.canvas.paint.variable_drawers import _place
-from gui.canvas.scene.hit_test import Hit
+from gradstep.gui.canvas.interact import tooltips
+from gradstep.gui.canvas.paint.variable_drawers import _place
+from gradstep.gui.canvas.scene.hit_test import Hit
 
 LINES = [[("was", "[1 2]"), ("Δ", "[+1 +2]")], [("Δ", "[+1 +2]")]]
 NODE = QRectF(0, 0, 172, 68)

@@ -11,14 +11,14 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtTest import QTest
 
-from core.document.document import Document, View
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Graph, Operation, TensorRef
-from gui import commands
-from gui.canvas.paint import picture_export
-from gui.canvas.paint.graph_painter import GraphPainter
-from gui.canvas.paint.picture_export import LEAST, MARGIN
-from gui.look import theme
+from gradstep.core.document.document import Document, View
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.gui import commands
+from gradstep.gui.canvas.paint import picture_export
+from gradstep.gui.canvas.paint.graph_painter import GraphPainter
+from gradstep.gui.canvas.paint.picture_export import LEAST, MARGIN
+from gradstep.gui.look import theme
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -171,7 +171,7 @@ def test_a_small_picture_of_a_large_graph_has_all_its_links(
     canvas, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On the canvas a far view leaves links out when there are very many."""
-    monkeypatch.setattr("gui.canvas.paint.graph_painter.MOST_FAR_LINKS", 6)
+    monkeypatch.setattr("gradstep.gui.canvas.paint.graph_painter.MOST_FAR_LINKS", 6)
     places = {f"n{i}": (0.0 if i % 2 else 2_000.0, 100.0 * i) for i in range(60)}
     canvas.space.open_document(document(places))
     stage = canvas.view.stage

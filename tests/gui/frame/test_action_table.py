@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from PySide6.QtGui import QKeySequence
 
-from gui.automation.driver import Driver
-from gui.frame import action_table
-from gui.frame.action_record import Action
-from gui.frame.menus import MENUS
-from gui.look.theme import ASSETS
+from gradstep.gui.automation.driver import Driver
+from gradstep.gui.frame import action_table
+from gradstep.gui.frame.action_record import Action
+from gradstep.gui.frame.menus import MENUS
+from gradstep.gui.look.theme import ASSETS
 
 # Answered by a dialog of Qt's, by a question, or by the end of the window: tested elsewhere.
 ELSEWHERE = {

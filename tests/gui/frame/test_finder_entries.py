@@ -8,9 +8,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
-from gui.automation.driver import Driver
-from gui.dialogs.finder import Finder
-from gui.frame.finder_entries import command_palette
+from gradstep.gui.automation.driver import Driver
+from gradstep.gui.dialogs.finder import Finder
+from gradstep.gui.frame.finder_entries import command_palette
 
 
 def opened(driver: Driver, name: str) -> Finder:
@@ -69,9 +69,9 @@ def test_a_node_is_found_and_selected(tutorial: Driver) -> None:
 
 
 def test_the_page_of_shortcuts_has_every_key(tutorial: Driver) -> None:
-    from gui.dialogs.shortcuts_dialog import ShortcutsDialog
-    from gui.frame.action_record import shown_key
-    from gui.frame.action_table import ACTIONS
+    from gradstep.gui.dialogs.shortcuts_dialog import ShortcutsDialog
+    from gradstep.gui.frame.action_record import shown_key
+    from gradstep.gui.frame.action_table import ACTIONS
 
     page = ShortcutsDialog(tutorial.workspace, tutorial.window)
     text = " ".join(label.text() for label in page.findChildren(QLabel))

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from core.document.document import Document, View
-from core.graph.model import Graph, Operation, TensorRef
-from core.io.open_document import read
-from gui.automation.driver import Driver
-from gui.frame.first_view import MANY, folded
+from gradstep.core.document.document import Document, View
+from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.io.open_document import read
+from gradstep.gui.automation.driver import Driver
+from gradstep.gui.frame.first_view import MANY, folded
 
 GRAPHS = Path(__file__).parents[2] / "data" / "oracle" / "graphs"
 ANYHOW = View()

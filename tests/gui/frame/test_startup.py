@@ -11,14 +11,14 @@ from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
 
-from core.io.native import gradstep_file
-from gui.automation.driver import Driver
-from gui.frame import action_table, startup
-from gui.frame.main_window import MainWindow
-from gui.look import theme
-from gui.model.workspace import Workspace
-from gui.panels.welcome.example_card import Card
-from gui.panels.welcome.welcome_page import BUTTONS
+from gradstep.core.io.native import gradstep_file
+from gradstep.gui.automation.driver import Driver
+from gradstep.gui.frame import action_table, startup
+from gradstep.gui.frame.main_window import MainWindow
+from gradstep.gui.look import theme
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.welcome.example_card import Card
+from gradstep.gui.panels.welcome.welcome_page import BUTTONS
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_a_bare_window_can_be_closed(bare: MainWindow) -> None:
 def test_examples_that_cannot_be_listed_are_said(
     qtbot: Any, qapp: QApplication, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("gui.panels.welcome.welcome_page.EXAMPLES", tmp_path)
+    monkeypatch.setattr("gradstep.gui.panels.welcome.welcome_page.EXAMPLES", tmp_path)
     window = MainWindow()
     qtbot.addWidget(window)
     window.show()

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from PySide6.QtCore import QByteArray, QRect, QSize, Qt
 
-from gui.automation.driver import Driver
-from gui.frame import window_placement
-from gui.frame.docks import BOTTOM, LEAST, LEFT, RIGHT, SIZES
-from gui.frame.main_window import MainWindow
-from gui.frame.window_placement import TITLE, first_place
-from gui.model.settings import settings
+from gradstep.gui.automation.driver import Driver
+from gradstep.gui.frame import window_placement
+from gradstep.gui.frame.docks import BOTTOM, LEAST, LEFT, RIGHT, SIZES
+from gradstep.gui.frame.main_window import MainWindow
+from gradstep.gui.frame.window_placement import TITLE, first_place
+from gradstep.gui.model.settings import settings
 
 SCREENS = st.builds(
     QRect, st.integers(-3000, 3000), st.integers(0, 2000), st.integers(640, 7680),

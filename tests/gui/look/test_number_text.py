@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.protocol.messages import Stats
-from gui.look.number_text import brief, byte_size, duration, elements, is_wrong, scalar
-from gui.model.value_cache import TensorValue
+from gradstep.core.protocol.messages import Stats
+from gradstep.gui.look.number_text import brief, byte_size, duration, elements, is_wrong, scalar
+from gradstep.gui.model.value_cache import TensorValue
 
 
 def known(array: object, stats: Stats | None = None) -> TensorValue:

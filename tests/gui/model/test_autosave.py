@@ -12,18 +12,18 @@ from types import SimpleNamespace
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from core.document import document_edits
-from core.document.document import Document
-from core.io import edit_journal
-from core.io.disk.file_claims import Claim
-from core.io.edit_journal import EditJournal, JournalNote
-from core.io.native import gradstep_file
-from core.io.native.journal_writer import lock_of
-from gui import commands
-from gui.automation.driver import Driver
-from gui.frame import open_windows
-from gui.model import autosave
-from gui.model.workspace import Workspace
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import Document
+from gradstep.core.io import edit_journal
+from gradstep.core.io.disk.file_claims import Claim
+from gradstep.core.io.edit_journal import EditJournal, JournalNote
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.native.journal_writer import lock_of
+from gradstep.gui import commands
+from gradstep.gui.automation.driver import Driver
+from gradstep.gui.frame import open_windows
+from gradstep.gui.model import autosave
+from gradstep.gui.model.workspace import Workspace
 
 
 def journals() -> list[Path]:
@@ -127,7 +127,7 @@ def test_a_full_disk_is_said_once_and_tried_again(
     def full(*_: object) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("core.io.native.journal_writer.AGAIN", 0.05)
+    monkeypatch.setattr("gradstep.core.io.native.journal_writer.AGAIN", 0.05)
     with monkeypatch.context() as patched:
         patched.setattr(os, "write", full)
         for name in "bcd":

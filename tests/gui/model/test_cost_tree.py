@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.protocol.messages import ProfileRow
-from gui.model.cost_tree import BETWEEN, PATHS, Cost, apart, leaves, total, tree
+from gradstep.core.protocol.messages import ProfileRow
+from gradstep.gui.model.cost_tree import BETWEEN, PATHS, Cost, apart, leaves, total, tree
 
 ORIGINS = ("x", "conv/w", "conv/relu", "conv/inner/b", "loss")
 ROWS = st.lists(

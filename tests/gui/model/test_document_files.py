@@ -10,11 +10,11 @@ from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QFileDialog
 
-from core.io.native import gradstep_file
-from gui import commands
-from gui.automation.driver import Driver
-from gui.dialogs import unsaved_dialog
-from gui.model.settings import settings
+from gradstep.core.io.native import gradstep_file
+from gradstep.gui import commands
+from gradstep.gui.automation.driver import Driver
+from gradstep.gui.dialogs import unsaved_dialog
+from gradstep.gui.model.settings import settings
 
 
 @pytest.fixture

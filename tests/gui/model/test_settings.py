@@ -8,8 +8,8 @@ import pytest
 from PySide6.QtCore import QByteArray
 from PySide6.QtGui import QColor
 
-from gui.look import icons, theme
-from gui.model.settings import RECENT, Settings
+from gradstep.gui.look import icons, theme
+from gradstep.gui.model.settings import RECENT, Settings
 
 
 @pytest.fixture

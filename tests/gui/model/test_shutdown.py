@@ -10,8 +10,8 @@ import pytest
 from PySide6.QtCore import SIGNAL, QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
-from gui.frame import open_windows
-from gui.model.shutdown import Ending
+from gradstep.gui.frame import open_windows
+from gradstep.gui.model.shutdown import Ending
 
 
 @pytest.fixture

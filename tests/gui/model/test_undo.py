@@ -9,10 +9,10 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from core.document.document import Document
-from core.graph.dtypes import Shape
-from gui import commands
-from gui.model.workspace import Workspace
+from gradstep.core.document.document import Document
+from gradstep.core.graph.dtypes import Shape
+from gradstep.gui import commands
+from gradstep.gui.model.workspace import Workspace
 
 NAMES = st.sampled_from(["a", "b", "c", "d"])
 

@@ -7,9 +7,17 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from core.protocol.messages import ErrorInfo, Failed, Message, Read, Stats, TensorPart, Values
-from core.protocol.tensor_bytes import pack
-from gui.model.value_cache import ALL, CHUNK, ValueCache
+from gradstep.core.protocol.messages import (
+    ErrorInfo,
+    Failed,
+    Message,
+    Read,
+    Stats,
+    TensorPart,
+    Values,
+)
+from gradstep.core.protocol.tensor_bytes import pack
+from gradstep.gui.model.value_cache import ALL, CHUNK, ValueCache
 
 FEW = [f"n{i}:0" for i in range(ALL)]
 MANY = [f"n{i}:0" for i in range(ALL + 1)]

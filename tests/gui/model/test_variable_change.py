@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.host.tensor_statistics import difference, differs, summarize
-from gui.look import number_text
-from gui.model import variable_change
-from gui.model.value_cache import TensorValue, Update
+from gradstep.core.host.tensor_statistics import difference, differs, summarize
+from gradstep.gui.look import number_text
+from gradstep.gui.model import variable_change
+from gradstep.gui.model.value_cache import TensorValue, Update
 
 FLOATS = st.floats(-1e4, 1e4, width=32)
 SMALL = st.floats(1e-7, 1.0).flatmap(lambda x: st.sampled_from([x, -x]))

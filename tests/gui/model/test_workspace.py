@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.document import document_edits
-from core.errors import GradstepError
-from core.graph.changes import Changes
-from core.graph.dtypes import Shape
-from core.graph.model import Edge, TensorRef
-from core.io.open_document import read
-from core.protocol.messages import Failed, Read, Values
-from gui import commands
-from gui.model.background_work import Background
-from gui.model.workspace import Workspace
+from gradstep.core.document import document_edits
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.changes import Changes
+from gradstep.core.graph.dtypes import Shape
+from gradstep.core.graph.model import Edge, TensorRef
+from gradstep.core.io.open_document import read
+from gradstep.core.protocol.messages import Failed, Read, Values
+from gradstep.gui import commands
+from gradstep.gui.model.background_work import Background
+from gradstep.gui.model.workspace import Workspace
 
 
 def settle(qtbot: Any, space: Workspace) -> None:

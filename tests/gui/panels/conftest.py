@@ -9,13 +9,13 @@ import pytest
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from core.document.document import Document
-from core.host.engine_service import EngineService
-from core.io.open_document import read
-from core.protocol import messages
-from gui.look import theme
-from gui.look.theme import ASSETS
-from gui.model import workspace
+from gradstep.core.document.document import Document
+from gradstep.core.host.engine_service import EngineService
+from gradstep.core.io.open_document import read
+from gradstep.core.protocol import messages
+from gradstep.gui.look import theme
+from gradstep.gui.look.theme import ASSETS
+from gradstep.gui.model import workspace
 from tests.support.deleting import delete
 
 
@@ -31,7 +31,7 @@ class LocalBridge(QObject):
         super().__init__(parent)
         self.state, self.doing = "ready", ""
         self.asked: list[messages.Message] = []
-        from gpu.devices import Devices
+        from gradstep.gpu.devices import Devices
 
         self.service = EngineService(Devices())
 

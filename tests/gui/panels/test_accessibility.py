@@ -12,8 +12,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QComboBox, QLineEdit, QWidget
 
-from gui.frame.docks import PANELS
-from gui.look import theme
+from gradstep.gui.frame.docks import PANELS
+from gradstep.gui.look import theme
 
 
 @pytest.fixture(params=PANELS, ids=lambda place: place.id)

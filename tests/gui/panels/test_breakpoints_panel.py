@@ -12,9 +12,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QLineEdit
 
-from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
-from gui import commands
-from gui.panels.breakpoints_panel import BreakpointModel, BreakpointsPanel
+from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from gradstep.gui import commands
+from gradstep.gui.panels.breakpoints_panel import BreakpointModel, BreakpointsPanel
 
 BREAKPOINTS = st.builds(
     Breakpoint, st.sampled_from("abc"), st.sampled_from(BreakpointKind), st.sampled_from(["", "x"])

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gui.panels.inspector.inspector_panel import InspectorPanel
-from gui.panels.tensor.tensor_panel import TensorPanel
-from gui.panels.timeline.timeline_model import TEXT, VALUE, TimelineModel
-from gui.panels.timeline.timeline_panel import TimelinePanel
-from gui.panels.widgets.small_labels import Wrapped
+from gradstep.gui.panels.inspector.inspector_panel import InspectorPanel
+from gradstep.gui.panels.tensor.tensor_panel import TensorPanel
+from gradstep.gui.panels.timeline.timeline_model import TEXT, VALUE, TimelineModel
+from gradstep.gui.panels.timeline.timeline_panel import TimelinePanel
+from gradstep.gui.panels.widgets.small_labels import Wrapped
 
 
 def after_update_of(bench: Any, name: str) -> None:

@@ -9,10 +9,10 @@ import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit
 
-from core.document.document import Document
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Graph, Operation, TensorRef
-from gui.panels.inspector.inspector_panel import InspectorPanel
+from gradstep.core.document.document import Document
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.gui.panels.inspector.inspector_panel import InspectorPanel
 
 KINDS = {"output_types": (DType.FLOAT32, DType.INT32), "output_shapes": (Shape.of(2), Shape.of())}
 GRAPH = Graph.of(

@@ -7,17 +7,17 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 
-from core.graph.model import Edge, TensorRef
-from gui import commands
-from gui.canvas.scene.overlay_state import Facts
-from gui.canvas.scene.visible_graph import VisibleGraph
-from gui.dialogs.request_dialog import RequestDialog
-from gui.frame.first_view import folded
-from gui.panels.gradients.gradient_values import NAME, NORM, VALUE
-from gui.panels.gradients.gradients_panel import GradientsPanel
-from gui.panels.timeline.run_bars import RunBars
-from gui.panels.timeline.timeline_panel import TimelinePanel
-from gui.panels.widgets.small_labels import Link, Wrapped
+from gradstep.core.graph.model import Edge, TensorRef
+from gradstep.gui import commands
+from gradstep.gui.canvas.scene.overlay_state import Facts
+from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
+from gradstep.gui.dialogs.request_dialog import RequestDialog
+from gradstep.gui.frame.first_view import folded
+from gradstep.gui.panels.gradients.gradient_values import NAME, NORM, VALUE
+from gradstep.gui.panels.gradients.gradients_panel import GradientsPanel
+from gradstep.gui.panels.timeline.run_bars import RunBars
+from gradstep.gui.panels.timeline.timeline_panel import TimelinePanel
+from gradstep.gui.panels.widgets.small_labels import Link, Wrapped
 from tests.support import gradient_facts as facts
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from core.document import document_edits
-from gui import commands
-from gui.dialogs.note_dialog import NoteDialog
-from gui.look import theme
-from gui.panels.note_panel import NotePanel
+from gradstep.core.document import document_edits
+from gradstep.gui import commands
+from gradstep.gui.dialogs.note_dialog import NoteDialog
+from gradstep.gui.look import theme
+from gradstep.gui.panels.note_panel import NotePanel
 from tests.examples.expect import fails, gradient, value
 
 

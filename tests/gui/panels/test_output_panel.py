@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.document import document_edits
-from core.document.document import CodeItem, CodeKind
-from core.io.open_document import read
-from gui.automation.driver import Driver
-from gui.panels.output_panel import OutputPanel
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import CodeItem, CodeKind
+from gradstep.core.io.open_document import read
+from gradstep.gui.automation.driver import Driver
+from gradstep.gui.panels.output_panel import OutputPanel
 
 EXAMPLES = Path(__file__).parents[3] / "assets" / "examples"
 PRINTS = 'def forward(c, k, d):\n    print("d is", d)\n    return c + k\n'

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from PySide6.QtWidgets import QPushButton
 
-from gui.dialogs.copy_values_dialog import CopyValuesDialog
-from gui.panels.sessions_panel import SessionsPanel
+from gradstep.gui.dialogs.copy_values_dialog import CopyValuesDialog
+from gradstep.gui.panels.sessions_panel import SessionsPanel
 from tests.gui.panels.conftest import Bench
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 
-from gui.panels.threads_panel import ThreadsPanel
+from gradstep.gui.panels.threads_panel import ThreadsPanel
 from tests.support.queueing import queue_document
 
 

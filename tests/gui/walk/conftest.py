@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gui.automation.driver import Driver
+from gradstep.gui.automation.driver import Driver
 from tests.support.window import User
 
 

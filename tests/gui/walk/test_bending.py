@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 
-from core.autodiff.reverse.gradient_request import OverrideKind
-from core.graph.model import Edge, TensorRef
-from gui.canvas.scene import polyline
+from gradstep.core.autodiff.reverse.gradient_request import OverrideKind
+from gradstep.core.graph.model import Edge, TensorRef
+from gradstep.gui.canvas.scene import polyline
 
 pytestmark = pytest.mark.xvfb
 TWICE = "def twice(op, grad):\n    return grad + grad, grad + grad\n"

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint
 
-from core.document.document import Document
-from core.graph.model import TensorRef
+from gradstep.core.document.document import Document
+from gradstep.core.graph.model import TensorRef
 
 pytestmark = pytest.mark.xvfb
 X = np.float32([[1, 2], [3, 4]])

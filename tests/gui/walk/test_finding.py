@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from PySide6.QtTest import QTest
 
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.debug.breaks.breakpoints import Breakpoint
-from core.document.document import Document, View
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Graph, Operation, TensorRef
-from core.io.native import gradstep_file
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.debug.breaks.breakpoints import Breakpoint
+from gradstep.core.document.document import Document, View
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.io.native import gradstep_file
 
 pytestmark = pytest.mark.xvfb
 CLOSED = frozenset({"head", "head/inner", "tail"})

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from PySide6.QtTest import QTest
 
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.document.document import Document, Optimizer, View
-from core.graph.model import Constant
-from core.io.native import gradstep_file
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.document.document import Document, Optimizer, View
+from gradstep.core.graph.model import Constant
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
 from tests.support.controls import LEFT
 
 pytestmark = pytest.mark.xvfb

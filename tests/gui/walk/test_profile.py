@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from gui.panels.profile.profile_model import NAME
+from gradstep.gui.panels.profile.profile_model import NAME
 
 pytestmark = pytest.mark.xvfb
 

@@ -7,8 +7,8 @@ import pytest
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QApplication
 
-from core.graph.model import TensorRef
-from gui.frame.main_window import MainWindow
+from gradstep.core.graph.model import TensorRef
+from gradstep.gui.frame.main_window import MainWindow
 from tests.support.window import User
 
 pytestmark = pytest.mark.xvfb

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.graph.model import Edge
+from gradstep.core.graph.model import Edge
 
 pytestmark = pytest.mark.xvfb
 FORWARD = ["d", "e", "a", "loss"]

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.document import document_edits
-from core.document.document import CodeItem, CodeKind
-from core.graph.model import TensorRef
-from core.io.native import gradstep_file
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import CodeItem, CodeKind
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.io.native import gradstep_file
 
 pytestmark = pytest.mark.xvfb
 

@@ -9,8 +9,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox
 
-from core.graph.dtypes import DType
-from core.graph.model import Edge
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Edge
 from tests.gui.walk.test_building import add, inputs, set_attribute
 from tests.support.controls import LEFT, NONE, in_window
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.graph.model import TensorRef
-from core.layers.block_expansion import expand
-from core.layers.block_table import find_block
-from core.layers.metric_losses import center_loss
-from core.ops import api as tf
-from core.ops.build.builder import Tensor, call
-from core.ops.build.indexed_slices import IndexedSlices
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.layers.block_expansion import expand
+from gradstep.core.layers.block_table import find_block
+from gradstep.core.layers.metric_losses import center_loss
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import Tensor, call
+from gradstep.core.ops.build.indexed_slices import IndexedSlices
 from tests.oracle.program import Program
 from tests.oracle.reasons import DEVICES
 from tests.oracle.shorthand import ints, total

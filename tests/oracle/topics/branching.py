@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.engine.run.tf_session import Session
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.ops import api as tf
-from core.ops.build.builder import Tensor, call
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import Tensor, call
 from tests.oracle.compare import as_array
 from tests.oracle.program import Program
 from tests.oracle.table import Case, checks

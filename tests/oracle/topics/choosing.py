@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.engine.numpy_backend import NumpyBackend
-from core.engine.run.tf_session import Session
-from core.graph.dtypes import DType
-from core.ops import api as tf
-from core.ops.build.builder import Tensor, call, call_many
-from gpu.emulated_systems import PROFILES
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import Tensor, call, call_many
+from gradstep.gpu.emulated_systems import PROFILES
 from tests.oracle.point import Build, point
 from tests.oracle.program import Program
 from tests.oracle.shorthand import ints, like

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.ops.build.builder import call, call_many
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.ops.build.builder import call, call_many
 from tests.oracle.program import Program
 from tests.oracle.shorthand import total
 from tests.oracle.table import Case, checks

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from core.engine.run.tf_session import Session
-from core.graph.model import Graph
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, call
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.model import Graph
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, call
 from tests.oracle.program import Program, Variable
 from tests.oracle.table import DOCUMENTATION, Case, checks
 

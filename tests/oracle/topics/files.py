@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.document.document import Document
-from core.engine.run.tf_session import Session
-from core.graph.model import Graph
-from core.io.export_document import to_bytes
-from core.io.open_document import read
-from core.io.tensorflow.graphdef_export import to_graphdef
-from core.io.tensorflow.graphdef_import import from_pb, from_pbtxt
-from core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.document.document import Document
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.model import Graph
+from gradstep.core.io.export_document import to_bytes
+from gradstep.core.io.open_document import read
+from gradstep.core.io.tensorflow.graphdef_export import to_graphdef
+from gradstep.core.io.tensorflow.graphdef_import import from_pb, from_pbtxt
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from tests.oracle.compare import as_array, is_tensor
 from tests.oracle.table import DOCUMENTATION, Case, checks
 from tests.support import oracle

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.ops.build.builder import Tensor, call
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.ops.build.builder import Tensor, call
 from tests.oracle.compare import as_array
 from tests.oracle.documents import NO_GRADIENTS, minimize
 from tests.oracle.program import Program

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.ops import api as tf
-from core.ops.build.builder import Tensor, call, call_many
-from core.ops.build.indexed_slices import IndexedSlices
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import Tensor, call, call_many
+from gradstep.core.ops.build.indexed_slices import IndexedSlices
 from tests.oracle.program import Program
 from tests.oracle.shorthand import ints, whole
 from tests.oracle.table import DOCUMENTATION, Case, checks

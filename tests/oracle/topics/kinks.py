@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.graph.dtypes import DType
-from core.ops import api as tf
-from core.ops.build.builder import Tensor, call, call_many
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import Tensor, call, call_many
 from tests.oracle.point import Build, point
 from tests.oracle.program import Program
 from tests.oracle.shorthand import element, ints, like, total

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.layers.block_expansion import expand
-from core.layers.block_table import find_block
-from core.ops import api as tf
-from core.ops.build.builder import Tensor, call
-from core.ops.build.python_values import as_written
-from core.ops.build.variable import found_variable
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.layers.block_expansion import expand
+from gradstep.core.layers.block_table import find_block
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import Tensor, call
+from gradstep.core.ops.build.python_values import as_written
+from gradstep.core.ops.build.variable import found_variable
 from tests.oracle.program import Program
 from tests.oracle.shorthand import ints
 from tests.oracle.table import DOCUMENTATION, Case, checks

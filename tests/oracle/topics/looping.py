@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.ops import api as tf
-from core.ops.api.tf_tensor_array import TensorArray
-from core.ops.build.builder import Tensor
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.api.tf_tensor_array import TensorArray
+from gradstep.core.ops.build.builder import Tensor
 from tests.oracle.program import Program
 from tests.oracle.shorthand import total, vector
 from tests.oracle.table import Case, checks

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from core.engine.run.tf_session import Session
-from core.graph.free_names import check_name
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, call
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.free_names import check_name
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, call
 from tests.oracle.program import Program
 from tests.oracle.table import Case, checks
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.ops import api as tf
-from core.ops.build.builder import call
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import call
 from tests.oracle.program import Program
 from tests.oracle.shorthand import ints, total
 from tests.oracle.stepping import Optimizer

@@ -6,8 +6,8 @@ import re
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.train.optimizers import OPTIMIZERS
+from gradstep.core.errors import GradstepError
+from gradstep.core.train.optimizers import OPTIMIZERS
 from tests.oracle.compare import as_array
 from tests.oracle.program import Program
 from tests.oracle.stepping import Optimizer
@@ -37,7 +37,7 @@ KINDS: dict[str, tuple[str, dict[str, float]]] = {
 }
 
 
-# What core.train calls them, where not as the ops do, and what is switched on.
+# What gradstep.core.train calls them, where not as the ops do, and what is switched on.
 OWN = {
     "Nesterov": ("Momentum", {"use_nesterov": 1.0}),
     "CenteredRMSProp": ("RMSProp", {"centered": 1.0}),
@@ -112,7 +112,9 @@ def _steps(case: Case, run: str, name: str, dtype: str, resource: bool) -> None:
         _own(case, path, type, start, fed, {**named, **flags}, resource)
     else:
         case.skip(
-            "an optimizer of a step count, which core.train does not have", *path, "variables"
+            "an optimizer of a step count, which gradstep.core.train does not have",
+            *path,
+            "variables",
         )
 
 
@@ -138,5 +140,5 @@ def _own(
         detail = "" if same.rows[0].result == "ok" else same.rows[0].detail
         case.derived(
             [names, detail], [sorted(case.at(*path, "variables")), ""], *path, "variables",
-            how="core.train's own: the same variables, and w after the last step",
+            how="gradstep.core.train's own: the same variables, and w after the last step",
         )  # fmt: skip

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from core.engine.run.tf_session import Session
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.ops.build.builder import Tensor, call
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
+from gradstep.core.ops.build.builder import Tensor, call
 from tests.oracle.program import Program
 from tests.oracle.reasons import PYTHON
 from tests.oracle.table import DOCUMENTATION, Case, checks

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.reverse.gradient_request import Override, OverrideKind
-from core.autodiff.reverse.tf_gradients import gradients
-from core.document.document import Document
-from core.io.export_document import to_bytes
-from core.io.tensorflow.graphdef_import import from_pb
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor, call
+from gradstep.core.autodiff.reverse.gradient_request import Override, OverrideKind
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.document.document import Document
+from gradstep.core.io.export_document import to_bytes
+from gradstep.core.io.tensorflow.graphdef_import import from_pb
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor, call
 from tests.oracle.program import Program
 from tests.oracle.shorthand import vector
 from tests.oracle.table import Case, checks

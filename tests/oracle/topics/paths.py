@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.graph.dtypes import DType
-from core.ops import api as tf
-from core.ops.build.builder import Tensor, call
-from core.ops.build.indexed_slices import IndexedSlices
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import Tensor, call
+from gradstep.core.ops.build.indexed_slices import IndexedSlices
 from tests.oracle.program import Program
 from tests.oracle.reasons import DEVICES, PYTHON
 from tests.oracle.shorthand import element, ints

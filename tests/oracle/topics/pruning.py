@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.dtypes import DType, Shape
-from core.ops.build.builder import Tensor, call
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.ops.build.builder import Tensor, call
 from tests.oracle.program import Program
 from tests.oracle.reasons import PYTHON
 from tests.oracle.table import Case, checks

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.graph.dtypes import DType, Shape
-from core.ops import api as tf
-from core.ops.build.builder import Tensor, call
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import Tensor, call
 from tests.oracle.documents import NO_GRADIENTS, minimize
 from tests.oracle.program import Program
 from tests.oracle.shorthand import total, vector

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from core.debug.concurrency.scheduler import Threads
-from core.debug.history.frozen_program import Program as Debugged
-from core.debug.motion.stopped_state import Reason
-from core.document.queue_threads import enqueuers
-from core.errors import GradstepError
-from core.graph.model import TensorRef
-from core.ops import api as tf
-from core.ops.build.tensor import OpView
+from gradstep.core.debug.concurrency.scheduler import Threads
+from gradstep.core.debug.history.frozen_program import Program as Debugged
+from gradstep.core.debug.motion.stopped_state import Reason
+from gradstep.core.document.queue_threads import enqueuers
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.tensor import OpView
 from tests.oracle.program import Program
 from tests.oracle.table import Case, checks
 

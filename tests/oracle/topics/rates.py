@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.ops import api as tf
-from core.ops.build.builder import Tensor, call
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import Tensor, call
 from tests.oracle.program import Program, Variable
 from tests.oracle.reasons import OPTIMIZER_CLASS
 from tests.oracle.stepping import Optimizer

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.ops import api as tf
-from core.ops.build.builder import Tensor, call
-from core.ops.build.python_values import as_written
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import Tensor, call
+from gradstep.core.ops.build.python_values import as_written
 from tests.oracle.program import Program
 from tests.oracle.table import DOCUMENTATION, STATISTIC, Case, checks
 from tests.support.rounding import Rounding

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.ops import api as tf
-from core.ops.build.builder import Tensor, call
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import Tensor, call
 from tests.oracle.program import Program
 from tests.oracle.shorthand import element, ints, total
 from tests.oracle.table import STATISTIC, Case, checks

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.engine.run.tf_session import Session
-from core.graph.dtypes import DType
-from core.graph.model import Graph
-from core.ops.build.builder import GraphBuilder, call
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Graph
+from gradstep.core.ops.build.builder import GraphBuilder, call
 from tests.oracle.program import Program
 from tests.oracle.reasons import DEVICES
 from tests.oracle.table import DOCUMENTATION, Case, checks

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from core.engine.run.tf_session import Session
-from core.io.event_files import EventFile
-from core.io.native.tensor_json import number_to_json
-from core.ops.build.builder import GraphBuilder, Tensor, call
-from core.ops.formats.protobuf import length_fields
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.io.event_files import EventFile
+from gradstep.core.io.native.tensor_json import number_to_json
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor, call
+from gradstep.core.ops.formats.protobuf import length_fields
 from tests.oracle.program import Program
 from tests.oracle.reasons import PYTHON
 from tests.oracle.table import Case, checks

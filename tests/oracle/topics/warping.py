@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.layers.images import inverse_warp
-from core.ops.build.builder import Tensor
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.layers.images import inverse_warp
+from gradstep.core.ops.build.builder import Tensor
 from tests.oracle.program import Program
 from tests.oracle.table import STATISTIC, Case, checks
 from tests.support.rounding import Rounding

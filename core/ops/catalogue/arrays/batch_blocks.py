@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import Shape, TensorType
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.declare.host_arrays import integers
-from core.ops.declare.shape_rules import brackets
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import want_rank
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import Shape, TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.declare.host_arrays import integers
+from gradstep.core.ops.declare.shape_rules import brackets
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import want_rank
 
 Dims = tuple[int | None, ...]
 Margins = list[tuple[int, int]]  # what is added, or taken away, before and after each space axis

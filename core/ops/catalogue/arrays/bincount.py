@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import INDEX, DType, Shape, TensorType
-from core.ops.declare.host_arrays import integer
-from core.ops.declare.samples import ints
-from core.ops.declare.shape_rules import brackets, one_dtype
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import want_rank, wrong_type
-from core.ops.numerics.index_bounds import want_indices
-from core.ops.numerics.row_updates import sum_rows
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import INDEX, DType, Shape, TensorType
+from gradstep.core.ops.declare.host_arrays import integer
+from gradstep.core.ops.declare.samples import ints
+from gradstep.core.ops.declare.shape_rules import brackets, one_dtype
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import want_rank, wrong_type
+from gradstep.core.ops.numerics.index_bounds import want_indices
+from gradstep.core.ops.numerics.row_updates import sum_rows
 
 _COUNTED = (DType.INT32, DType.INT64, DType.FLOAT32, DType.FLOAT64)
 

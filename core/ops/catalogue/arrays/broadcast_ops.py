@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import Shape, TensorType
-from core.ops.build.builder import OpView, Tensor, call, call_many
-from core.ops.declare.host_arrays import integers
-from core.ops.declare.samples import ints
-from core.ops.declare.shape_rules import brackets, broadcast_shapes, one_dtype
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import sized_by, want_rank
-from core.ops.typing.static_values import constant_of, reshape_like, shape_of
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import Shape, TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call, call_many
+from gradstep.core.ops.declare.host_arrays import integers
+from gradstep.core.ops.declare.samples import ints
+from gradstep.core.ops.declare.shape_rules import brackets, broadcast_shapes, one_dtype
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import sized_by, want_rank
+from gradstep.core.ops.typing.static_values import constant_of, reshape_like, shape_of
 
 
 def _broadcast_to(ctx: InferContext) -> TensorType:

@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import UNKNOWN, Shape, TensorType
-from core.ops.build.builder import OpView, Tensor, call, call_many
-from core.ops.build.indexed_slices import IndexedSlices
-from core.ops.catalogue.arrays.concat_slices import rows_of_each
-from core.ops.declare.axes import positive
-from core.ops.declare.host_arrays import integer, integers
-from core.ops.declare.samples import ints
-from core.ops.declare.shape_rules import brackets, one_dtype
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import want_rank
-from core.ops.typing.static_values import constant_of, shape_of
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import UNKNOWN, Shape, TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call, call_many
+from gradstep.core.ops.build.indexed_slices import IndexedSlices
+from gradstep.core.ops.catalogue.arrays.concat_slices import rows_of_each
+from gradstep.core.ops.declare.axes import positive
+from gradstep.core.ops.declare.host_arrays import integer, integers
+from gradstep.core.ops.declare.samples import ints
+from gradstep.core.ops.declare.shape_rules import brackets, one_dtype
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import want_rank
+from gradstep.core.ops.typing.static_values import constant_of, shape_of
 
 
 def _joined(ctx: InferContext, axis_first: bool = False) -> TensorType:

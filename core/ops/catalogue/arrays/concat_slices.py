@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.ops.build.builder import Tensor, call
-from core.ops.build.indexed_slices import IndexedSlices
-from core.ops.declare.host_arrays import integer
-from core.ops.typing.static_values import shape_of
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops.build.builder import Tensor, call
+from gradstep.core.ops.build.indexed_slices import IndexedSlices
+from gradstep.core.ops.declare.host_arrays import integer
+from gradstep.core.ops.typing.static_values import shape_of
 
 _ZERO = np.array(0, np.int32)
 

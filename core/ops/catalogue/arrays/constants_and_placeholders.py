@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
-from core.graph.model import Constant
-from core.ops.build.builder import call
-from core.ops.build.constant_conversion import convert_constant
-from core.ops.declare.host_arrays import home, integers, is_integer
-from core.ops.declare.samples import unary
-from core.ops.declare.shape_rules import brackets, one_dtype
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import sized_by, unref, want_rank, wrong_type
-from core.ops.typing.static_values import all_axes
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
+from gradstep.core.graph.model import Constant
+from gradstep.core.ops.build.builder import call
+from gradstep.core.ops.build.constant_conversion import convert_constant
+from gradstep.core.ops.declare.host_arrays import home, integers, is_integer
+from gradstep.core.ops.declare.samples import unary
+from gradstep.core.ops.declare.shape_rules import brackets, one_dtype
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import sized_by, unref, want_rank, wrong_type
+from gradstep.core.ops.typing.static_values import all_axes
 
 
 def _declared(ctx: InferContext) -> TensorType:

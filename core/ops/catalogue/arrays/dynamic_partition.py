@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
-from core.ops.build.builder import OpView, Tensor, call, call_many
-from core.ops.declare.samples import ints
-from core.ops.declare.shape_rules import brackets, one_dtype, starts_with
-from core.ops.declare.system_rules import TF_CPU, Rules
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import output_count, wrong_type
-from core.ops.numerics.index_bounds import bounds_hint, check, subscript
-from core.ops.numerics.row_updates import write_rows
-from core.ops.typing.static_values import shape_of
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call, call_many
+from gradstep.core.ops.declare.samples import ints
+from gradstep.core.ops.declare.shape_rules import brackets, one_dtype, starts_with
+from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import output_count, wrong_type
+from gradstep.core.ops.numerics.index_bounds import bounds_hint, check, subscript
+from gradstep.core.ops.numerics.row_updates import write_rows
+from gradstep.core.ops.typing.static_values import shape_of
 
 
 def _parts(ctx: InferContext) -> tuple[TensorType, ...]:

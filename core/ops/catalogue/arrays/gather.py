@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import Shape, TensorType
-from core.ops.catalogue.arrays.gather_gradient import gather_gradient, rows_taken
-from core.ops.declare.axes import positive
-from core.ops.declare.host_arrays import integer
-from core.ops.declare.system_rules import TF_CPU, Rules
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import want_rank
-from core.ops.numerics.index_bounds import (
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import Shape, TensorType
+from gradstep.core.ops.catalogue.arrays.gather_gradient import gather_gradient, rows_taken
+from gradstep.core.ops.declare.axes import positive
+from gradstep.core.ops.declare.host_arrays import integer
+from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import want_rank
+from gradstep.core.ops.numerics.index_bounds import (
     blanked,
     bounds_hint,
     check,

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.graph.dtypes import DType
-from core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops.build.builder import OpView, Tensor, call
 
 _FLAT = np.array([-1], np.int32)
 _ZERO = np.array(0, np.int32)

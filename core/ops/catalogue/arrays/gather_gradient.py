@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.build.indexed_slices import IndexedSlices
-from core.ops.catalogue.arrays.gather_any_axis import summed_along_any_axis
-from core.ops.typing.static_values import constant_of, shape_of
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.build.indexed_slices import IndexedSlices
+from gradstep.core.ops.catalogue.arrays.gather_any_axis import summed_along_any_axis
+from gradstep.core.ops.typing.static_values import constant_of, shape_of
 
 _FLAT = np.array([-1], np.int32)
 _FROM_ONE = (np.array([1], np.int32), np.array([0], np.int32), np.array([1], np.int32))

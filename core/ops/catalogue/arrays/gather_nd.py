@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import Shape, TensorType
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.build.indexed_slices import IndexedSlices
-from core.ops.declare.shape_rules import brackets
-from core.ops.declare.system_rules import TF_CPU, Rules
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.numerics.index_bounds import (
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import Shape, TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.build.indexed_slices import IndexedSlices
+from gradstep.core.ops.declare.shape_rules import brackets
+from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.numerics.index_bounds import (
     BAD_INDICES,
     blanked,
     check,
@@ -21,8 +21,8 @@ from core.ops.numerics.index_bounds import (
     subscript,
     want_indices,
 )
-from core.ops.numerics.row_updates import flat_rows
-from core.ops.typing.static_values import shape_of
+from gradstep.core.ops.numerics.row_updates import flat_rows
+from gradstep.core.ops.typing.static_values import shape_of
 
 Dims = tuple[int | None, ...]
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape, TensorType
-from core.ops.declare.host_arrays import integer
-from core.ops.declare.shape_rules import brackets, one_dtype
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import wrong_type
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.ops.declare.host_arrays import integer
+from gradstep.core.ops.declare.shape_rules import brackets, one_dtype
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import wrong_type
 
 _NAMES = ("start", "stop", "num")
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import UNKNOWN, Shape, TensorType
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.declare.host_arrays import integers
-from core.ops.declare.samples import ints
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import sized_by, want_rank
-from core.ops.typing.static_values import constant_of, reshape_like
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import UNKNOWN, Shape, TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.declare.host_arrays import integers
+from gradstep.core.ops.declare.samples import ints
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import sized_by, want_rank
+from gradstep.core.ops.typing.static_values import constant_of, reshape_like
 
 
 def _reshaped(ctx: InferContext) -> TensorType:

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import TensorType
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.declare.host_arrays import integers
-from core.ops.declare.samples import ints
-from core.ops.declare.shape_rules import brackets
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import unref, want_rank, wrong_type
-from core.ops.numerics.index_bounds import check
-from core.ops.typing.static_values import constant_of
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.declare.host_arrays import integers
+from gradstep.core.ops.declare.samples import ints
+from gradstep.core.ops.declare.shape_rules import brackets
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import unref, want_rank, wrong_type
+from gradstep.core.ops.numerics.index_bounds import check
+from gradstep.core.ops.typing.static_values import constant_of
 
 
 def _axes(wanted: Sequence[int], rank: int) -> tuple[int, ...]:

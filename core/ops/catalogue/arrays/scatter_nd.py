@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape, TensorType
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.declare.host_arrays import integers
-from core.ops.declare.samples import ints
-from core.ops.declare.shape_rules import brackets
-from core.ops.declare.system_rules import TF_CPU, Rules
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import sized_by, want_rank, wrong_type
-from core.ops.numerics.index_bounds import BAD_INDICES, check, no_such_row, want_indices
-from core.ops.numerics.row_updates import flat_rows, sum_rows
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.declare.host_arrays import integers
+from gradstep.core.ops.declare.samples import ints
+from gradstep.core.ops.declare.shape_rules import brackets
+from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import sized_by, want_rank, wrong_type
+from gradstep.core.ops.numerics.index_bounds import BAD_INDICES, check, no_such_row, want_indices
+from gradstep.core.ops.numerics.row_updates import flat_rows, sum_rows
 
 
 def _scattered(ctx: InferContext) -> TensorType:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.typing.static_values import ones_like, zeros_like
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.typing.static_values import ones_like, zeros_like
 
 _FIRST = np.array(0, np.int32)
 

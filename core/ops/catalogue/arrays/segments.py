@@ -7,22 +7,28 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import Shape, TensorType
-from core.ops.build.builder import OpView, Tensor
-from core.ops.catalogue.arrays.segment_gradients import (
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import Shape, TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor
+from gradstep.core.ops.catalogue.arrays.segment_gradients import (
     dropping_negative,
     shared_by_equal,
     without_own_factor,
 )
-from core.ops.declare.host_arrays import integer
-from core.ops.declare.samples import ints
-from core.ops.declare.shape_rules import brackets, starts_with
-from core.ops.declare.system_rules import TF_CPU, Rules
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import numeric, real, want_rank
-from core.ops.numerics.index_bounds import bounds_hint, check, resolve, subscript, want_indices
-from core.ops.numerics.row_updates import combine_rows, sum_rows
+from gradstep.core.ops.declare.host_arrays import integer
+from gradstep.core.ops.declare.samples import ints
+from gradstep.core.ops.declare.shape_rules import brackets, starts_with
+from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import numeric, real, want_rank
+from gradstep.core.ops.numerics.index_bounds import (
+    bounds_hint,
+    check,
+    resolve,
+    subscript,
+    want_indices,
+)
+from gradstep.core.ops.numerics.row_updates import combine_rows, sum_rows
 
 
 def _segmented(ctx: InferContext) -> TensorType:

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import INDEX, SCALAR, UNKNOWN, DType, Shape, TensorType
-from core.graph.model import Operation
-from core.ops.declare.samples import unary
-from core.ops.declare.shape_rules import brackets
-from core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import INDEX, SCALAR, UNKNOWN, DType, Shape, TensorType
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.declare.samples import unary
+from gradstep.core.ops.declare.shape_rules import brackets
+from gradstep.core.ops.declare.table import InferContext, Sample, op
 
 
 def _rank_known(ctx: InferContext) -> TensorType:

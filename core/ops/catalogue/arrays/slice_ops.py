@@ -6,16 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import Shape, TensorType
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.catalogue.arrays.strided_slice_spec import MASKS, Spec, cut_shape, python_index
-from core.ops.declare.host_arrays import integers
-from core.ops.declare.samples import ints
-from core.ops.declare.shape_rules import brackets
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import sized_by
-from core.ops.typing.static_values import constant_of, shape_of
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import Shape, TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.catalogue.arrays.strided_slice_spec import (
+    MASKS,
+    Spec,
+    cut_shape,
+    python_index,
+)
+from gradstep.core.ops.declare.host_arrays import integers
+from gradstep.core.ops.declare.samples import ints
+from gradstep.core.ops.declare.shape_rules import brackets
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import sized_by
+from gradstep.core.ops.typing.static_values import constant_of, shape_of
 
 
 def _sliced(ctx: InferContext) -> TensorType:

@@ -7,21 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import Shape, TensorType
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.catalogue.arrays.segment_gradients import (
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import Shape, TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.catalogue.arrays.segment_gradients import (
     sorted_shared_by_equal,
     sorted_without_own_factor,
     taken,
 )
-from core.ops.catalogue.arrays.segments import NAN_WINS
-from core.ops.declare.samples import ints
-from core.ops.declare.shape_rules import starts_with
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import numeric, real
-from core.ops.numerics.index_bounds import want_indices
-from core.ops.numerics.row_updates import combine_rows, sum_rows
+from gradstep.core.ops.catalogue.arrays.segments import NAN_WINS
+from gradstep.core.ops.declare.samples import ints
+from gradstep.core.ops.declare.shape_rules import starts_with
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import numeric, real
+from gradstep.core.ops.numerics.index_bounds import want_indices
+from gradstep.core.ops.numerics.row_updates import combine_rows, sum_rows
 
 
 def _segmented(ctx: InferContext) -> TensorType:

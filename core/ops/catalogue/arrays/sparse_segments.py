@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import Shape, TensorType
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.catalogue.arrays.sorted_segments import count_segments
-from core.ops.declare.host_arrays import integer
-from core.ops.declare.samples import ints
-from core.ops.declare.system_rules import TF_CPU, Rules
-from core.ops.declare.table import Infer, InferContext, Sample, op
-from core.ops.declare.type_rules import real, want_rank, wrong_type
-from core.ops.numerics.index_bounds import (
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import Shape, TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.catalogue.arrays.sorted_segments import count_segments
+from gradstep.core.ops.declare.host_arrays import integer
+from gradstep.core.ops.declare.samples import ints
+from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
+from gradstep.core.ops.declare.table import Infer, InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import real, want_rank, wrong_type
+from gradstep.core.ops.numerics.index_bounds import (
     blanked,
     bounds_hint,
     check,
@@ -24,8 +24,8 @@ from core.ops.numerics.index_bounds import (
     subscript,
     want_indices,
 )
-from core.ops.numerics.row_updates import sum_rows
-from core.ops.typing.static_values import shape_of
+from gradstep.core.ops.numerics.row_updates import sum_rows
+from gradstep.core.ops.typing.static_values import shape_of
 
 # How much a row counts, from the number of rows in its segment.
 _Weight = Callable[[Any, Any], Any]  # (xp, numbers) -> what the sum is divided by

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from core.errors import GradstepError
-from core.graph.dtypes import Shape
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import Shape
 
 MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
 

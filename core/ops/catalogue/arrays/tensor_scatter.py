@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape, TensorType
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.declare.shape_rules import brackets, one_dtype
-from core.ops.declare.system_rules import TF_CPU, Rules
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import numeric, real, wrong_type
-from core.ops.numerics.index_bounds import BAD_INDICES, check, no_such_row, want_indices
-from core.ops.numerics.row_updates import add_rows, combine_rows, flat_rows, write_rows
-from core.ops.typing.static_values import shape_of, zeros_like
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.declare.shape_rules import brackets, one_dtype
+from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import numeric, real, wrong_type
+from gradstep.core.ops.numerics.index_bounds import BAD_INDICES, check, no_such_row, want_indices
+from gradstep.core.ops.numerics.row_updates import add_rows, combine_rows, flat_rows, write_rows
+from gradstep.core.ops.typing.static_values import shape_of, zeros_like
 
 _Update = Callable[[Any, Any, Any, Any], Any]  # (xp, rows as they are, updates, where) -> rows
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import INDEX, DType, Shape, TensorType
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.declare.host_arrays import integer
-from core.ops.declare.shape_rules import brackets
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import want_rank, wrong_type
-from core.ops.typing.static_values import shape_of
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import INDEX, DType, Shape, TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.declare.host_arrays import integer
+from gradstep.core.ops.declare.shape_rules import brackets
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import want_rank, wrong_type
+from gradstep.core.ops.typing.static_values import shape_of
 
 
 def _top_type(ctx: InferContext) -> tuple[TensorType, TensorType]:

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import INDEX, UNKNOWN, DType, Shape, TensorType
-from core.ops.catalogue.arrays.where_and_unique import in_order
-from core.ops.declare.host_arrays import home, integers
-from core.ops.declare.samples import ints
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import want_rank, wrong_type
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import INDEX, UNKNOWN, DType, Shape, TensorType
+from gradstep.core.ops.catalogue.arrays.where_and_unique import in_order
+from gradstep.core.ops.declare.host_arrays import home, integers
+from gradstep.core.ops.declare.samples import ints
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import want_rank, wrong_type
 
 
 def _distinct(ctx: InferContext) -> tuple[TensorType, ...]:

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import INDEX, DType, Shape, TensorType
-from core.ops.declare.samples import ints
-from core.ops.declare.shape_rules import one_dtype
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import wrong_type
-from core.ops.numerics.unique import distinct_integers
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import INDEX, DType, Shape, TensorType
+from gradstep.core.ops.declare.samples import ints
+from gradstep.core.ops.declare.shape_rules import one_dtype
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import wrong_type
+from gradstep.core.ops.numerics.unique import distinct_integers
 
 _MOST_AXES = 8
 

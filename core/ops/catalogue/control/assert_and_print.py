@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType, TensorType
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.declare.samples import unary
-from core.ops.declare.shape_rules import brackets
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import real_floating, unref, wrong_type
-from core.ops.formats.element_text import summary
-from core.ops.state.print_output import say
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.declare.samples import unary
+from gradstep.core.ops.declare.shape_rules import brackets
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import real_floating, unref, wrong_type
+from gradstep.core.ops.formats.element_text import summary
+from gradstep.core.ops.state.print_output import say
 
 
 def _check(xp: Any, tensor: Any, *, message: str, op: Any) -> Any:

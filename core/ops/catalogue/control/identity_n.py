@@ -6,14 +6,14 @@ from typing import NoReturn
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import TensorType
-from core.ops.build.builder import OpView, Tensor
-from core.ops.catalogue.control.identity_ops import copy_to
-from core.ops.declare.samples import unary
-from core.ops.declare.shape_rules import same_as_first
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import unref
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor
+from gradstep.core.ops.catalogue.control.identity_ops import copy_to
+from gradstep.core.ops.declare.samples import unary
+from gradstep.core.ops.declare.shape_rules import same_as_first
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import unref
 
 
 def _each(ctx: InferContext) -> tuple[TensorType, ...]:

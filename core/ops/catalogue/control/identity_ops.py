@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.graph.dtypes import TensorType
-from core.ops.declare.samples import unary
-from core.ops.declare.shape_rules import same_as_first
-from core.ops.declare.table import InferContext, op
+from gradstep.core.graph.dtypes import TensorType
+from gradstep.core.ops.declare.samples import unary
+from gradstep.core.ops.declare.shape_rules import same_as_first
+from gradstep.core.ops.declare.table import InferContext, op
 
 
 def copy_to(xp: Any, x: Any, *, out: Any) -> Any:

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import SCALAR, DType, TensorType
-from core.graph.model import Constant
-from core.ops.declare.shape_rules import brackets
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import wrong_type
-from core.ops.formats.png import png_bytes
-from core.ops.formats.protobuf import bytes_field, int_field
-from core.ops.formats.summary_proto import image
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import SCALAR, DType, TensorType
+from gradstep.core.graph.model import Constant
+from gradstep.core.ops.declare.shape_rules import brackets
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import wrong_type
+from gradstep.core.ops.formats.png import png_bytes
+from gradstep.core.ops.formats.protobuf import bytes_field, int_field
+from gradstep.core.ops.formats.summary_proto import image
 
 _KINDS = (DType.UINT8, DType.FLOAT16, DType.FLOAT32, DType.FLOAT64)
 _ZERO = 1e-6  # an image whose largest number is below this stays black

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.dtypes import SCALAR, UNKNOWN, DType, TensorType
-from core.graph.model import TensorRef
-from core.ops.declare.table import InferContext, op
-from core.ops.state.loop_trace import Trace
+from gradstep.core.graph.dtypes import SCALAR, UNKNOWN, DType, TensorType
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.declare.table import InferContext, op
+from gradstep.core.ops.state.loop_trace import Trace
 
 
 def _one_count(ctx: InferContext) -> TensorType:

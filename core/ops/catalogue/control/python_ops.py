@@ -7,13 +7,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType, TensorType
-from core.graph.model import Operation
-from core.ops.build.builder import OpView, Tensor
-from core.ops.declare.attribute_kinds import attribute
-from core.ops.declare.table import InferContext, op
-from core.ops.typing.dependent_attributes import as_long_as
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, TensorType
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.build.builder import OpView, Tensor
+from gradstep.core.ops.declare.attribute_kinds import attribute
+from gradstep.core.ops.declare.table import InferContext, op
+from gradstep.core.ops.typing.dependent_attributes import as_long_as
 
 Functions = Mapping[str, Callable[..., Any]]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.graph.dtypes import SCALAR, UNKNOWN, DType, TensorType
-from core.graph.model import Operation
-from core.ops.declare.host_arrays import home
-from core.ops.declare.table import op
-from core.ops.state.run_resources import RunArrays
-from core.ops.state.stack import Stack
+from gradstep.core.graph.dtypes import SCALAR, UNKNOWN, DType, TensorType
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.declare.host_arrays import home
+from gradstep.core.ops.declare.table import op
+from gradstep.core.ops.state.run_resources import RunArrays
+from gradstep.core.ops.state.stack import Stack
 
 
 def _made(

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import SCALAR, DType, TensorType
-from core.graph.model import Operation
-from core.ops.declare.shape_rules import brackets
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import wrong_type
-from core.ops.formats.histogram_proto import histogram_bytes
-from core.ops.formats.protobuf import bytes_field, length_fields
-from core.ops.formats.summary_proto import TAG, VALUE, histogram, number
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import SCALAR, DType, TensorType
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.declare.shape_rules import brackets
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import wrong_type
+from gradstep.core.ops.formats.histogram_proto import histogram_bytes
+from gradstep.core.ops.formats.protobuf import bytes_field, length_fields
+from gradstep.core.ops.formats.summary_proto import TAG, VALUE, histogram, number
 
 _SUMMARY = TensorType(DType.STRING, SCALAR)
 

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import SCALAR, UNKNOWN, DType, Shape, TensorType
-from core.ops.build.builder import OpView, Tensor, call, call_many
-from core.ops.build.indexed_slices import IndexedSlices
-from core.ops.declare.shape_rules import one_dtype
-from core.ops.declare.table import InferContext, op
-from core.ops.typing.static_values import shape_of
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import SCALAR, UNKNOWN, DType, Shape, TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call, call_many
+from gradstep.core.ops.build.indexed_slices import IndexedSlices
+from gradstep.core.ops.declare.shape_rules import one_dtype
+from gradstep.core.ops.declare.table import InferContext, op
+from gradstep.core.ops.typing.static_values import shape_of
 
 Gradient = Tensor | IndexedSlices
 

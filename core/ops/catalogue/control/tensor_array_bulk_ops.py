@@ -6,14 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
-from core.ops.catalogue.control.tensor_array_ops import element_shape, flow, reading, writing
-from core.ops.declare.host_arrays import integers
-from core.ops.declare.shape_rules import brackets
-from core.ops.declare.table import InferContext, op
-from core.ops.state.run_resources import RunArrays
-from core.ops.state.tensor_array_gradients import (
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
+from gradstep.core.ops.catalogue.control.tensor_array_ops import (
+    element_shape,
+    flow,
+    reading,
+    writing,
+)
+from gradstep.core.ops.declare.host_arrays import integers
+from gradstep.core.ops.declare.shape_rules import brackets
+from gradstep.core.ops.declare.table import InferContext, op
+from gradstep.core.ops.state.run_resources import RunArrays
+from gradstep.core.ops.state.tensor_array_gradients import (
     concat_gradient,
     read_gradient,
     split_gradient,

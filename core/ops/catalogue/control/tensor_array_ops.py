@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import SCALAR, UNKNOWN, DType, Shape, TensorType
-from core.graph.model import Operation
-from core.ops.declare.attribute_kinds import attribute
-from core.ops.declare.host_arrays import integer
-from core.ops.declare.table import InferContext, op
-from core.ops.state.run_resources import RunArrays
-from core.ops.state.tensor_array import ArrayPlace, TensorArray
-from core.ops.state.tensor_array_gradients import read_gradient, write_gradient
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import SCALAR, UNKNOWN, DType, Shape, TensorType
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.declare.attribute_kinds import attribute
+from gradstep.core.ops.declare.host_arrays import integer
+from gradstep.core.ops.declare.table import InferContext, op
+from gradstep.core.ops.state.run_resources import RunArrays
+from gradstep.core.ops.state.tensor_array import ArrayPlace, TensorArray
+from gradstep.core.ops.state.tensor_array_gradients import read_gradient, write_gradient
 
 # An attribute of reads, which TensorFlow passes over: there, Python remembers the shape.
 SHAPE = "_element_shape"

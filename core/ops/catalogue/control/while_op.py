@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from core.errors import GradstepError
-from core.graph.dtypes import SCALAR, UNKNOWN, DType, TensorType
-from core.graph.loop import LOOP, Loop, loop_of
-from core.ops.catalogue.control.identity_ops import copy_to
-from core.ops.declare.samples import unary
-from core.ops.declare.shape_rules import same_as_first
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.typing.loop_types import iteration_types
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import SCALAR, UNKNOWN, DType, TensorType
+from gradstep.core.graph.loop import LOOP, Loop, loop_of
+from gradstep.core.ops.catalogue.control.identity_ops import copy_to
+from gradstep.core.ops.declare.samples import unary
+from gradstep.core.ops.declare.shape_rules import same_as_first
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.typing.loop_types import iteration_types
 
 
 def _argument(ctx: InferContext) -> TensorType:

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from core.errors import GradstepError
-from core.graph.dtypes import SCALAR, DType, Shape, TensorType
-from core.graph.model import Operation
-from core.ops.declare.table import InferContext, op
-from core.ops.state.dataset_iterator import Iterator
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import SCALAR, DType, Shape, TensorType
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.declare.table import InferContext, op
+from gradstep.core.ops.state.dataset_iterator import Iterator
 
 _KINDS = {"output_types": tuple, "output_shapes": tuple}
 

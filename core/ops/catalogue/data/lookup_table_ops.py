@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.dtypes import SCALAR, DType, TensorType
-from core.graph.model import Operation
-from core.ops.declare.attribute_kinds import attribute
-from core.ops.declare.host_arrays import home
-from core.ops.declare.table import InferContext, op
-from core.ops.declare.type_rules import want_rank
-from core.ops.state.lookup_table import LookupTable
+from gradstep.core.graph.dtypes import SCALAR, DType, TensorType
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.declare.attribute_kinds import attribute
+from gradstep.core.ops.declare.host_arrays import home
+from gradstep.core.ops.declare.table import InferContext, op
+from gradstep.core.ops.declare.type_rules import want_rank
+from gradstep.core.ops.state.lookup_table import LookupTable
 
 
 def _handle(ctx: InferContext) -> TensorType:

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.dtypes import Shape, TensorType
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.declare.shape_rules import one_dtype
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import merged, numeric, want_rank
-from core.ops.declare.ufunc import Calls
+from gradstep.core.graph.dtypes import Shape, TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.declare.shape_rules import one_dtype
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import merged, numeric, want_rank
+from gradstep.core.ops.declare.ufunc import Calls
 
 
 def _channel_axis(data_format: str) -> int:

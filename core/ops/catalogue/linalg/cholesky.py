@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType, TensorType
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.catalogue.linalg.linalg_composites import (
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.catalogue.linalg.linalg_composites import (
     adjoint,
     diagonal,
     diagonal_matrix,
@@ -17,8 +17,8 @@ from core.ops.catalogue.linalg.linalg_composites import (
     product,
     with_diagonal,
 )
-from core.ops.catalogue.linalg.linear_solvers import substituted
-from core.ops.catalogue.linalg.matrix_shape_rules import (
+from gradstep.core.ops.catalogue.linalg.linear_solvers import substituted
+from gradstep.core.ops.catalogue.linalg.matrix_shape_rules import (
     PRECISE,
     check_square,
     joined,
@@ -28,9 +28,9 @@ from core.ops.catalogue.linalg.matrix_shape_rules import (
     square_type,
     squares,
 )
-from core.ops.declare.shape_rules import one_dtype
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.typing.static_values import ones_like
+from gradstep.core.ops.declare.shape_rules import one_dtype
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.typing.static_values import ones_like
 
 
 def _cholesky(xp: Any, x: Any) -> Any:

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import Shape, TensorType
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.catalogue.linalg.matrix_shape_rules import misfit, same_batch
-from core.ops.declare.shape_rules import brackets, one_dtype
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import real
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import Shape, TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.catalogue.linalg.matrix_shape_rules import misfit, same_batch
+from gradstep.core.ops.declare.shape_rules import brackets, one_dtype
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import real
 
 
 def _type(ctx: InferContext) -> TensorType:

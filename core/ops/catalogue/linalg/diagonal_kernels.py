@@ -10,16 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import UNKNOWN, Shape, TensorType
-from core.ops.build.builder import OpView, Tensor
-from core.ops.catalogue.linalg.diagonal_places import Diagonals, diagonals, places
-from core.ops.catalogue.linalg.linalg_composites import diagonal, diagonal_matrix, with_diagonal
-from core.ops.catalogue.linalg.matrix_shape_rules import joined, matrices, misfit
-from core.ops.declare.host_arrays import integer, integers
-from core.ops.declare.shape_rules import brackets, one_dtype
-from core.ops.declare.table import InferContext
-from core.ops.typing.static_values import zeros_like
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import UNKNOWN, Shape, TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor
+from gradstep.core.ops.catalogue.linalg.diagonal_places import Diagonals, diagonals, places
+from gradstep.core.ops.catalogue.linalg.linalg_composites import (
+    diagonal,
+    diagonal_matrix,
+    with_diagonal,
+)
+from gradstep.core.ops.catalogue.linalg.matrix_shape_rules import joined, matrices, misfit
+from gradstep.core.ops.declare.host_arrays import integer, integers
+from gradstep.core.ops.declare.shape_rules import brackets, one_dtype
+from gradstep.core.ops.declare.table import InferContext
+from gradstep.core.ops.typing.static_values import zeros_like
 
 MAIN = Diagonals(0, 0)
 _SMALLEST = np.array(-1, np.int32)

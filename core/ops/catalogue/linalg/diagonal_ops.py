@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import UNKNOWN, Shape, TensorType
-from core.ops.build.builder import call
-from core.ops.catalogue.linalg import diagonal_kernels as rules
-from core.ops.catalogue.linalg.diagonal_places import ALIGNMENTS, diagonals
-from core.ops.catalogue.linalg.matrix_shape_rules import PRODUCTS, misfit, only, same_size
-from core.ops.declare.host_arrays import integer, integers
-from core.ops.declare.samples import ints
-from core.ops.declare.shape_rules import brackets
-from core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import UNKNOWN, Shape, TensorType
+from gradstep.core.ops.build.builder import call
+from gradstep.core.ops.catalogue.linalg import diagonal_kernels as rules
+from gradstep.core.ops.catalogue.linalg.diagonal_places import ALIGNMENTS, diagonals
+from gradstep.core.ops.catalogue.linalg.matrix_shape_rules import PRODUCTS, misfit, only, same_size
+from gradstep.core.ops.declare.host_arrays import integer, integers
+from gradstep.core.ops.declare.samples import ints
+from gradstep.core.ops.declare.shape_rules import brackets
+from gradstep.core.ops.declare.table import InferContext, Sample, op
 
 
 def _tensor_type(ctx: InferContext) -> TensorType:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
+from gradstep.core.errors import GradstepError
 
 ALIGNMENTS = ("LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT")
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
-from core.ops.catalogue.linalg.einsum_equation import Labels, parsed, sizes_of_labels
-from core.ops.catalogue.linalg.einsum_gradient import gradient
-from core.ops.catalogue.linalg.matrix_shape_rules import COMPLEX, FLOATS, only
-from core.ops.declare.shape_rules import one_dtype
-from core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
+from gradstep.core.ops.catalogue.linalg.einsum_equation import Labels, parsed, sizes_of_labels
+from gradstep.core.ops.catalogue.linalg.einsum_gradient import gradient
+from gradstep.core.ops.catalogue.linalg.matrix_shape_rules import COMPLEX, FLOATS, only
+from gradstep.core.ops.declare.shape_rules import one_dtype
+from gradstep.core.ops.declare.table import InferContext, Sample, op
 
 
 def _type(ctx: InferContext) -> TensorType:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from core.errors import GradstepError
-from core.ops.declare.shape_rules import brackets
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops.declare.shape_rules import brackets
 
 ELLIPSIS = "..."
 _AXES = "name each axis of an operand with one letter; ... stands for those that broadcast"

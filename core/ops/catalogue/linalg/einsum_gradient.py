@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from core.ops.build.builder import OpView, Tensor, call, call_many
-from core.ops.catalogue.linalg.einsum_equation import ELLIPSIS
-from core.ops.catalogue.linalg.linalg_composites import broadcast_axes, sizes_of
-from core.ops.declare.axes import kept_shape
-from core.ops.typing.static_values import conj, reshape_like, shape_of
+from gradstep.core.ops.build.builder import OpView, Tensor, call, call_many
+from gradstep.core.ops.catalogue.linalg.einsum_equation import ELLIPSIS
+from gradstep.core.ops.catalogue.linalg.linalg_composites import broadcast_axes, sizes_of
+from gradstep.core.ops.declare.axes import kept_shape
+from gradstep.core.ops.typing.static_values import conj, reshape_like, shape_of
 
 
 def gradient(op: OpView, g: Tensor) -> list[Tensor]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from core.ops.catalogue.linalg.einsum_equation import ELLIPSIS
+from gradstep.core.ops.catalogue.linalg.einsum_equation import ELLIPSIS
 
 _DOTS = "0"  # what stands for `...` while an equation is taken apart
 Dims = tuple[int | None, ...] | None

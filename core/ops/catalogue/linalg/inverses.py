@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.dtypes import TensorType
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.catalogue.linalg.linalg_composites import product
-from core.ops.catalogue.linalg.matrix_shape_rules import (
+from gradstep.core.graph.dtypes import TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.catalogue.linalg.linalg_composites import product
+from gradstep.core.ops.catalogue.linalg.matrix_shape_rules import (
     COMPLEX,
     FLOATS,
     PRECISE,
@@ -18,8 +18,8 @@ from core.ops.catalogue.linalg.matrix_shape_rules import (
     square_type,
     squares,
 )
-from core.ops.catalogue.linalg.regular_matrices import regular, well_conditioned
-from core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.catalogue.linalg.regular_matrices import regular, well_conditioned
+from gradstep.core.ops.declare.table import InferContext, Sample, op
 
 
 def _inverse(xp: Any, x: Any, *, adjoint: bool) -> Any:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from core.ops.build.builder import Tensor, call, call_many
-from core.ops.typing.static_values import conj, reshape_like, shape_of
+from gradstep.core.ops.build.builder import Tensor, call, call_many
+from gradstep.core.ops.typing.static_values import conj, reshape_like, shape_of
 
 Diagonals = Any  # which ones: an integer, a pair (lowest, highest), or a tensor of them
 

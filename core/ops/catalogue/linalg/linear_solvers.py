@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import TensorType
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.catalogue.linalg.linalg_composites import band, product, unbroadcast_batches
-from core.ops.catalogue.linalg.matrix_shape_rules import (
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.catalogue.linalg.linalg_composites import band, product, unbroadcast_batches
+from gradstep.core.ops.catalogue.linalg.matrix_shape_rules import (
     PRECISE,
     broadcast_batch,
     check_matrices,
@@ -22,9 +22,9 @@ from core.ops.catalogue.linalg.matrix_shape_rules import (
     same_size,
     squares,
 )
-from core.ops.catalogue.linalg.regular_matrices import regular, well_conditioned
-from core.ops.declare.shape_rules import brackets, one_dtype
-from core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.catalogue.linalg.regular_matrices import regular, well_conditioned
+from gradstep.core.ops.declare.shape_rules import brackets, one_dtype
+from gradstep.core.ops.declare.table import InferContext, Sample, op
 
 _ROWS = "the right-hand sides must have as many rows as the matrices"
 

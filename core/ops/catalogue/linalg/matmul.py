@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape, TensorType
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.catalogue.linalg.linalg_composites import product, unbroadcast_batches
-from core.ops.catalogue.linalg.matrix_shape_rules import (
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.catalogue.linalg.linalg_composites import product, unbroadcast_batches
+from gradstep.core.ops.catalogue.linalg.matrix_shape_rules import (
     PRODUCTS,
     Size,
     broadcast_batch,
@@ -21,10 +21,10 @@ from core.ops.catalogue.linalg.matrix_shape_rules import (
     same_batch,
     same_size,
 )
-from core.ops.declare.shape_rules import brackets, one_dtype
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.ufunc import Calls
-from core.ops.typing.static_values import conj
+from gradstep.core.ops.declare.shape_rules import brackets, one_dtype
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.ufunc import Calls
+from gradstep.core.ops.typing.static_values import conj
 
 _INNER = "the columns of the first must match the rows of the second"
 

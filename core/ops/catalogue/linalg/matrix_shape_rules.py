@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.errors import GradstepError
-from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
-from core.ops.declare.shape_rules import brackets, broadcast_shapes
-from core.ops.declare.table import Infer, InferContext
-from core.ops.declare.type_rules import wrong_type
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
+from gradstep.core.ops.declare.shape_rules import brackets, broadcast_shapes
+from gradstep.core.ops.declare.table import Infer, InferContext
+from gradstep.core.ops.declare.type_rules import wrong_type
 
 FLOATS = (DType.FLOAT16, DType.FLOAT32, DType.FLOAT64)
 COMPLEX = (DType.COMPLEX64, DType.COMPLEX128)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
+from gradstep.core.errors import GradstepError
 
 
 def regular(xp: Any, compute: Callable[[], Any], matrix: Any, message: str, nan_too: bool) -> Any:

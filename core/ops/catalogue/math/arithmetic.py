@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.declare import domain_limits
-from core.ops.declare.samples import binary, equal_shapes, with_complex
-from core.ops.declare.shape_rules import broadcast
-from core.ops.declare.table import op
-from core.ops.declare.type_rules import floating, numbers, numeric, only, same_shape
-from core.ops.declare.ufunc import Calls
-from core.ops.typing.static_values import conj
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.declare import domain_limits
+from gradstep.core.ops.declare.samples import binary, equal_shapes, with_complex
+from gradstep.core.ops.declare.shape_rules import broadcast
+from gradstep.core.ops.declare.table import op
+from gradstep.core.ops.declare.type_rules import floating, numbers, numeric, only, same_shape
+from gradstep.core.ops.declare.ufunc import Calls
+from gradstep.core.ops.typing.static_values import conj
 
 Pair = tuple[Tensor, Tensor]
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from core.ops.declare.shape_rules import broadcast
-from core.ops.declare.table import Sample, op
-from core.ops.declare.type_rules import integral, unref
+from gradstep.core.ops.declare.shape_rules import broadcast
+from gradstep.core.ops.declare.table import Sample, op
+from gradstep.core.ops.declare.type_rules import integral, unref
 
 
 def _samples(rng: np.random.Generator) -> list[Sample]:

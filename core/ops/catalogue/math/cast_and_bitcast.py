@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.dtypes import DType, Shape, TensorType
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.catalogue.control.identity_ops import copy_to
-from core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.catalogue.control.identity_ops import copy_to
+from gradstep.core.ops.declare.table import InferContext, Sample, op
 
 _WITHOUT_NUMBERS = (DType.STRING, DType.RESOURCE)
 

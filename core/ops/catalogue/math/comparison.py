@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.dtypes import DType, Shape, TensorType
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.declare.samples import binary
-from core.ops.declare.shape_rules import broadcast, broadcast_shapes, compare, one_dtype
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import merged, real, real_floating, wrong_type
-from core.ops.typing.static_values import select, zeros_like
+from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.declare.samples import binary
+from gradstep.core.ops.declare.shape_rules import broadcast, broadcast_shapes, compare, one_dtype
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import merged, real, real_floating, wrong_type
+from gradstep.core.ops.typing.static_values import select, zeros_like
 
 _ORDERED = (
     ("Greater", "greater", ">", "x is greater than y"),

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.dtypes import DType, TensorType
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.declare.samples import binary
-from core.ops.declare.shape_rules import broadcast
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import complexes, real_floating, unref
-from core.ops.typing.static_values import zeros_like
+from gradstep.core.graph.dtypes import DType, TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.declare.samples import binary
+from gradstep.core.ops.declare.shape_rules import broadcast
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import complexes, real_floating, unref
+from gradstep.core.ops.typing.static_values import zeros_like
 
 _REAL = {DType.COMPLEX64: DType.FLOAT32, DType.COMPLEX128: DType.FLOAT64}
 _COMPLEX = {real: kind for kind, real in _REAL.items()}

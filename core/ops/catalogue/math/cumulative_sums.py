@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import TensorType
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.declare.host_arrays import integer
-from core.ops.declare.shape_rules import brackets
-from core.ops.declare.table import Defect, InferContext, Sample, op
-from core.ops.declare.type_rules import numeric, unref, wrong_type
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.declare.host_arrays import integer
+from gradstep.core.ops.declare.shape_rules import brackets
+from gradstep.core.ops.declare.table import Defect, InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import numeric, unref, wrong_type
 
 
 def _accumulated(ctx: InferContext) -> TensorType:

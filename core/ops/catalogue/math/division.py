@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.errors import GradstepError
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.declare import domain_limits
-from core.ops.declare.host_arrays import is_integer
-from core.ops.declare.samples import binary, with_complex
-from core.ops.declare.shape_rules import broadcast
-from core.ops.declare.table import op
-from core.ops.declare.type_rules import floating, numbers, only, real_numbers
-from core.ops.numerics.integer_division import truncated
-from core.ops.typing.static_values import conj
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.declare import domain_limits
+from gradstep.core.ops.declare.host_arrays import is_integer
+from gradstep.core.ops.declare.samples import binary, with_complex
+from gradstep.core.ops.declare.shape_rules import broadcast
+from gradstep.core.ops.declare.table import op
+from gradstep.core.ops.declare.type_rules import floating, numbers, only, real_numbers
+from gradstep.core.ops.numerics.integer_division import truncated
+from gradstep.core.ops.typing.static_values import conj
 
 Pair = tuple[Tensor, Tensor]
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.declare import domain_limits
-from core.ops.declare.samples import equal_shapes, with_complex
-from core.ops.declare.table import op
-from core.ops.declare.type_rules import floating, real, same_shape
-from core.ops.declare.ufunc import Calls
-from core.ops.numerics.scalar_operands import number, one
-from core.ops.typing.static_values import conj, zeros_like
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.declare import domain_limits
+from gradstep.core.ops.declare.samples import equal_shapes, with_complex
+from gradstep.core.ops.declare.table import op
+from gradstep.core.ops.declare.type_rules import floating, real, same_shape
+from gradstep.core.ops.declare.ufunc import Calls
+from gradstep.core.ops.numerics.scalar_operands import number, one
+from gradstep.core.ops.typing.static_values import conj, zeros_like
 
 Pair = tuple[Tensor, Tensor]
 

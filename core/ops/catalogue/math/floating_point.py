@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.graph.dtypes import DType, TensorType
-from core.ops.build.builder import OpView, Tensor
-from core.ops.declare.samples import binary
-from core.ops.declare.shape_rules import broadcast
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import only, real_floating
-from core.ops.typing.static_values import zeros_like
+from gradstep.core.graph.dtypes import DType, TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor
+from gradstep.core.ops.declare.samples import binary
+from gradstep.core.ops.declare.shape_rules import broadcast
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import only, real_floating
+from gradstep.core.ops.typing.static_values import zeros_like
 
 
 def _flag(ctx: InferContext) -> TensorType:

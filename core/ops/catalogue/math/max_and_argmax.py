@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType, TensorType
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.catalogue.math.sum_and_mean import axes_of, samples
-from core.ops.declare.axes import kept_shape, positive, reduced_shape, reduction
-from core.ops.declare.host_arrays import integer
-from core.ops.declare.shape_rules import brackets
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import real, wrong_type
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.catalogue.math.sum_and_mean import axes_of, samples
+from gradstep.core.ops.declare.axes import kept_shape, positive, reduced_shape, reduction
+from gradstep.core.ops.declare.host_arrays import integer
+from gradstep.core.ops.declare.shape_rules import brackets
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import real, wrong_type
 
 
 def _lowest(dtype: Any) -> Any:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.graph.dtypes import Shape, TensorType
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.catalogue.math.complex_numbers import joined
-from core.ops.declare.samples import binary, with_complex
-from core.ops.declare.shape_rules import one_dtype
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import numeric, real_numbers
-from core.ops.typing.static_values import select, zeros_like
+from gradstep.core.graph.dtypes import Shape, TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.catalogue.math.complex_numbers import joined
+from gradstep.core.ops.declare.samples import binary, with_complex
+from gradstep.core.ops.declare.shape_rules import one_dtype
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import numeric, real_numbers
+from gradstep.core.ops.typing.static_values import select, zeros_like
 
 
 def _larger_of(condition: str) -> Any:

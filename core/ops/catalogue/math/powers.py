@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.errors import GradstepError
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.declare import domain_limits
-from core.ops.declare.host_arrays import is_integer
-from core.ops.declare.samples import binary, unary, with_complex
-from core.ops.declare.shape_rules import broadcast
-from core.ops.declare.table import op
-from core.ops.declare.type_rules import floats, numeric, signed, unref
-from core.ops.typing.static_values import conj, ones_like, select, zeros_like
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.declare import domain_limits
+from gradstep.core.ops.declare.host_arrays import is_integer
+from gradstep.core.ops.declare.samples import binary, unary, with_complex
+from gradstep.core.ops.declare.shape_rules import broadcast
+from gradstep.core.ops.declare.table import op
+from gradstep.core.ops.declare.type_rules import floats, numeric, signed, unref
+from gradstep.core.ops.typing.static_values import conj, ones_like, select, zeros_like
 
 op(
     "Square",

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from core.ops.build.builder import OpView, Tensor, call, call_many
-from core.ops.catalogue.math.sum_and_mean import axes_of, samples
-from core.ops.declare.axes import listed, reduced, reduction, spread
-from core.ops.declare.host_arrays import integers
-from core.ops.declare.table import Defect, Sample, op
-from core.ops.declare.type_rules import numeric
-from core.ops.typing.static_values import conj, constant_of, reshape_like, shape_of
+from gradstep.core.ops.build.builder import OpView, Tensor, call, call_many
+from gradstep.core.ops.catalogue.math.sum_and_mean import axes_of, samples
+from gradstep.core.ops.declare.axes import listed, reduced, reduction, spread
+from gradstep.core.ops.declare.host_arrays import integers
+from gradstep.core.ops.declare.table import Defect, Sample, op
+from gradstep.core.ops.declare.type_rules import numeric
+from gradstep.core.ops.typing.static_values import conj, constant_of, reshape_like, shape_of
 
 _ZERO = np.array(0, np.int32)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.ops.declare.samples import unary
-from core.ops.declare.table import op
-from core.ops.declare.type_rules import real, real_floats, signed, unref
+from gradstep.core.ops.declare.samples import unary
+from gradstep.core.ops.declare.table import op
+from gradstep.core.ops.declare.type_rules import real, real_floats, signed, unref
 
 _FLOATS_ONLY = (
     ("Floor", "floor", "The largest whole number that is not above x."),

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from core.ops.build.builder import call
-from core.ops.declare.samples import unary, with_complex
-from core.ops.declare.table import op
-from core.ops.declare.type_rules import real, signed, unref
-from core.ops.declare.ufunc import Calls
-from core.ops.numerics.scalar_operands import beside_zeros
-from core.ops.typing.static_values import zeros_like
+from gradstep.core.ops.build.builder import call
+from gradstep.core.ops.declare.samples import unary, with_complex
+from gradstep.core.ops.declare.table import op
+from gradstep.core.ops.declare.type_rules import real, signed, unref
+from gradstep.core.ops.declare.ufunc import Calls
+from gradstep.core.ops.numerics.scalar_operands import beside_zeros
+from gradstep.core.ops.typing.static_values import zeros_like
 
 op(
     "Neg",

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.declare import domain_limits
-from core.ops.declare.samples import unary
-from core.ops.declare.shape_rules import broadcast
-from core.ops.declare.table import Sample, op
-from core.ops.declare.type_rules import only, real_floats
-from core.ops.numerics.special import error_function, gamma_function, zeta_function
-from core.ops.numerics.special.series import in_double
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.declare import domain_limits
+from gradstep.core.ops.declare.samples import unary
+from gradstep.core.ops.declare.shape_rules import broadcast
+from gradstep.core.ops.declare.table import Sample, op
+from gradstep.core.ops.declare.type_rules import only, real_floats
+from gradstep.core.ops.numerics.special import error_function, gamma_function, zeta_function
+from gradstep.core.ops.numerics.special.series import in_double
 
 
 def _bell(op: OpView) -> Tensor:

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.dtypes import SCALAR, DType, TensorType
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.declare import domain_limits
-from core.ops.declare.axes import kept_shape, reduced, reduction, spread
-from core.ops.declare.host_arrays import integers, is_integer
-from core.ops.declare.samples import ints, unary
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import numeric, real_floating, wrong_type
-from core.ops.declare.ufunc import Calls
-from core.ops.numerics.scalar_operands import number
+from gradstep.core.graph.dtypes import SCALAR, DType, TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.declare import domain_limits
+from gradstep.core.ops.declare.axes import kept_shape, reduced, reduction, spread
+from gradstep.core.ops.declare.host_arrays import integers, is_integer
+from gradstep.core.ops.declare.samples import ints, unary
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import numeric, real_floating, wrong_type
+from gradstep.core.ops.declare.ufunc import Calls
+from gradstep.core.ops.numerics.scalar_operands import number
 
 
 def samples(rng: np.random.Generator) -> list[Sample]:

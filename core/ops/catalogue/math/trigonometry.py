@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.declare import domain_limits
-from core.ops.declare.samples import binary, unary, with_complex
-from core.ops.declare.table import op
-from core.ops.declare.type_rules import floats, real_floating, real_numbers
-from core.ops.typing.static_values import conj
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.declare import domain_limits
+from gradstep.core.ops.declare.samples import binary, unary, with_complex
+from gradstep.core.ops.declare.table import op
+from gradstep.core.ops.declare.type_rules import floats, real_floating, real_numbers
+from gradstep.core.ops.typing.static_values import conj
 
 
 def _sin(op: OpView, g: Tensor) -> Tensor:

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.catalogue.neural.activations import SELU_SCALE, SELU_SCALE_ALPHA
-from core.ops.declare.float_attributes import single
-from core.ops.declare.samples import equal_shapes
-from core.ops.declare.table import Sample, op
-from core.ops.declare.type_rules import real, real_floating, same_shape
-from core.ops.typing.static_values import select, zeros_like
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.catalogue.neural.activations import SELU_SCALE, SELU_SCALE_ALPHA
+from gradstep.core.ops.declare.float_attributes import single
+from gradstep.core.ops.declare.samples import equal_shapes
+from gradstep.core.ops.declare.table import Sample, op
+from gradstep.core.ops.declare.type_rules import real, real_floating, same_shape
+from gradstep.core.ops.typing.static_values import select, zeros_like
 
 Pair = tuple[Tensor, Tensor]
 

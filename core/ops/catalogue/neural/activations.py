@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.declare.float_attributes import single
-from core.ops.declare.samples import unary
-from core.ops.declare.table import Sample, op
-from core.ops.declare.type_rules import real, real_floats, unref
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.declare.float_attributes import single
+from gradstep.core.ops.declare.samples import unary
+from gradstep.core.ops.declare.table import Sample, op
+from gradstep.core.ops.declare.type_rules import real, real_floats, unref
 
 SELU_SCALE = 1.0507009873554805
 SELU_SCALE_ALPHA = 1.7580993408473769

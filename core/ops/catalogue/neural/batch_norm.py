@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import SCALAR, DType, Shape, TensorType
-from core.ops.build.builder import OpView, Tensor, call, call_many
-from core.ops.catalogue.neural.image_channels import (
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import SCALAR, DType, Shape, TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call, call_many
+from gradstep.core.ops.catalogue.neural.image_channels import (
     FORMATS,
     FORMATS_3D,
     channel_axis,
     lined_up,
     other_axes,
 )
-from core.ops.declare.float_attributes import single
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import merged, want_rank, wrong_type
+from gradstep.core.ops.declare.float_attributes import single
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import merged, want_rank, wrong_type
 
 WIDER = "takes float64, too, which TensorFlow's do not"
 

@@ -7,26 +7,26 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.dtypes import DType, Shape, TensorType
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.catalogue.neural.batch_norm import (
+from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.catalogue.neural.batch_norm import (
     WIDER,
     channels_of,
     check_element_types,
     check_size,
     images,
 )
-from core.ops.catalogue.neural.image_channels import (
+from gradstep.core.ops.catalogue.neural.image_channels import (
     FORMATS,
     FORMATS_3D,
     lined_up,
     lined_up_tensor,
     other_axes,
 )
-from core.ops.declare.float_attributes import single
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import merged
-from core.ops.typing.static_values import zeros_like
+from gradstep.core.ops.declare.float_attributes import single
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import merged
+from gradstep.core.ops.typing.static_values import zeros_like
 
 
 def _gradients(ctx: InferContext) -> tuple[TensorType, ...]:

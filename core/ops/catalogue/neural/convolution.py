@@ -6,16 +6,16 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from core.ops.catalogue.neural.convolution_kernels import out_gradient, out_kernels
-from core.ops.catalogue.neural.convolution_types import out_type
-from core.ops.catalogue.neural.grouped_convolution import CONV2D, CONV3D
-from core.ops.catalogue.neural.window_attributes import (
+from gradstep.core.ops.catalogue.neural.convolution_kernels import out_gradient, out_kernels
+from gradstep.core.ops.catalogue.neural.convolution_types import out_type
+from gradstep.core.ops.catalogue.neural.grouped_convolution import CONV2D, CONV3D
+from gradstep.core.ops.catalogue.neural.window_attributes import (
     FORMATS_2D,
     FORMATS_3D,
     PADDINGS,
     PADDINGS_EXPLICIT,
 )
-from core.ops.declare.table import Sample, op
+from gradstep.core.ops.declare.table import Sample, op
 
 _Sizes = tuple[int, ...]
 _Attrs = Mapping[str, object]

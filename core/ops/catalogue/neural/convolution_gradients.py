@@ -6,24 +6,29 @@ from typing import Any
 
 import numpy as np
 
-from core.ops.catalogue.neural.convolution import conv_samples, volume_samples
-from core.ops.catalogue.neural.convolution_kernels import (
+from gradstep.core.ops.catalogue.neural.convolution import conv_samples, volume_samples
+from gradstep.core.ops.catalogue.neural.convolution_kernels import (
     filter_gradient,
     filter_kernel,
     input_gradient,
     input_kernels,
 )
-from core.ops.catalogue.neural.convolution_types import Method, filter_type, input_type, out_sizes
-from core.ops.catalogue.neural.grouped_convolution import CONV2D, CONV3D
-from core.ops.catalogue.neural.sliding_windows import Slide, certain
-from core.ops.catalogue.neural.window_attributes import (
+from gradstep.core.ops.catalogue.neural.convolution_types import (
+    Method,
+    filter_type,
+    input_type,
+    out_sizes,
+)
+from gradstep.core.ops.catalogue.neural.grouped_convolution import CONV2D, CONV3D
+from gradstep.core.ops.catalogue.neural.sliding_windows import Slide, certain
+from gradstep.core.ops.catalogue.neural.window_attributes import (
     FORMATS_2D,
     FORMATS_3D,
     PADDINGS,
     PADDINGS_EXPLICIT,
 )
-from core.ops.declare.samples import ints
-from core.ops.declare.table import Sample, Samples, op
+from gradstep.core.ops.declare.samples import ints
+from gradstep.core.ops.declare.table import Sample, Samples, op
 
 
 def _way_back(method: Method, forward: Samples, told: int) -> Samples:

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from core.graph.model import Operation
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.catalogue.neural.convolution_types import (
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.catalogue.neural.convolution_types import (
     Method,
     check_way_back,
     not_negative,
     out_sizes,
     whole_image,
 )
-from core.ops.catalogue.neural.sliding_windows import Sizes, Slide, certain
-from core.ops.declare.host_arrays import integers
-from core.ops.declare.ufunc import Kernel
-from core.ops.typing.static_values import shape_of
+from gradstep.core.ops.catalogue.neural.sliding_windows import Sizes, Slide, certain
+from gradstep.core.ops.declare.host_arrays import integers
+from gradstep.core.ops.declare.ufunc import Kernel
+from gradstep.core.ops.typing.static_values import shape_of
 
 Kernels = tuple[Kernel, Kernel]  # plain, and with a place for the result
 

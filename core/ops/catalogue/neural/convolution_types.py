@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape, TensorType
-from core.ops.catalogue.neural.sliding_windows import (
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.ops.catalogue.neural.sliding_windows import (
     Axis,
     Size,
     Sizes,
@@ -21,11 +21,11 @@ from core.ops.catalogue.neural.sliding_windows import (
     known_sizes,
     ranked,
 )
-from core.ops.catalogue.neural.window_attributes import convolution_slide
-from core.ops.declare.host_arrays import integers
-from core.ops.declare.shape_rules import one_dtype
-from core.ops.declare.table import Infer, InferContext
-from core.ops.declare.type_rules import want_rank, wrong_type
+from gradstep.core.ops.catalogue.neural.window_attributes import convolution_slide
+from gradstep.core.ops.declare.host_arrays import integers
+from gradstep.core.ops.declare.shape_rules import one_dtype
+from gradstep.core.ops.declare.table import Infer, InferContext
+from gradstep.core.ops.declare.type_rules import want_rank, wrong_type
 
 # (xp, one array, the other, axes, place for the result), images with the channels last
 Algorithm = Callable[[Any, Any, Any, Sequence[Axis], Any], None]

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.catalogue.neural.softmax import LAST, largest_calls, shifted, sum_calls
-from core.ops.declare.shape_rules import broadcast_shapes, one_dtype
-from core.ops.declare.system_rules import TF_CPU, OutOfRange, Rules
-from core.ops.declare.table import Defect, InferContext, Sample, op
-from core.ops.declare.type_rules import real_floating, wrong_type
-from core.ops.declare.ufunc import Calls
-from core.ops.numerics.index_bounds import blanked, check
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.catalogue.neural.softmax import LAST, largest_calls, shifted, sum_calls
+from gradstep.core.ops.declare.shape_rules import broadcast_shapes, one_dtype
+from gradstep.core.ops.declare.system_rules import TF_CPU, OutOfRange, Rules
+from gradstep.core.ops.declare.table import Defect, InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import real_floating, wrong_type
+from gradstep.core.ops.declare.ufunc import Calls
+from gradstep.core.ops.numerics.index_bounds import blanked, check
 
 
 def _brief(shape: Shape) -> str:

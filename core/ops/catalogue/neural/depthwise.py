@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.ops.catalogue.neural.convolution_gradients import filter_samples, input_samples
-from core.ops.catalogue.neural.convolution_kernels import (
+from gradstep.core.ops.catalogue.neural.convolution_gradients import filter_samples, input_samples
+from gradstep.core.ops.catalogue.neural.convolution_kernels import (
     filter_gradient,
     filter_kernel,
     input_gradient,
@@ -13,10 +13,10 @@ from core.ops.catalogue.neural.convolution_kernels import (
     out_gradient,
     out_kernels,
 )
-from core.ops.catalogue.neural.convolution_types import filter_type, input_type, out_type
-from core.ops.catalogue.neural.depthwise_planes import DEPTHWISE
-from core.ops.catalogue.neural.window_attributes import FORMATS_2D, PADDINGS_EXPLICIT
-from core.ops.declare.table import Sample, op
+from gradstep.core.ops.catalogue.neural.convolution_types import filter_type, input_type, out_type
+from gradstep.core.ops.catalogue.neural.depthwise_planes import DEPTHWISE
+from gradstep.core.ops.catalogue.neural.window_attributes import FORMATS_2D, PADDINGS_EXPLICIT
+from gradstep.core.ops.declare.table import Sample, op
 
 
 def _samples(rng: np.random.Generator) -> list[Sample]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from core.errors import GradstepError
-from core.ops.catalogue.neural.convolution_types import Method
-from core.ops.catalogue.neural.im2col_convolution import Axes, blocks, every_tap, padded
-from core.ops.catalogue.neural.sliding_windows import Size, Sizes, differ
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops.catalogue.neural.convolution_types import Method
+from gradstep.core.ops.catalogue.neural.im2col_convolution import Axes, blocks, every_tap, padded
+from gradstep.core.ops.catalogue.neural.sliding_windows import Size, Sizes, differ
 
 
 def _outputs(channels: Size, filter: Sizes) -> Size:

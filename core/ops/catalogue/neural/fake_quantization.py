@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.dtypes import TensorType
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import real_floating, same_shape
+from gradstep.core.graph.dtypes import TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import real_floating, same_shape
 
 ATTRS = {"min": -6.0, "max": 6.0, "num_bits": 8, "narrow_range": False}
 WIDER = "takes float16 and float64, too; TensorFlow's takes float32 only"

@@ -6,10 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from core.errors import GradstepError
-from core.ops.catalogue.neural.convolution_types import Algorithm, Method
-from core.ops.catalogue.neural.im2col_convolution import Axes, correlate, correlate_filter, spread
-from core.ops.catalogue.neural.sliding_windows import Size, Sizes
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops.catalogue.neural.convolution_types import Algorithm, Method
+from gradstep.core.ops.catalogue.neural.im2col_convolution import (
+    Axes,
+    correlate,
+    correlate_filter,
+    spread,
+)
+from gradstep.core.ops.catalogue.neural.sliding_windows import Size, Sizes
 
 
 def _outputs(channels: Size, filter: Sizes) -> Size:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from core.ops.catalogue.neural.sliding_windows import Axis
+from gradstep.core.ops.catalogue.neural.sliding_windows import Axis
 
 Axes = Sequence[Axis]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from core.ops.build.builder import Tensor, call
+from gradstep.core.ops.build.builder import Tensor, call
 
 FORMATS = ("NHWC", "NCHW")
 FORMATS_3D = (*FORMATS, "NDHWC", "NCDHW")

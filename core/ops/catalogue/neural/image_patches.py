@@ -8,15 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.dtypes import DType, Shape, TensorType
-from core.graph.model import Operation
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.catalogue.neural.im2col_convolution import every_tap
-from core.ops.catalogue.neural.sliding_windows import Axis, Slide, known_sizes, ranked
-from core.ops.catalogue.neural.window_attributes import PADDINGS, checked_slide, unsupported, wrong
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import wrong_type
-from core.ops.typing.static_values import shape_of
+from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.catalogue.neural.im2col_convolution import every_tap
+from gradstep.core.ops.catalogue.neural.sliding_windows import Axis, Slide, known_sizes, ranked
+from gradstep.core.ops.catalogue.neural.window_attributes import (
+    PADDINGS,
+    checked_slide,
+    unsupported,
+    wrong,
+)
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import wrong_type
+from gradstep.core.ops.typing.static_values import shape_of
 
 _LISTS = ("ksizes", "strides", "rates")
 

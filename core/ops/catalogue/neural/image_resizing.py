@@ -11,17 +11,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape, TensorType
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.catalogue.neural.sliding_windows import Sizes, known_sizes, ranked
-from core.ops.declare.host_arrays import integers
-from core.ops.declare.samples import ints
-from core.ops.declare.shape_rules import brackets
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import want_rank, wrong_type
-from core.ops.numerics.row_updates import sum_rows
-from core.ops.typing.static_values import shape_of
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.catalogue.neural.sliding_windows import Sizes, known_sizes, ranked
+from gradstep.core.ops.declare.host_arrays import integers
+from gradstep.core.ops.declare.samples import ints
+from gradstep.core.ops.declare.shape_rules import brackets
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import want_rank, wrong_type
+from gradstep.core.ops.numerics.row_updates import sum_rows
+from gradstep.core.ops.typing.static_values import shape_of
 
 _ATTRS = {"align_corners": False, "half_pixel_centers": False}
 

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.catalogue.neural import pooling_kernels
-from core.ops.catalogue.neural.pooling_rules import given, kernels, pooled
-from core.ops.catalogue.neural.window_attributes import (
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.catalogue.neural import pooling_kernels
+from gradstep.core.ops.catalogue.neural.pooling_rules import given, kernels, pooled
+from gradstep.core.ops.catalogue.neural.window_attributes import (
     FORMATS_2D,
     PADDINGS,
     PADDINGS_EXPLICIT,
 )
-from core.ops.declare.table import Sample, op
-from core.ops.typing.static_values import shape_of
+from gradstep.core.ops.declare.table import Sample, op
+from gradstep.core.ops.typing.static_values import shape_of
 
 
 def max_samples(rng: np.random.Generator) -> list[Sample]:

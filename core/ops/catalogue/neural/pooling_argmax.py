@@ -8,21 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import INDEX, DType, Shape, TensorType
-from core.graph.model import Operation
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.catalogue.neural.im2col_convolution import Axes
-from core.ops.catalogue.neural.pooling import mean_samples
-from core.ops.catalogue.neural.pooling_kernels import first_largest
-from core.ops.catalogue.neural.pooling_rules import checked_pool
-from core.ops.catalogue.neural.pooling_windows import RANK, Pool
-from core.ops.catalogue.neural.sliding_windows import known_sizes
-from core.ops.catalogue.neural.window_attributes import PADDINGS
-from core.ops.declare.samples import ints
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import wrong_type
-from core.ops.typing.static_values import shape_of, zeros_like
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import INDEX, DType, Shape, TensorType
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.catalogue.neural.im2col_convolution import Axes
+from gradstep.core.ops.catalogue.neural.pooling import mean_samples
+from gradstep.core.ops.catalogue.neural.pooling_kernels import first_largest
+from gradstep.core.ops.catalogue.neural.pooling_rules import checked_pool
+from gradstep.core.ops.catalogue.neural.pooling_windows import RANK, Pool
+from gradstep.core.ops.catalogue.neural.sliding_windows import known_sizes
+from gradstep.core.ops.catalogue.neural.window_attributes import PADDINGS
+from gradstep.core.ops.declare.samples import ints
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import wrong_type
+from gradstep.core.ops.typing.static_values import shape_of, zeros_like
 
 
 def _type(ctx: InferContext) -> tuple[TensorType, TensorType]:

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.catalogue.neural import pooling_kernels
-from core.ops.catalogue.neural.pooling import max_samples, mean_samples
-from core.ops.catalogue.neural.pooling_rules import (
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.catalogue.neural import pooling_kernels
+from gradstep.core.ops.catalogue.neural.pooling import max_samples, mean_samples
+from gradstep.core.ops.catalogue.neural.pooling_rules import (
     given,
     max_again,
     max_again_type,
@@ -19,16 +19,16 @@ from core.ops.catalogue.neural.pooling_rules import (
     mean_back,
     mean_back_type,
 )
-from core.ops.catalogue.neural.pooling_windows import Pool
-from core.ops.catalogue.neural.sliding_windows import certain
-from core.ops.catalogue.neural.window_attributes import (
+from gradstep.core.ops.catalogue.neural.pooling_windows import Pool
+from gradstep.core.ops.catalogue.neural.sliding_windows import certain
+from gradstep.core.ops.catalogue.neural.window_attributes import (
     FORMATS_2D,
     PADDINGS,
     PADDINGS_EXPLICIT,
 )
-from core.ops.declare.samples import ints
-from core.ops.declare.table import Sample, Samples, op
-from core.ops.typing.static_values import zeros_like
+from gradstep.core.ops.declare.samples import ints
+from gradstep.core.ops.declare.table import Sample, Samples, op
+from gradstep.core.ops.typing.static_values import zeros_like
 
 
 def _with_output(type: str, forward: Samples, again: bool = False) -> Samples:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from core.graph.dtypes import DType, Shape, TensorType
-from core.graph.model import Operation
-from core.ops.build.builder import OpView
-from core.ops.catalogue.neural import pooling_kernels
-from core.ops.catalogue.neural.pooling_windows import RANK, Pool
-from core.ops.catalogue.neural.sliding_windows import Sizes, known_sizes
-from core.ops.catalogue.neural.window_attributes import attributes
-from core.ops.declare.host_arrays import integers
-from core.ops.declare.shape_rules import one_dtype
-from core.ops.declare.table import Infer, InferContext
-from core.ops.declare.type_rules import want_rank, wrong_type
-from core.ops.declare.ufunc import Kernel
+from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.build.builder import OpView
+from gradstep.core.ops.catalogue.neural import pooling_kernels
+from gradstep.core.ops.catalogue.neural.pooling_windows import RANK, Pool
+from gradstep.core.ops.catalogue.neural.sliding_windows import Sizes, known_sizes
+from gradstep.core.ops.catalogue.neural.window_attributes import attributes
+from gradstep.core.ops.declare.host_arrays import integers
+from gradstep.core.ops.declare.shape_rules import one_dtype
+from gradstep.core.ops.declare.table import Infer, InferContext
+from gradstep.core.ops.declare.type_rules import want_rank, wrong_type
+from gradstep.core.ops.declare.ufunc import Kernel
 
 # TensorFlow's gradients take these, but its op does not.
 _REFUSED = {"MaxPool": (DType.UINT32, DType.UINT64)}

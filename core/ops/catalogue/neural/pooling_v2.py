@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.dtypes import DType, Shape, TensorType
-from core.graph.model import Operation
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.catalogue.neural import pooling_kernels
-from core.ops.catalogue.neural.pooling_windows import RANK, Pool
-from core.ops.catalogue.neural.sliding_windows import Sizes, certain, known_sizes, ranked
-from core.ops.catalogue.neural.window_attributes import FORMATS_2D, PADDINGS
-from core.ops.declare.host_arrays import integers
-from core.ops.declare.samples import ints
-from core.ops.declare.shape_rules import one_dtype
-from core.ops.declare.table import InferContext, Sample, Samples, op
-from core.ops.declare.type_rules import want_rank, wrong_type
-from core.ops.typing.static_values import zeros_like
+from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.catalogue.neural import pooling_kernels
+from gradstep.core.ops.catalogue.neural.pooling_windows import RANK, Pool
+from gradstep.core.ops.catalogue.neural.sliding_windows import Sizes, certain, known_sizes, ranked
+from gradstep.core.ops.catalogue.neural.window_attributes import FORMATS_2D, PADDINGS
+from gradstep.core.ops.declare.host_arrays import integers
+from gradstep.core.ops.declare.samples import ints
+from gradstep.core.ops.declare.shape_rules import one_dtype
+from gradstep.core.ops.declare.table import InferContext, Sample, Samples, op
+from gradstep.core.ops.declare.type_rules import want_rank, wrong_type
+from gradstep.core.ops.typing.static_values import zeros_like
 
 _ATTRS: dict[str, Any] = {"padding": str, "data_format": "NHWC"}
 

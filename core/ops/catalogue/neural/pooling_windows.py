@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from core.errors import GradstepError
-from core.ops.catalogue.neural.sliding_windows import Axis, Sizes, differ, ranked
-from core.ops.catalogue.neural.window_attributes import checked_slide, unsupported, wrong
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops.catalogue.neural.sliding_windows import Axis, Sizes, differ, ranked
+from gradstep.core.ops.catalogue.neural.window_attributes import checked_slide, unsupported, wrong
 
 RANK = 4
 SIDES = ("Top", "Bottom", "Left", "Right")

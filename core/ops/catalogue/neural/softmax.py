@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.dtypes import TensorType
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.declare import domain_limits
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import real_floating, unref
-from core.ops.declare.ufunc import BLOCK, Calls
-from core.ops.numerics.scalar_operands import one
+from gradstep.core.graph.dtypes import TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.declare import domain_limits
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import real_floating, unref
+from gradstep.core.ops.declare.ufunc import BLOCK, Calls
+from gradstep.core.ops.numerics.scalar_operands import one
 
 LAST = np.array([-1], np.int32)
 _FEW_CLASSES, _MANY_ROWS = 32, 32

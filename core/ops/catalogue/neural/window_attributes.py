@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.ops.catalogue.neural.sliding_windows import Slide
-from core.ops.declare.table import InferContext
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops.catalogue.neural.sliding_windows import Slide
+from gradstep.core.ops.declare.table import InferContext
 
 FORMATS_2D = ("NHWC", "NCHW")
 FORMATS_3D = ("NDHWC", "NCDHW")

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import SCALAR, DType, Shape, TensorType
-from core.ops.declare.host_arrays import home, integers
-from core.ops.declare.table import InferContext, op
-from core.ops.state.queue import Item, Queue
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import SCALAR, DType, Shape, TensorType
+from gradstep.core.ops.declare.host_arrays import home, integers
+from gradstep.core.ops.declare.table import InferContext, op
+from gradstep.core.ops.state.queue import Item, Queue
 
 
 def _components(ctx: InferContext) -> tuple[TensorType, ...]:

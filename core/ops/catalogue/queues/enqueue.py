@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape, TensorType
-from core.ops.declare.table import InferContext, op
-from core.ops.declare.type_rules import want_some
-from core.ops.state.queue import Item, Queue
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.ops.declare.table import InferContext, op
+from gradstep.core.ops.declare.type_rules import want_some
+from gradstep.core.ops.state.queue import Item, Queue
 
 
 def shape_text(shape: Any) -> str:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from core.graph.dtypes import SCALAR, UNKNOWN, DType, Shape, TensorType
-from core.graph.model import Operation
-from core.ops.declare.attribute_kinds import attribute
-from core.ops.declare.table import InferContext, op
-from core.ops.declare.type_rules import want_some
-from core.ops.numerics.philox import seeds_of
-from core.ops.state.queue import Queue
-from core.ops.state.queue_kinds import PriorityQueue, ShuffleQueue
-from core.ops.typing.dependent_attributes import as_long_as
+from gradstep.core.graph.dtypes import SCALAR, UNKNOWN, DType, Shape, TensorType
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.declare.attribute_kinds import attribute
+from gradstep.core.ops.declare.table import InferContext, op
+from gradstep.core.ops.declare.type_rules import want_some
+from gradstep.core.ops.numerics.philox import seeds_of
+from gradstep.core.ops.state.queue import Queue
+from gradstep.core.ops.state.queue_kinds import PriorityQueue, ShuffleQueue
+from gradstep.core.ops.typing.dependent_attributes import as_long_as
 
 _ATTRS = {
     "component_types": tuple,

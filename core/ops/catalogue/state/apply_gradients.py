@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.dtypes import Shape, TensorType
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import merged, one_floating_type, want_rank
-from core.ops.declare.ufunc import Calls
-from core.ops.numerics.adam_calls import adam_calls
+from gradstep.core.graph.dtypes import Shape, TensorType
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import merged, one_floating_type, want_rank
+from gradstep.core.ops.declare.ufunc import Calls
+from gradstep.core.ops.numerics.adam_calls import adam_calls
 
 
 def _updates(count: int) -> Any:

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import INDEX, DType, Shape, TensorType
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import want_rank, wrong_type
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import INDEX, DType, Shape, TensorType
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import want_rank, wrong_type
 
 
 def _counted(ctx: InferContext) -> TensorType:

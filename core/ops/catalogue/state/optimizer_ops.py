@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape, TensorType
-from core.graph.model import Operation
-from core.ops.declare.optimizer_table import RULES, Rule
-from core.ops.declare.system_rules import TF_CPU, Rules
-from core.ops.declare.table import InferContext, Sample, lookup, op
-from core.ops.declare.type_rules import merged, one_floating_type, want_rank, wrong_type
-from core.ops.numerics.index_bounds import bounds_hint, changing_nothing, check, resolve
-from core.ops.numerics.scatter import in_turn
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.declare.optimizer_table import RULES, Rule
+from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
+from gradstep.core.ops.declare.table import InferContext, Sample, lookup, op
+from gradstep.core.ops.declare.type_rules import merged, one_floating_type, want_rank, wrong_type
+from gradstep.core.ops.numerics.index_bounds import bounds_hint, changing_nothing, check, resolve
+from gradstep.core.ops.numerics.scatter import in_turn
 
 Dims = tuple[int | None, ...] | None
 

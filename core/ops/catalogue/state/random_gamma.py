@@ -6,17 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import Shape, TensorType
-from core.graph.model import Operation
-from core.ops.catalogue.state.random_tensors import SEEDS, UNSEEDED, drawn_shape, drawn_sizes
-from core.ops.declare.host_arrays import integer
-from core.ops.declare.samples import ints
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import wrong_type
-from core.ops.numerics.gamma_sampling import gammas
-from core.ops.numerics.philox import seeds_of
-from core.ops.numerics.random_streams import RESERVED
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import Shape, TensorType
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.catalogue.state.random_tensors import (
+    SEEDS,
+    UNSEEDED,
+    drawn_shape,
+    drawn_sizes,
+)
+from gradstep.core.ops.declare.host_arrays import integer
+from gradstep.core.ops.declare.samples import ints
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import wrong_type
+from gradstep.core.ops.numerics.gamma_sampling import gammas
+from gradstep.core.ops.numerics.philox import seeds_of
+from gradstep.core.ops.numerics.random_streams import RESERVED
 
 
 def _drawn(ctx: InferContext) -> TensorType:

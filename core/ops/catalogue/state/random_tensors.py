@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape, TensorType
-from core.graph.model import Operation
-from core.ops.declare.attribute_kinds import attribute
-from core.ops.declare.host_arrays import integer, integers
-from core.ops.declare.samples import ints
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import sized_by, want_rank, wrong_type
-from core.ops.numerics import random_streams as streams
-from core.ops.numerics.philox import DRAWN_AS, Seeds, seeds_of
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.declare.attribute_kinds import attribute
+from gradstep.core.ops.declare.host_arrays import integer, integers
+from gradstep.core.ops.declare.samples import ints
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import sized_by, want_rank, wrong_type
+from gradstep.core.ops.numerics import random_streams as streams
+from gradstep.core.ops.numerics.philox import DRAWN_AS, Seeds, seeds_of
 
 SEEDS = {"seed": 0, "seed2": 0}
 UNSEEDED = (

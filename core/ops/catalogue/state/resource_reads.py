@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import INDEX, DType, Shape, TensorType
-from core.ops.build.builder import OpView, Tensor, call
-from core.ops.build.indexed_slices import IndexedSlices
-from core.ops.catalogue.state.resource_variables import element_type
-from core.ops.declare.samples import ints, unary
-from core.ops.declare.system_rules import TF_CPU, Rules
-from core.ops.declare.table import InferContext, Sample, lookup, op
-from core.ops.declare.type_rules import wrong_type
-from core.ops.typing.static_values import shape_of
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import INDEX, DType, Shape, TensorType
+from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.build.indexed_slices import IndexedSlices
+from gradstep.core.ops.catalogue.state.resource_variables import element_type
+from gradstep.core.ops.declare.samples import ints, unary
+from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
+from gradstep.core.ops.declare.table import InferContext, Sample, lookup, op
+from gradstep.core.ops.declare.type_rules import wrong_type
+from gradstep.core.ops.typing.static_values import shape_of
 
 _FLAT = np.array([-1], np.int32)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.graph.dtypes import DType, Shape, TensorType
-from core.ops.catalogue.control.identity_ops import copy_to
-from core.ops.declare.samples import equal_shapes, unary
-from core.ops.declare.table import InferContext, op
-from core.ops.declare.type_rules import merged, wrong_type
+from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.ops.catalogue.control.identity_ops import copy_to
+from gradstep.core.ops.declare.samples import equal_shapes, unary
+from gradstep.core.ops.declare.table import InferContext, op
+from gradstep.core.ops.declare.type_rules import merged, wrong_type
 
 
 def _handle(ctx: InferContext) -> TensorType:

@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import Shape, TensorType
-from core.ops.catalogue.state.scatter_updates import WHOLE_OR_NOTHING, check_types
-from core.ops.declare.samples import ints
-from core.ops.declare.shape_rules import brackets
-from core.ops.declare.system_rules import TF_CPU, Rules
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.numerics import scatter
-from core.ops.numerics.index_bounds import changing_nothing, check, no_such_row
-from core.ops.numerics.row_updates import flat_rows
-from core.ops.numerics.scatter import Combine, combined
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import Shape, TensorType
+from gradstep.core.ops.catalogue.state.scatter_updates import WHOLE_OR_NOTHING, check_types
+from gradstep.core.ops.declare.samples import ints
+from gradstep.core.ops.declare.shape_rules import brackets
+from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.numerics import scatter
+from gradstep.core.ops.numerics.index_bounds import changing_nothing, check, no_such_row
+from gradstep.core.ops.numerics.row_updates import flat_rows
+from gradstep.core.ops.numerics.scatter import Combine, combined
 
 _POLICIES = ("", "DEFAULT", "ERROR", "IGNORE")
 

@@ -8,16 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape, TensorType
-from core.ops.declare.samples import ints
-from core.ops.declare.shape_rules import brackets
-from core.ops.declare.system_rules import TF_CPU, Rules
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import wrong_type
-from core.ops.numerics import scatter
-from core.ops.numerics.index_bounds import bounds_hint, changing_nothing, check, resolve, subscript
-from core.ops.numerics.scatter import Combine, combined
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.ops.declare.samples import ints
+from gradstep.core.ops.declare.shape_rules import brackets
+from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import wrong_type
+from gradstep.core.ops.numerics import scatter
+from gradstep.core.ops.numerics.index_bounds import (
+    bounds_hint,
+    changing_nothing,
+    check,
+    resolve,
+    subscript,
+)
+from gradstep.core.ops.numerics.scatter import Combine, combined
 
 WHOLE_OR_NOTHING = (
     "an index outside leaves the variable as it was; TensorFlow applies the rows before it"

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import INDEX, DType, Shape, TensorType
-from core.graph.model import Operation
-from core.ops.catalogue.state.random_tensors import SEEDS, UNSEEDED
-from core.ops.declare.host_arrays import integer
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import unref, want_rank, wrong_type
-from core.ops.numerics import random_streams as streams
-from core.ops.numerics.philox import seeds_of
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import INDEX, DType, Shape, TensorType
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.catalogue.state.random_tensors import SEEDS, UNSEEDED
+from gradstep.core.ops.declare.host_arrays import integer
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import unref, want_rank, wrong_type
+from gradstep.core.ops.numerics import random_streams as streams
+from gradstep.core.ops.numerics.philox import seeds_of
 
 
 def _shuffle(

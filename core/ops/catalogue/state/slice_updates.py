@@ -6,14 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape, TensorType
-from core.ops.catalogue.arrays.strided_slice_spec import MASKS, Spec, cut_shape, python_index
-from core.ops.declare.host_arrays import integers
-from core.ops.declare.samples import ints
-from core.ops.declare.shape_rules import brackets
-from core.ops.declare.table import InferContext, Sample, op
-from core.ops.declare.type_rules import wrong_type
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.ops.catalogue.arrays.strided_slice_spec import (
+    MASKS,
+    Spec,
+    cut_shape,
+    python_index,
+)
+from gradstep.core.ops.declare.host_arrays import integers
+from gradstep.core.ops.declare.samples import ints
+from gradstep.core.ops.declare.shape_rules import brackets
+from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.type_rules import wrong_type
 
 
 def _assigned(ctx: InferContext) -> TensorType | tuple[TensorType, ...]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from core.ops.numerics.special.series import chebyshev
+from gradstep.core.ops.numerics.special.series import chebyshev
 
 _ROOT_PI = sqrt(pi)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from core.ops.numerics.special.series import BERNOULLI, chebyshev, polynomial
+from gradstep.core.ops.numerics.special.series import BERNOULLI, chebyshev, polynomial
 
 _FROM = 10.0  # where Stirling's series takes over
 _STIRLING = tuple(float(b / (2 * k * (2 * k - 1))) for k, b in enumerate(BERNOULLI[:9], 1))

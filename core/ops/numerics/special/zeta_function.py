@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from core.ops.numerics.special.gamma_function import digamma, lgamma
-from core.ops.numerics.special.series import BERNOULLI
+from gradstep.core.ops.numerics.special.gamma_function import digamma, lgamma
+from gradstep.core.ops.numerics.special.series import BERNOULLI
 
 _TERMS = 10  # summed one by one; the formula gives the rest
 _WEIGHTS = tuple(float(b) / factorial(2 * k) for k, b in enumerate(BERNOULLI, 1))

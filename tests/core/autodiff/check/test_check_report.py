@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.check.check_report import explain_check, repeated_factor, suggest
-from core.autodiff.check.check_result import judge
-from core.autodiff.check.finite_differences import NumericGradient
-from core.autodiff.check.op_gradcheck import LocalCheck
+from gradstep.core.autodiff.check.check_report import explain_check, repeated_factor, suggest
+from gradstep.core.autodiff.check.check_result import judge
+from gradstep.core.autodiff.check.finite_differences import NumericGradient
+from gradstep.core.autodiff.check.op_gradcheck import LocalCheck
 
 ARRIVED = np.array([1.0, 2, 3])
 

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.check.check_report import repeated_factor
-from core.autodiff.check.check_result import Verdict, judge, laid_to
-from core.autodiff.check.check_tensors import Examined, examine, gradient_question
-from core.autodiff.check.finite_differences import CENTRAL, COMPLEX, NumericGradient
-from core.autodiff.check.op_gradcheck import LocalCheck, check_operation
-from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
-from core.graph.dtypes import DType
-from core.graph.model import TensorRef
-from core.ops.build.builder import GraphBuilder, OpView, Tensor, call
-from core.ops.declare.definition import Defect
+from gradstep.core.autodiff.check.check_report import repeated_factor
+from gradstep.core.autodiff.check.check_result import Verdict, judge, laid_to
+from gradstep.core.autodiff.check.check_tensors import Examined, examine, gradient_question
+from gradstep.core.autodiff.check.finite_differences import CENTRAL, COMPLEX, NumericGradient
+from gradstep.core.autodiff.check.op_gradcheck import LocalCheck, check_operation
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder, OpView, Tensor, call
+from gradstep.core.ops.declare.definition import Defect
 from tests.support.networks import evaluate
 
 X = TensorRef("x")

@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.autodiff.check.gradcheck import check_gradients
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.checks.gradients.derived_evaluation import Evaluator
-from core.errors import GradstepError
-from core.graph.loop import everywhere
-from core.graph.model import Edge, Graph, Operation, TensorRef
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor, call
+from gradstep.core.autodiff.check.gradcheck import check_gradients
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.checks.gradients.derived_evaluation import Evaluator
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.loop import everywhere
+from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor, call
 
 Body = Callable[[Tensor, Tensor, Tensor], Tensor]
 STOPS = frozenset({TensorRef("while/mul")})

@@ -7,13 +7,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.autodiff.check.check_report import explain_check, repeated_factor, suggest
-from core.autodiff.check.finite_differences import NumericGradient, agree, numeric_gradients
-from core.autodiff.check.gradcheck import check_gradients
-from core.autodiff.check.op_gradcheck import check_operation
-from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
-from core.graph.model import Edge, TensorRef
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.autodiff.check.check_report import explain_check, repeated_factor, suggest
+from gradstep.core.autodiff.check.finite_differences import (
+    NumericGradient,
+    agree,
+    numeric_gradients,
+)
+from gradstep.core.autodiff.check.gradcheck import check_gradients
+from gradstep.core.autodiff.check.op_gradcheck import check_operation
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
+from gradstep.core.graph.model import Edge, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder
 from tests.support.networks import Arrays, evaluate, network
 
 REQUEST = GradientRequest.to("loss", "w", "b")

@@ -10,12 +10,12 @@ import networkx
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from core.autodiff.explain.gradient_cuts import Bottlenecks, bottlenecks
-from core.autodiff.reverse.differentiate import differentiate
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.graph.model import Edge, Graph, TensorRef
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.autodiff.explain.gradient_cuts import Bottlenecks, bottlenecks
+from gradstep.core.autodiff.reverse.differentiate import differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.graph.model import Edge, Graph, TensorRef
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
 from tests.bench.shapes import lookups
 from tests.support.random_graphs import Drawn, graphs
 from tests.support.work import lines_run

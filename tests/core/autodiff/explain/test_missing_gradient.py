@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.checks.why.why_answers import Explainer
-from core.graph.model import Edge, Graph, TensorRef
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder
-from core.program.gradient_context import Situation
-from core.protocol.messages import Explanation
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.checks.why.why_answers import Explainer
+from gradstep.core.graph.model import Edge, Graph, TensorRef
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.program.gradient_context import Situation
+from gradstep.core.protocol.messages import Explanation
 from tests.support.networks import Arrays, network
 from tests.support.whys import graph_of, why_gradient
 

@@ -7,12 +7,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.ops.build.indexed_slices import IndexedSlices
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.ops.build.indexed_slices import IndexedSlices
 
 ZEROS = np.zeros(2)
 TABLE = np.arange(8.0).reshape(4, 2)

@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.check.frozen_values import hold
-from core.autodiff.reverse.differentiate import Differentiation, differentiate
-from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
-from core.autodiff.reverse.tf_gradients import gradients
-from core.checks.gradients.derived_evaluation import Evaluator
-from core.checks.why.why_answers import Explainer
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph.loop import within
-from core.graph.model import Edge, Graph, Phase, TensorRef
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.ops.typing.inference import declared
-from core.program.gradient_context import Situation
+from gradstep.core.autodiff.check.frozen_values import hold
+from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.checks.gradients.derived_evaluation import Evaluator
+from gradstep.core.checks.why.why_answers import Explainer
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.loop import within
+from gradstep.core.graph.model import Edge, Graph, Phase, TensorRef
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.ops.typing.inference import declared
+from gradstep.core.program.gradient_context import Situation
 
 FEEDS = {"x": np.float32(2), "c": np.float32(1.5), "d": np.float32(1)}
 IN_X = GradientRequest.to("y", "x", "c", "d")

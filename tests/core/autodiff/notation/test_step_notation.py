@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.autodiff.notation.formula_notation import render
-from core.autodiff.notation.step_notation import Notation
-from core.autodiff.reverse.differentiate import differentiate
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.graph.model import TensorRef
-from core.ops.build.builder import GraphBuilder
-from core.ops.declare.table import OpDef, all_ops
+from gradstep.core.autodiff.notation.formula_notation import render
+from gradstep.core.autodiff.notation.step_notation import Notation
+from gradstep.core.autodiff.reverse.differentiate import differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.declare.table import OpDef, all_ops
 
 
 @pytest.mark.parametrize(

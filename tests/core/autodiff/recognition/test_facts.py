@@ -8,19 +8,23 @@ from functools import cache
 import numpy as np
 import pytest
 
-from core.autodiff.recognition.differentiated_losses import find_differentiated
-from core.autodiff.recognition.gradient_names import GradientPlace, gradient_scopes, place_in
-from core.autodiff.recognition.gradient_recognition import Recognised, recognise
-from core.autodiff.recognition.gradient_scope import GradientScope
-from core.autodiff.recognition.recognised_gradients import answer_request
-from core.autodiff.reverse.differentiate import Differentiation, differentiate
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.document.document import Document
-from core.engine.run.tf_session import Session
-from core.graph.model import Graph, TensorRef
-from core.io.open_document import read
-from core.io.tensorflow.graphdef_import import from_pb
-from core.ops.build.variable import VARIABLES, is_trainable
+from gradstep.core.autodiff.recognition.differentiated_losses import find_differentiated
+from gradstep.core.autodiff.recognition.gradient_names import (
+    GradientPlace,
+    gradient_scopes,
+    place_in,
+)
+from gradstep.core.autodiff.recognition.gradient_recognition import Recognised, recognise
+from gradstep.core.autodiff.recognition.gradient_scope import GradientScope
+from gradstep.core.autodiff.recognition.recognised_gradients import answer_request
+from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.document.document import Document
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.io.open_document import read
+from gradstep.core.io.tensorflow.graphdef_import import from_pb
+from gradstep.core.ops.build.variable import VARIABLES, is_trainable
 from tests.support import gradient_facts as facts
 from tests.support import oracle
 from tests.support import tensorflow_graphs as written

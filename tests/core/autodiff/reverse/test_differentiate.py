@@ -8,18 +8,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.differentiate import differentiate
-from core.autodiff.reverse.gradient_request import (
+from gradstep.core.autodiff.reverse.differentiate import differentiate
+from gradstep.core.autodiff.reverse.gradient_request import (
     NATIVE_OP_TYPE,
     GradientRequest,
     Override,
     OverrideKind,
     gradient_name,
 )
-from core.errors import GradstepError
-from core.graph.dtypes import DType
-from core.graph.model import GRADIENT_OP_TYPE, Edge, Graph, Operation, Phase, TensorRef
-from core.ops.build.builder import GraphBuilder, OpView, Tensor
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import GRADIENT_OP_TYPE, Edge, Graph, Operation, Phase, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder, OpView, Tensor
 from tests.support.networks import Arrays, evaluate, network
 
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.autodiff.reverse.differentiate import Differentiation, differentiate
-from core.autodiff.reverse.gradient_paths import (
+from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
+from gradstep.core.autodiff.reverse.gradient_paths import (
     backward_walk,
     descendants,
     flow_path,
     forward_path,
     reached,
 )
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Edge, Graph, Operation, TensorRef
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder
 from tests.support.networks import evaluate
 
 ATTRS = {"dtype": DType.FLOAT32, "shape": Shape.of(2)}

@@ -5,17 +5,17 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.autodiff.reverse.differentiate import differentiate
-from core.autodiff.reverse.gradient_request import (
+from gradstep.core.autodiff.reverse.differentiate import differentiate
+from gradstep.core.autodiff.reverse.gradient_request import (
     GradientRequest,
     Override,
     OverrideKind,
     gradient_name,
     native_name,
 )
-from core.graph.model import GRADIENT_OP_TYPE, Operation
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.graph.model import GRADIENT_OP_TYPE, Operation
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
 from tests.support.counted import Counted, counted, counting
 
 SCOPES = ("a", "a/b", "a/b/", "ab", "/")

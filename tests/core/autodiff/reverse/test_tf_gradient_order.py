@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.autodiff.reverse.tf_gradient_order import arrival_order
-from core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.autodiff.reverse.tf_gradient_order import arrival_order
+from gradstep.core.graph.model import Graph, Operation, TensorRef
 
 # y reads b and c, both read a; d reads a, too, and leads elsewhere.
 WIRES: dict[str, tuple[str | None, ...]] = {

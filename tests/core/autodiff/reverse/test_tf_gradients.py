@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.errors import GradstepError
-from core.graph.dtypes import DType
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.ops.build.indexed_slices import IndexedSlices
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.ops.build.indexed_slices import IndexedSlices
 from tests.support import oracle
 from tests.support.interpret import evaluate
 

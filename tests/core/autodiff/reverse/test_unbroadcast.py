@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.differentiate import differentiate
-from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
-from core.autodiff.reverse.unbroadcast import sum_to_shape_of
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape
-from core.graph.model import TensorRef
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.autodiff.reverse.differentiate import differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
+from gradstep.core.autodiff.reverse.unbroadcast import sum_to_shape_of
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder
 from tests.support.networks import evaluate
 
 FROM_TO = [

@@ -11,17 +11,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.autodiff.reverse import op_vjp
-from core.autodiff.reverse.differentiate import Differentiation, differentiate
-from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
-from core.autodiff.reverse.gradient_rules import GradientFunction, rule_of
-from core.errors import GradstepError
-from core.graph import edits
-from core.graph.dtypes import Shape
-from core.graph.model import Constant, Edge, Graph, Operation, TensorRef
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, call
-from core.ops.typing.inference import declared, infer
+from gradstep.core.autodiff.reverse import op_vjp
+from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
+from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction, rule_of
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph import edits
+from gradstep.core.graph.dtypes import Shape
+from gradstep.core.graph.model import Constant, Edge, Graph, Operation, TensorRef
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, call
+from gradstep.core.ops.typing.inference import declared, infer
 from tests.support.random_graphs import Drawn, graphs
 
 COUNT = max(50, settings.default.max_examples)

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from core.autodiff.reverse import op_vjp
-from core.autodiff.reverse.differentiate import Differentiation, differentiate
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.autodiff.reverse.vjp_templates import Patterns
-from core.graph import edits
-from core.graph.model import Graph, TensorRef
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.ops.typing.inference import declared, infer
+from gradstep.core.autodiff.reverse import op_vjp
+from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.autodiff.reverse.vjp_templates import Patterns
+from gradstep.core.graph import edits
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.ops.typing.inference import declared, infer
 from tests.support.counted import counted, counting
 from tests.support.random_graphs import Drawn, graphs
 

@@ -7,20 +7,25 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.checks.expectations.expectation_runs import check_expectations
-from core.checks.gradients.check_conclusion import conclusion
-from core.cli.output.check_text import text as check_text
-from core.document import document_edits
-from core.document.document import Document, Optimizer
-from core.document.expectation import Expectation, ExpectationKind, Variation
-from core.errors import GradstepError
-from core.graph.model import Constant, TensorRef
-from core.host.device_access import CpuOnly
-from core.host.engine_service import EngineService
-from core.io.native import gradstep_file
-from core.ops.build.builder import GraphBuilder
-from core.protocol.messages import CheckedExpectation, CheckExpectations, Expectations, Failed
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.checks.expectations.expectation_runs import check_expectations
+from gradstep.core.checks.gradients.check_conclusion import conclusion
+from gradstep.core.cli.output.check_text import text as check_text
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.document.expectation import Expectation, ExpectationKind, Variation
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Constant, TensorRef
+from gradstep.core.host.device_access import CpuOnly
+from gradstep.core.host.engine_service import EngineService
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.protocol.messages import (
+    CheckedExpectation,
+    CheckExpectations,
+    Expectations,
+    Failed,
+)
 from tests.core.conftest import EXAMPLES
 from tests.examples.expect import different, equal, fails, gradient, holds, none, value
 from tests.support import conds

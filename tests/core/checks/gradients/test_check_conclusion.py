@@ -8,11 +8,11 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.checks.gradients.check_conclusion import Known, conclusion
-from core.checks.gradients.gradient_sentences import said
-from core.document.expectation import Expectation, ExpectationKind, Variation
-from core.graph.problems import Problem
-from core.protocol.messages import (
+from gradstep.core.checks.gradients.check_conclusion import Known, conclusion
+from gradstep.core.checks.gradients.gradient_sentences import said
+from gradstep.core.document.expectation import Expectation, ExpectationKind, Variation
+from gradstep.core.graph.problems import Problem
+from gradstep.core.protocol.messages import (
     CheckedExpectation,
     CheckedTensor,
     GradientRow,

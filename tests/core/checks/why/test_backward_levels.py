@@ -7,16 +7,16 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.differentiate import differentiate
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.checks.why.backward_levels import Level, iterations_back, level_of, plain
-from core.checks.why.recorded_values import LoopRan, Recorded
-from core.debug.history.frozen_program import Program
-from core.debug.motion.debug_session import DebugSession
-from core.graph.loop import loop_of
-from core.graph.model import Graph, TensorRef
-from core.ops import api as tf
-from core.ops.build.builder import Tensor
+from gradstep.core.autodiff.reverse.differentiate import differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.checks.why.backward_levels import Level, iterations_back, level_of, plain
+from gradstep.core.checks.why.recorded_values import LoopRan, Recorded
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.graph.loop import loop_of
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import Tensor
 from tests.core.checks.test_among_others import looped
 from tests.support.whys import graph_of
 

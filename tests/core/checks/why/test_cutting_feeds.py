@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.checks.why.cutting_feeds import cutting
-from core.graph.model import Graph, TensorRef
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.checks.why.cutting_feeds import cutting
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
 from tests.support.whys import graph_of
 
 

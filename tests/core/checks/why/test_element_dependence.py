@@ -9,14 +9,14 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from core.checks.why.element_dependence import Element
-from core.checks.why.operand_probes import others, without_zeros
-from core.checks.why.step_rerun import Again
-from core.debug.history.frozen_program import Program
-from core.debug.motion.debug_session import DebugSession
-from core.graph.model import TensorRef
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.checks.why.element_dependence import Element
+from gradstep.core.checks.why.operand_probes import others, without_zeros
+from gradstep.core.checks.why.step_rerun import Again
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
 from tests.support.whys import graph_of
 
 

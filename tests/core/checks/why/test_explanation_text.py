@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.explain.missing_gradient import Link
-from core.checks.why.explanation_text import norm, operands, others, stopped, stopped_fix
-from core.checks.why.lost_cotangents import is_alive
-from core.checks.why.recorded_vjp import Leaf
-from core.checks.why.zero_gradient import Stopper
-from core.graph.model import Operation, Phase, TensorRef
+from gradstep.core.autodiff.explain.missing_gradient import Link
+from gradstep.core.checks.why.explanation_text import norm, operands, others, stopped, stopped_fix
+from gradstep.core.checks.why.lost_cotangents import is_alive
+from gradstep.core.checks.why.recorded_vjp import Leaf
+from gradstep.core.checks.why.zero_gradient import Stopper
+from gradstep.core.graph.model import Operation, Phase, TensorRef
 
 
 def f32(*values: Any) -> np.ndarray:

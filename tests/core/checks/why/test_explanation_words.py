@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes
 
-from core.checks.why.explanation_text import described, norm, operands
-from core.checks.why.explanation_words import (
+from gradstep.core.checks.why.explanation_text import described, norm, operands
+from gradstep.core.checks.why.explanation_words import (
     broadcast_index,
     capitalize,
     element,
@@ -21,8 +21,8 @@ from core.checks.why.explanation_words import (
     place,
     sentence,
 )
-from core.checks.why.remembered_run import state_of
-from core.graph.model import Operation, Phase, TensorRef
+from gradstep.core.checks.why.remembered_run import state_of
+from gradstep.core.graph.model import Operation, Phase, TensorRef
 
 
 def f32(*values: Any) -> np.ndarray:

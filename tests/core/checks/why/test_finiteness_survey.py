@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.checks.why.finiteness_survey import Survey, Surveyor
-from core.debug.history.frozen_program import Program
-from core.debug.motion.debug_session import DebugSession
-from core.graph.model import TensorRef
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.checks.why.finiteness_survey import Survey, Surveyor
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
 from tests.support.whys import Build, given, graph_of
 
 

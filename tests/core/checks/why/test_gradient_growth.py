@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.differentiate import differentiate
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.checks.why.gradient_growth import LARGE, SMALL, Growth, growth
-from core.graph.model import Graph, TensorRef
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.autodiff.reverse.differentiate import differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.checks.why.gradient_growth import LARGE, SMALL, Growth, growth
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
 from tests.support.whys import graph_of, why_gradient
 
 X = [1, 2, 3]

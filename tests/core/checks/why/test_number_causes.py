@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.checks.why.number_causes import CAUSES
-from core.ops.declare.definition import OpDef
-from core.ops.declare.table import all_ops
+from gradstep.core.checks.why.number_causes import CAUSES
+from gradstep.core.ops.declare.definition import OpDef
+from gradstep.core.ops.declare.table import all_ops
 
 DECLARING = [d for d in all_ops() if d.breaks or d.flat or d.vanishes]
 

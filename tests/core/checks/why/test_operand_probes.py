@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.checks.why.operand_probes import beyond, others, without_zeros
-from core.checks.why.step_rerun import at_place, picked
+from gradstep.core.checks.why.operand_probes import beyond, others, without_zeros
+from gradstep.core.checks.why.step_rerun import at_place, picked
 
 X = np.array([[0, 2], [3, 0]], np.float32)
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.checks.why.recorded_values import RecordedValue
-from core.checks.why.remembered_run import Recollection
-from core.debug.history.frozen_program import Program
-from core.debug.motion.debug_session import DebugSession
-from core.graph.model import TensorRef
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.checks.why.recorded_values import RecordedValue
+from gradstep.core.checks.why.remembered_run import Recollection
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from tests.core.checks.test_among_others import looped
 from tests.core.checks.test_planted_causes import branch
 from tests.support.whys import given, graph_of

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.checks.why import scratch_run
-from core.checks.why.scratch_run import run_to_end, scratch_session
-from core.engine.numpy_backend import NumpyBackend
-from core.errors import GradstepError
-from core.graph.model import TensorRef
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.checks.why import scratch_run
+from gradstep.core.checks.why.scratch_run import run_to_end, scratch_session
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
 from tests.support.whys import graph_of
 
 X = TensorRef("x")

@@ -8,15 +8,15 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from core.checks.why.recorded_values import Recorded
-from core.checks.why.remembered_run import Recollection
-from core.checks.why.step_rerun import Again, by_place
-from core.debug.history.frozen_program import Program
-from core.debug.motion.debug_session import DebugSession
-from core.graph.dtypes import DType
-from core.graph.model import TensorRef
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.checks.why.recorded_values import Recorded
+from gradstep.core.checks.why.remembered_run import Recollection
+from gradstep.core.checks.why.step_rerun import Again, by_place
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
 from tests.support.whys import graph_of
 
 

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from core.cli.arguments.time_limit import time_limit
-from core.errors import GradstepError
+from gradstep.core.cli.arguments.time_limit import time_limit
+from gradstep.core.errors import GradstepError
 from tests.core.cli.conftest import Cli
 from tests.examples.build import FOLDER
 

@@ -8,10 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from core.document.document import CodeItem, CodeKind, Document
-from core.graph.dtypes import DType
-from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.io.native import gradstep_file
+from gradstep.core.document.document import CodeItem, CodeKind, Document
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
+from gradstep.core.io.native import gradstep_file
 from tests.core.cli.conftest import Cli
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -68,7 +68,7 @@ def test_without_a_terminal_nothing_breaks() -> None:
     """A process whose standard output is closed, as one that a desktop starts."""
     code = (
         "import sys; sys.stdout = sys.stderr = None\n"
-        "from core.cli.output.terminal_text import visible_output\n"
+        "from gradstep.core.cli.output.terminal_text import visible_output\n"
         "with visible_output(): assert sys.stdout is None"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False)

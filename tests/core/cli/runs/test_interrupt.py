@@ -6,14 +6,14 @@ import os
 import signal
 from threading import Timer
 
-from core.cli.console.console import Console
-from core.cli.debug import interact
-from core.debug.history.frozen_program import Program
-from core.engine.numpy_backend import NumpyBackend
-from core.graph.model import TensorRef
-from core.host.session_restore import begin
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.cli.console.console import Console
+from gradstep.core.cli.debug import interact
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.host.session_restore import begin
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
 
 
 def test_it_pauses_a_loop_without_end() -> None:

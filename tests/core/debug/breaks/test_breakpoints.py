@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
-from core.debug.breaks.compiled_breakpoints import StopPoints
-from core.debug.breaks.hit_counts import HitCounts
-from core.debug.history.frozen_program import Program
-from core.debug.history.variable_assignments import assign
-from core.debug.motion.debug_session import DebugSession
-from core.errors import GradstepError
+from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from gradstep.core.debug.breaks.compiled_breakpoints import StopPoints
+from gradstep.core.debug.breaks.hit_counts import HitCounts
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.history.variable_assignments import assign
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.errors import GradstepError
 
 
 def stops(session: DebugSession, count: int) -> list[tuple[str, int, str]]:

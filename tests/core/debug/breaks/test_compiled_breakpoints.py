@@ -8,18 +8,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.debug.breaks import loop_breakpoints
-from core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
-from core.debug.breaks.compiled_breakpoints import StopPoints
-from core.debug.breaks.hit_counts import HitCounts
-from core.debug.breaks.loop_breakpoints import LoopPoints
-from core.debug.history.frozen_program import Program
-from core.engine.plan.compile_plan import Plan, compile_plan
-from core.engine.plan.step_groups import owner
-from core.graph.model import Graph, Operation, Phase, TensorRef
-from core.graph.scopes import is_inside, parents
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.debug.breaks import loop_breakpoints
+from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from gradstep.core.debug.breaks.compiled_breakpoints import StopPoints
+from gradstep.core.debug.breaks.hit_counts import HitCounts
+from gradstep.core.debug.breaks.loop_breakpoints import LoopPoints
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
+from gradstep.core.engine.plan.step_groups import owner
+from gradstep.core.graph.model import Graph, Operation, Phase, TensorRef
+from gradstep.core.graph.scopes import is_inside, parents
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
 from tests.support.counted import counted, counting
 
 

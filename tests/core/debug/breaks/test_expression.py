@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.debug.breaks.expression import Scope, parse
-from core.errors import GradstepError
-from core.graph.model import TensorRef
+from gradstep.core.debug.breaks.expression import Scope, parse
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
 
 VALUES = {
     "a:0": np.array([[1.0, -2.0], [3.0, np.nan]], np.float32),

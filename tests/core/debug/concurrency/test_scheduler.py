@@ -10,15 +10,15 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from core.debug.concurrency.scheduler import Threads
-from core.debug.concurrency.thread_state import MAIN, Condition, Thread
-from core.debug.history.frozen_program import Program
-from core.debug.motion.stopped_state import Reason
-from core.errors import GradstepError
-from core.graph.model import TensorRef
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder
-from core.program.derive import derive
+from gradstep.core.debug.concurrency.scheduler import Threads
+from gradstep.core.debug.concurrency.thread_state import MAIN, Condition, Thread
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.stopped_state import Reason
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.program.derive import derive
 from tests.support.queueing import FEEDERS, ROWS, queue_document
 
 

@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.debug.concurrency.scheduler import Threads
-from core.debug.concurrency.session_group import Sessions, read_variables
-from core.debug.concurrency.thread_state import Thread
-from core.debug.history.frozen_program import Program
-from core.debug.history.variable_assignments import assign, repeat
-from core.debug.motion.debug_session import DebugSession
-from core.errors import GradstepError
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.debug.concurrency.scheduler import Threads
+from gradstep.core.debug.concurrency.session_group import Sessions, read_variables
+from gradstep.core.debug.concurrency.thread_state import Thread
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.history.variable_assignments import assign, repeat
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops.build.builder import GraphBuilder
 
 
 def program(bias: float = 0.0) -> Program:

@@ -8,15 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.debug.concurrency.shared_variables import Shared
-from core.debug.history.frozen_program import Program
-from core.debug.history.variable_assignments import assign
-from core.debug.motion.debug_session import DebugSession, first_variables
-from core.engine.numpy_backend import NumpyBackend
-from core.errors import GradstepError
-from core.graph.dtypes import DType
-from core.graph.model import TensorRef
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.debug.concurrency.shared_variables import Shared
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.history.variable_assignments import assign
+from gradstep.core.debug.motion.debug_session import DebugSession, first_variables
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder
 
 RUNS = 40
 

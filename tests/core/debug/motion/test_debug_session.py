@@ -10,13 +10,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.debug.history.frozen_program import Program
-from core.debug.motion.debug_session import DebugSession
-from core.debug.motion.legal_commands import LEGAL, Command
-from core.errors import GradstepError
-from core.graph.dtypes import DType
-from core.graph.model import TensorRef
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.debug.motion.legal_commands import LEGAL, Command
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder
 
 
 def test_it_starts_before_the_first_step(tutorial: Program) -> None:

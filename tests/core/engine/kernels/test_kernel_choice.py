@@ -11,21 +11,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.engine.kernels import kernel_choice
-from core.engine.kernels.kernel_alternative import Alternative, Use
-from core.engine.kernels.kernel_choice import REFERENCE_KERNELS, Kernels, with_kernels
-from core.engine.kernels.kernel_libraries import Library
-from core.engine.kernels.kernel_registry import ALTERNATIVES
-from core.engine.memory.layout_choice import laid_out
-from core.engine.numpy_backend import NumpyBackend
-from core.engine.plan.compile_plan import Plan, compile_plan
-from core.engine.run.fast_run import Fast
-from core.engine.run.tf_session import Session
-from core.engine.run.variable_store import initial_store
-from core.errors import GradstepError
-from core.graph.dtypes import DType
-from core.ops.build.builder import GraphBuilder
-from core.ops.declare.system_rules import Rules
+from gradstep.core.engine.kernels import kernel_choice
+from gradstep.core.engine.kernels.kernel_alternative import Alternative, Use
+from gradstep.core.engine.kernels.kernel_choice import REFERENCE_KERNELS, Kernels, with_kernels
+from gradstep.core.engine.kernels.kernel_libraries import Library
+from gradstep.core.engine.kernels.kernel_registry import ALTERNATIVES
+from gradstep.core.engine.memory.layout_choice import laid_out
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
+from gradstep.core.engine.run.fast_run import Fast
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.engine.run.variable_store import initial_store
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.declare.system_rules import Rules
 
 
 def opening(problem: Exception) -> Callable[[], Any]:

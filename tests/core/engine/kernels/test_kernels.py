@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.engine.kernels import kernel_libraries, numba_rows
-from core.engine.kernels.kernel_alternative import Alternative
-from core.engine.kernels.kernel_libraries import NUMBA, SCIPY, Library
-from core.engine.kernels.kernel_registry import ALTERNATIVES
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.ops.declare.table import Sample, lookup
+from gradstep.core.engine.kernels import kernel_libraries, numba_rows
+from gradstep.core.engine.kernels.kernel_alternative import Alternative
+from gradstep.core.engine.kernels.kernel_libraries import NUMBA, SCIPY, Library
+from gradstep.core.engine.kernels.kernel_registry import ALTERNATIVES
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops.declare.table import Sample, lookup
 from tests.support.op_cases import KNOWN, NOTHING_KNOWN, Case, cases, make
 
 EPSILON = np.finfo(np.float32).eps

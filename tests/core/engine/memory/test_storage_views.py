@@ -7,13 +7,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.engine.run.fast_run import Fast
-from core.engine.run.tf_session import Session
-from core.graph.model import TensorRef
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.train.optimizers import apply_updates
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.engine.run.fast_run import Fast
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.train.optimizers import apply_updates
 from tests.support.layouts import Case, check
 
 NAMES = (("v", 1.0), ("w", 2.0))

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.debug.breaks.breakpoints import Breakpoint
-from core.debug.history.frozen_program import Program
-from core.debug.motion.debug_session import DebugSession
-from core.engine.plan.compile_plan import compile_plan
-from core.engine.plan.liveness_conditions import (
+from gradstep.core.debug.breaks.breakpoints import Breakpoint
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.engine.plan.compile_plan import compile_plan
+from gradstep.core.engine.plan.liveness_conditions import (
     ALWAYS,
     NEVER,
     Condition,
@@ -22,13 +22,13 @@ from core.engine.plan.liveness_conditions import (
     holds,
     requirement,
 )
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph.dtypes import DType
-from core.graph.model import TensorRef
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor, call
-from core.ops.state.print_output import printing_to
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor, call
+from gradstep.core.ops.state.print_output import printing_to
 
 both_layouts = pytest.mark.parametrize("fast", [False, True], ids=["record", "fast"])
 

@@ -10,17 +10,17 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.autodiff.reverse.differentiate import differentiate
-from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
-from core.engine.numpy_backend import NumpyBackend
-from core.engine.plan.compile_plan import Plan, compile_plan
-from core.engine.plan.liveness_conditions import holds
-from core.engine.run.feed_values import feed_arrays, infer_fed_types
-from core.engine.run.recording import Recording
-from core.errors import GradstepError
-from core.graph.model import Constant, Graph, Operation, Phase, TensorRef
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.ops.typing.inference import declared
+from gradstep.core.autodiff.reverse.differentiate import differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
+from gradstep.core.engine.plan.liveness_conditions import holds
+from gradstep.core.engine.run.feed_values import feed_arrays, infer_fed_types
+from gradstep.core.engine.run.recording import Recording
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Constant, Graph, Operation, Phase, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.ops.typing.inference import declared
 from tests.support.edited_graphs import edited, shared
 from tests.support.layouts import Case
 from tests.support.random_networks import networks

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Graph
-from core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Graph
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 
 CASE = Path(__file__).parents[3] / "data" / "oracle" / "cases" / "session_run_pruning.json"
 RECORDED = json.loads(CASE.read_text())

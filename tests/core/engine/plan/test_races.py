@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.engine.plan import races as module
-from core.engine.plan.compile_plan import compile_plan
-from core.engine.plan.races import Race, races
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Graph, TensorRef
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.engine.plan import races as module
+from gradstep.core.engine.plan.compile_plan import compile_plan
+from gradstep.core.engine.plan.races import Race, races
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 
 Pair = tuple[str, str, str]  # variable, and two operations, the first one made first
 

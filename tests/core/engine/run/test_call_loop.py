@@ -6,15 +6,15 @@ import warnings
 
 import numpy as np
 
-from core.engine.numpy_backend import NumpyBackend
-from core.engine.plan.compile_plan import compile_plan
-from core.engine.run.call_loop import Quiet, StepCalls, pack_calls
-from core.engine.run.recording import Recording
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape
-from core.graph.model import TensorRef
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.plan.compile_plan import compile_plan
+from gradstep.core.engine.run.call_loop import Quiet, StepCalls, pack_calls
+from gradstep.core.engine.run.recording import Recording
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder
 
 
 def test_steps_are_run_in_slices_and_the_one_that_fails_is_named() -> None:

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.engine.run.tf_session import Session
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Graph
-from core.io.native.gradstep_file import load
-from core.ops.build.builder import GraphBuilder
-from core.program.derive import derive
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Graph
+from gradstep.core.io.native.gradstep_file import load
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.program.derive import derive
 from tests.examples.build import FOLDER, THREADED
 
 EXAMPLES = sorted(p for p in Path(FOLDER).glob("*.gradstep") if p.stem not in THREADED)
@@ -113,7 +113,7 @@ def test_a_variable_without_a_value_fails_as_ever_and_can_be_initialised() -> No
 @pytest.mark.parametrize("size", [1 << 16, (1 << 16) + 1, 100_000])
 def test_large_elementwise_chains_go_block_by_block_to_the_same_bits(size: int) -> None:
     """Forward and backward; some values are fetched from the middle of a block's work."""
-    from core.autodiff.reverse.tf_gradients import gradients
+    from gradstep.core.autodiff.reverse.tf_gradients import gradients
 
     b = GraphBuilder()
     x, w = (b.placeholder(n, shape=(size,)) for n in "xw")

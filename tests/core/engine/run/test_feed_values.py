@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph.dtypes import DType
-from core.graph.model import Graph
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Graph
+from gradstep.core.ops.build.builder import GraphBuilder
 
 CASE = Path(__file__).parents[3] / "data" / "oracle" / "cases" / "session_feed_errors.json"
 RECORDED = json.loads(CASE.read_text())

@@ -11,18 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.engine.memory.record_layout import ALIGNMENT, Layout
-from core.engine.numpy_backend import NumpyBackend
-from core.engine.plan.compile_plan import Plan, compile_plan
-from core.engine.run.feed_values import infer_fed_types
-from core.engine.run.op_evaluation import run_op
-from core.engine.run.recording import Recording
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph.dtypes import DType
-from core.graph.model import Constant, Graph, TensorRef
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.ops.declare.table import OpDef
+from gradstep.core.engine.memory.record_layout import ALIGNMENT, Layout
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
+from gradstep.core.engine.run.feed_values import infer_fed_types
+from gradstep.core.engine.run.op_evaluation import run_op
+from gradstep.core.engine.run.recording import Recording
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Constant, Graph, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.ops.declare.table import OpDef
 
 FUNCTIONS = {"swap": lambda x: x[::-1]}
 UNARY = ["Tanh", "Neg", "Exp", "Square", "Identity", "Floor"]

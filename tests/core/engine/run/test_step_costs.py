@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.engine.memory.layout_choice import laid_out
-from core.engine.numpy_backend import NumpyBackend
-from core.engine.passes.pass_pipeline import optimize
-from core.engine.plan.compile_plan import compile_plan
-from core.engine.run.feed_values import feed_arrays, infer_fed_types
-from core.engine.run.step_costs import Cost, Profile, measure
-from core.engine.run.variable_store import VariableStore, initial_store
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape
-from core.graph.model import TensorRef
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.ops.declare.ufunc import BLOCK
+from gradstep.core.engine.memory.layout_choice import laid_out
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.passes.pass_pipeline import optimize
+from gradstep.core.engine.plan.compile_plan import compile_plan
+from gradstep.core.engine.run.feed_values import feed_arrays, infer_fed_types
+from gradstep.core.engine.run.step_costs import Cost, Profile, measure
+from gradstep.core.engine.run.variable_store import VariableStore, initial_store
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.ops.declare.ufunc import BLOCK
 
 CPU = NumpyBackend()
 LAYOUTS = ["recorded", "fast"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph.dtypes import DType
-from core.graph.model import Graph, Operation, TensorRef
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder
 
 
 def counter() -> Graph:

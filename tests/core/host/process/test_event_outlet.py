@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.host.process.event_outlet import INTERVAL, MOST, Excerpt, Outlet
-from core.host.process.stderr_tail import LastLines
-from core.protocol.messages import Output, Progress
+from gradstep.core.host.process.event_outlet import INTERVAL, MOST, Excerpt, Outlet
+from gradstep.core.host.process.stderr_tail import LastLines
+from gradstep.core.protocol.messages import Output, Progress
 
 
 def settled(events: list[Any]) -> list[Any]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from core.host.engine_client import EngineClient
+from gradstep.core.host.engine_client import EngineClient
 from tests.core.host.test_engine_process import control, opened, until
 
 ROOT = Path(__file__).parents[4]
@@ -35,11 +35,11 @@ BODIES = {  # what user code is at when the window dies
 WINDOW = """
 import sys, time
 from pathlib import Path
-from core.host.engine_client import EngineClient
-from core.protocol.messages import Control, Open
+from gradstep.core.host.engine_client import EngineClient
+from gradstep.core.protocol.messages import Control, Open
 clients = []
 for file in map(Path, sys.argv[1:]):
-    setup = [sys.executable, "-m", "core.host.process.process_setup"]
+    setup = [sys.executable, "-m", "gradstep.core.host.process.process_setup"]
     clients.append(client := EngineClient(setup))
     client.send(Open(trusted=True), [file.read_bytes()])
     client.send(Control(command="continue_"))
@@ -109,6 +109,6 @@ def test_a_killed_engine_takes_its_children_along(
 
 
 def control_message():
-    from core.protocol.messages import Control
+    from gradstep.core.protocol.messages import Control
 
     return Control(command="continue_")

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import GradstepError
-from core.io.disk import in_place_write
-from core.io.disk.atomic_write import remove_parts, replace_file
-from core.io.disk.file_claims import claim
+from gradstep.core.errors import GradstepError
+from gradstep.core.io.disk import in_place_write
+from gradstep.core.io.disk.atomic_write import remove_parts, replace_file
+from gradstep.core.io.disk.file_claims import claim
 
 
 @pytest.fixture
@@ -257,7 +257,7 @@ def test_what_a_killed_process_left_goes_with_the_next_save(path: Path) -> None:
 
 
 def test_a_process_that_dies_lets_go(path: Path) -> None:
-    code = "import os, sys; from core.io.disk.file_claims import claim\n" \
+    code = "import os, sys; from gradstep.core.io.disk.file_claims import claim\n" \
            "assert claim(os.open(sys.argv[1], os.O_RDWR)); os._exit(9)"  # fmt: skip
     done = subprocess.run([sys.executable, "-c", code, str(path)], cwd=Path.cwd(), check=False)
     assert done.returncode == 9

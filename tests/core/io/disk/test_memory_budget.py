@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.document.document import Document, View
-from core.graph.dtypes import DType
-from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.io.disk.memory_budget import DEFAULT, Budget
-from core.io.native import gradstep_file
-from core.io.native.zip_archive import Archive
-from core.io.tensorflow import graphdef_import
-from core.io.tensorflow.graphdef_export import to_pb
+from gradstep.core.document.document import Document, View
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
+from gradstep.core.io.disk.memory_budget import DEFAULT, Budget
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.native.zip_archive import Archive
+from gradstep.core.io.tensorflow import graphdef_import
+from gradstep.core.io.tensorflow.graphdef_export import to_pb
 
 COUNT = 1000
 TIMES = 100  # as many operations as in the largest graphs that people draw or import

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from core.io.disk.memory_budget import Budget, OverBudgetError, in_words
-from core.io.disk.regular_file import RegularFile
+from gradstep.core.io.disk.memory_budget import Budget, OverBudgetError, in_words
+from gradstep.core.io.disk.regular_file import RegularFile
 
 
 def test_parts_and_all_of_it(tmp_path: Path) -> None:

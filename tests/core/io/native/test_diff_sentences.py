@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 from hypothesis import given, settings
 
-from core.document import document_edits
-from core.document.document import CodeItem, CodeKind, Document
-from core.graph.model import Constant, Edge, TensorRef
-from core.io.native import gradstep_file
-from core.io.native.diff_sentences import Change, Kind, changes
-from core.io.native.document_diff import differences
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import CodeItem, CodeKind, Document
+from gradstep.core.graph.model import Constant, Edge, TensorRef
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.native.diff_sentences import Change, Kind, changes
+from gradstep.core.io.native.document_diff import differences
 from tests.core.io.documents import documents
 
 EXAMPLES = Path(__file__).parents[4] / "assets" / "examples"

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.document import document_edits
-from core.document.document import CodeItem, CodeKind, Document, View
-from core.errors import GradstepError
-from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.io.native import gradstep_file
-from core.io.native.document_diff import Difference, apply, differences
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import CodeItem, CodeKind, Document, View
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.native.document_diff import Difference, apply, differences
 from tests.core.io.documents import documents
 from tests.support.edited_graphs import edited
 

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.document.document import CodeItem, CodeKind, Document, View
-from core.errors import GradstepError
-from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.io.disk.file_stamp import FileChangedError, look
-from core.io.native import attribute_records, gradstep_file
+from gradstep.core.document.document import CodeItem, CodeKind, Document, View
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
+from gradstep.core.io.disk.file_stamp import FileChangedError, look
+from gradstep.core.io.native import attribute_records, gradstep_file
 from tests.core.io.documents import documents, parts
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from core.errors import GradstepError
-from core.graph.loop import within
-from core.io.native import gradstep_file
-from core.io.tensorflow.graphdef_import import from_pbtxt
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.loop import within
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.tensorflow.graphdef_import import from_pbtxt
 from tests.support import oracle
 
 FORWARD = (oracle.CASES.parent / "graphs" / "while_loop_forward.pbtxt").read_text()

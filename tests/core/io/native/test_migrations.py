@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.errors import GradstepError
-from core.io.native.file_schema import VERSION
-from core.io.native.migrations import MIGRATIONS, migrate
+from gradstep.core.errors import GradstepError
+from gradstep.core.io.native.file_schema import VERSION
+from gradstep.core.io.native.migrations import MIGRATIONS, migrate
 
 
 def test_each_step_is_taken_in_order() -> None:

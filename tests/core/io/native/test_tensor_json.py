@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType
-from core.graph.model import Constant
-from core.io.native.tensor_json import from_json, to_json
-from core.json_text import pretty
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Constant
+from gradstep.core.io.native.tensor_json import from_json, to_json
+from gradstep.core.json_text import pretty
 from tests.core.io.documents import constants
 
 

@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.document.document import Document
-from core.errors import GradstepError
-from core.graph.model import Constant
-from core.io.disk.memory_budget import Budget, OverBudgetError
-from core.io.native import gradstep_file, npy, zip_archive
-from core.io.native.zip_archive import Archive
+from gradstep.core.document.document import Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Constant
+from gradstep.core.io.disk.memory_budget import Budget, OverBudgetError
+from gradstep.core.io.native import gradstep_file, npy, zip_archive
+from gradstep.core.io.native.zip_archive import Archive
 
 GOOD = gradstep_file.to_bytes(Document(initial={"v": Constant(np.arange(100.0))}, title="good"))
 

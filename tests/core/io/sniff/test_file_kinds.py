@@ -17,15 +17,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.document.document import Document
-from core.errors import GradstepError
-from core.io.event_files import record
-from core.io.native import gradstep_file
-from core.io.open_document import read
-from core.io.sniff.file_kinds import KINDS, kind_of
-from core.io.sniff.file_sample import HEAD, Sample
-from core.io.tensorflow.graphdef_import import from_pb
-from core.program.derive import derive
+from gradstep.core.document.document import Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.io.event_files import record
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.open_document import read
+from gradstep.core.io.sniff.file_kinds import KINDS, kind_of
+from gradstep.core.io.sniff.file_sample import HEAD, Sample
+from gradstep.core.io.tensorflow.graphdef_import import from_pb
+from gradstep.core.program.derive import derive
 from tests.support import oracle
 
 SAMPLES = Path(__file__).parents[3] / "data" / "foreign" / "samples.zip"

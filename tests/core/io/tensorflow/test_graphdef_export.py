@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
-from core.document.document import CodeKind, Document
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Constant, Edge, Graph, Operation, TensorRef
-from core.io.open_document import read
-from core.io.tensorflow import graphdef_export, graphdef_import
-from core.ops.build.builder import GraphBuilder
-from core.ops.typing.inference import infer
-from core.program.derive import derive
-from core.program.function_kinds import in_role
-from core.program.user_code import functions_of
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
+from gradstep.core.document.document import CodeKind, Document
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Constant, Edge, Graph, Operation, TensorRef
+from gradstep.core.io.open_document import read
+from gradstep.core.io.tensorflow import graphdef_export, graphdef_import
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.typing.inference import infer
+from gradstep.core.program.derive import derive
+from gradstep.core.program.function_kinds import in_role
+from gradstep.core.program.user_code import functions_of
 from tests.examples.build import EXAMPLES, FOLDER
 
 X = np.array([[0.5, -1.0, 2.0], [0.0, 3.0, 1.0]], np.float32)

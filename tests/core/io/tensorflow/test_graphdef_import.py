@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Constant, Phase, TensorRef
-from core.io.disk.memory_budget import Budget, OverBudgetError
-from core.io.native import gradstep_file
-from core.io.open_document import read
-from core.io.tensorflow import graphdef_export, graphdef_import
-from core.io.tensorflow.graphdef_attributes import read_attribute, write_attribute
-from core.io.tensorflow.graphdef_proto import message
-from core.io.tensorflow.graphdef_tensors import read_tensor, write_tensor
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Constant, Phase, TensorRef
+from gradstep.core.io.disk.memory_budget import Budget, OverBudgetError
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.open_document import read
+from gradstep.core.io.tensorflow import graphdef_export, graphdef_import
+from gradstep.core.io.tensorflow.graphdef_attributes import read_attribute, write_attribute
+from gradstep.core.io.tensorflow.graphdef_proto import message
+from gradstep.core.io.tensorflow.graphdef_tensors import read_tensor, write_tensor
 from tests.core.io.documents import attributes, constants
 from tests.support.comparable import comparable
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from core.engine.run.tf_session import Session
-from core.io.tensorflow import graphdef_export, graphdef_import
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.io.tensorflow import graphdef_export, graphdef_import
+from gradstep.core.ops.build.builder import GraphBuilder
 from tests.support.comparable import comparable
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.engine.run.tf_session import Session
-from core.graph.dtypes import DType
-from core.io.native.tensor_json import from_json
-from core.io.open_document import read
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.io.native.tensor_json import from_json
+from gradstep.core.io.open_document import read
 from tests.support.rounding import Rounding, assert_rounded_alike
 
 DATA = Path(__file__).parents[3] / "data" / "oracle"

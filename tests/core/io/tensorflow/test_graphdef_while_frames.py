@@ -8,22 +8,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.debug.motion.debug_session import DebugSession
-from core.document.document import Document
-from core.engine.numpy_backend import NumpyBackend
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph import edits
-from core.graph.loop import loop_of, within
-from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.io.native import gradstep_file
-from core.io.tensorflow.graphdef_export import to_graphdef, to_pb
-from core.io.tensorflow.graphdef_import import from_pb, from_pbtxt
-from core.io.tensorflow.graphdef_proto import message
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder
-from core.ops.build.variable import TRAINABLE
-from core.program.derive import derive
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.document.document import Document
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph import edits
+from gradstep.core.graph.loop import loop_of, within
+from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.tensorflow.graphdef_export import to_graphdef, to_pb
+from gradstep.core.io.tensorflow.graphdef_import import from_pb, from_pbtxt
+from gradstep.core.io.tensorflow.graphdef_proto import message
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.build.variable import TRAINABLE
+from gradstep.core.program.derive import derive
 from tests.support import oracle
 from tests.support import tensorflow_graphs as written
 from tests.support.comparable import comparable

@@ -9,24 +9,24 @@ from itertools import groupby
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.gradient_request import Override, OverrideKind
-from core.checks.gradients.derived_evaluation import Evaluator
-from core.checks.gradients.gradient_checks import gradient_tables
-from core.debug.history.frozen_program import Program, named
-from core.debug.motion.debug_session import DebugSession
-from core.document import document_edits
-from core.document.document import Document
-from core.document.requests import every_request, main_request, requests, whole_request
-from core.engine.plan.compile_plan import compile_plan
-from core.graph.model import Edge, Graph, Operation, Phase, TensorRef
-from core.io.native import gradstep_file
-from core.io.tensorflow.graphdef_export import to_pb
-from core.io.tensorflow.graphdef_import import from_pb
-from core.ops.build.variable import VARIABLES
-from core.program.derive import derive
-from core.program.gradient_context import Situation
-from core.protocol.messages import GradientTable
-from core.protocol.result_rows import NodeCheck
+from gradstep.core.autodiff.reverse.gradient_request import Override, OverrideKind
+from gradstep.core.checks.gradients.derived_evaluation import Evaluator
+from gradstep.core.checks.gradients.gradient_checks import gradient_tables
+from gradstep.core.debug.history.frozen_program import Program, named
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import Document
+from gradstep.core.document.requests import every_request, main_request, requests, whole_request
+from gradstep.core.engine.plan.compile_plan import compile_plan
+from gradstep.core.graph.model import Edge, Graph, Operation, Phase, TensorRef
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.tensorflow.graphdef_export import to_pb
+from gradstep.core.io.tensorflow.graphdef_import import from_pb
+from gradstep.core.ops.build.variable import VARIABLES
+from gradstep.core.program.derive import derive
+from gradstep.core.program.gradient_context import Situation
+from gradstep.core.protocol.messages import GradientTable
+from gradstep.core.protocol.result_rows import NodeCheck
 from tests.support import gradient_facts as facts
 
 TRAINED = [name for name in facts.names() if name.endswith(("_ref", "_resource"))]

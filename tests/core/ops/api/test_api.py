@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.differentiate import differentiate
-from core.autodiff.reverse.gradient_request import GradientRequest, Override
-from core.graph.dtypes import DType, Shape
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.autodiff.reverse.differentiate import differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from tests.support.interpret import evaluate
 
 X = np.array([[1.0, -2.0, 3.0], [0.5, 0.0, -1.0]], np.float32)

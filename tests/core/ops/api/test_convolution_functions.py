@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, call
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, call
 from tests.support.interpret import evaluate
 from tests.support.windows import STILL, explicit, numbers, pattern, run
 

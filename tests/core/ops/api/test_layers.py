@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.errors import GradstepError
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from tests.support import oracle
 from tests.support.derivatives import derivatives
 from tests.support.interpret import evaluate

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from tests.support.interpret import evaluate
 
 

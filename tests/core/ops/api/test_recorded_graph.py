@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.io.open_document import read
+from gradstep.core.io.open_document import read
 from tests.support import oracle
 from tests.support.interpret import Interpreter
 from tests.support.other_processors import other_processor

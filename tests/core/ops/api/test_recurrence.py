@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.engine.run.tf_session import Session
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 
 X = np.random.default_rng(5).normal(size=(2, 4, 3)).astype(np.float32)
 LENGTHS = np.array([4, 2], np.int32)

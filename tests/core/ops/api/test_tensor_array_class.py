@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder
-from core.ops.build.tensor import Tensor
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.build.tensor import Tensor
 from tests.support import tensorflow_graphs
 
 

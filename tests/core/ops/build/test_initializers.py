@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder
-from core.ops.build.initializers import INITIALIZERS, initializer_of
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.build.initializers import INITIALIZERS, initializer_of
 
 RECORDED = Path(__file__).parents[3] / "data" / "tensorflow" / "initializers.json"
 FLOAT = np.dtype(np.float32)

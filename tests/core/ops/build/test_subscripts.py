@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.engine.run.tf_session import Session
-from core.graph.dtypes import Shape
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.dtypes import Shape
+from gradstep.core.ops.build.builder import GraphBuilder
 
 X = np.array([[3, 1, 2], [5, 4, 9], [3, 3, 0]], np.float32)
 

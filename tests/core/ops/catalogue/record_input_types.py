@@ -16,7 +16,7 @@ RECORDED = Path(__file__).parents[3] / "data" / "tensorflow" / "input_types.json
 
 
 def main() -> None:
-    from core.ops.declare.table import all_ops
+    from gradstep.core.ops.declare.table import all_ops
 
     found = {d.type: kinds for d in all_ops() if (kinds := _inputs(d.type))}
     RECORDED.write_text(json.dumps(found, indent=0) + "\n")

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.graph.dtypes import DType
-from core.graph.model import Operation
-from core.ops.declare.table import lookup
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.declare.table import lookup
 from tests.support.interpret import call_kernel
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.errors import GradstepError
-from core.graph.dtypes import Shape
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import Shape
 from tests.support.running import counted, drawn, fed, floats, ints
 
 NAN = np.nan

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.ops.build.builder import GraphBuilder
 from tests.support.running import counted, drawn, fed, floats, ints
 
 NAN = np.nan

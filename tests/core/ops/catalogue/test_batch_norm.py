@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.differentiate import differentiate
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.errors import GradstepError
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.autodiff.reverse.differentiate import differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from tests.support import oracle
 from tests.support.interpret import evaluate
 from tests.support.rounding import Rounding, assert_rounded_alike

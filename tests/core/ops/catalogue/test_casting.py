@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.check.promote_float64 import widen
-from core.autodiff.reverse.differentiate import differentiate
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph.dtypes import DType
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.autodiff.check.promote_float64 import widen
+from gradstep.core.autodiff.reverse.differentiate import differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops.build.builder import GraphBuilder
 from tests.support.interpret import evaluate
 from tests.support.one_op import run
 

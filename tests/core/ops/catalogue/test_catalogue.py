@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from core.ops.declare.table import OpDef, all_ops
+from gradstep.core.ops.declare.table import OpDef, all_ops
 from tests.support import gradient_checks, op_checks
 from tests.support.derivative_excuses import NO_SECOND_DERIVATIVE, NOT_AGAINST_DIFFERENCES
 from tests.support.op_cases import KNOWN, NOTHING_KNOWN, SIZES_UNKNOWN

@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.debug.history.frozen_program import Program
-from core.debug.motion.debug_session import DebugSession
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph.dtypes import DType
-from core.graph.model import Graph, TensorRef
-from core.ops.build.builder import GraphBuilder
-from core.ops.formats.element_text import summary
-from core.ops.state.print_output import printing_to
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.formats.element_text import summary
+from gradstep.core.ops.state.print_output import printing_to
 
 INF, NAN = np.inf, np.nan
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph.dtypes import DType
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor, call, call_many
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor, call, call_many
 
 Pair = namedtuple("Pair", "b a")
 

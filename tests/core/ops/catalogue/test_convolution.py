@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.differentiate import differentiate
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.ops.catalogue.neural import im2col_convolution
+from gradstep.core.autodiff.reverse.differentiate import differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.ops.catalogue.neural import im2col_convolution
 from tests.support.interpret import evaluate
 from tests.support.windows import STILL, explicit, first, ints, numbers, pattern, run
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.errors import GradstepError
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops.build.builder import GraphBuilder
 from tests.support.interpret import evaluate
 from tests.support.windows import STILL, explicit, ints
 

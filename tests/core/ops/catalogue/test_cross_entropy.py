@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.document.document import Document
-from core.errors import GradstepError
-from core.graph.model import Operation
-from core.io.tensorflow.graphdef_export import to_graphdef
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder
-from core.ops.declare.system_rules import OutOfRange, Rules
-from core.ops.declare.table import lookup
+from gradstep.core.document.document import Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Operation
+from gradstep.core.io.tensorflow.graphdef_export import to_graphdef
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.declare.system_rules import OutOfRange, Rules
+from gradstep.core.ops.declare.table import lookup
 from tests.support import oracle
 from tests.support.derivatives import gradients
 from tests.support.interpret import call_kernel, evaluate

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import GradstepError
-from core.graph.model import Graph, Operation, TensorRef
-from core.graph.topological_order import is_ordered
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder
-from core.ops.typing.inference import Inferrer, declared, infer
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.graph.topological_order import is_ordered
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.typing.inference import Inferrer, declared, infer
 
 
 def network() -> GraphBuilder:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from core.errors import GradstepError
-from core.ops.declare.table import find, lookup
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops.declare.table import find, lookup
 from tests.support import derivative_excuses, gradient_checks
 
 EXCUSES: tuple[tuple[str, dict[str, Any]], ...] = (

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.differentiate import differentiate
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.graph.dtypes import DType
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor, call
+from gradstep.core.autodiff.reverse.differentiate import differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor, call
 from tests.support import oracle
 from tests.support.interpret import evaluate
 

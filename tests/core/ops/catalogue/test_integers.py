@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.errors import GradstepError
+from gradstep.core.errors import GradstepError
 from tests.support.one_op import run
 
 # TensorFlow 2.21 computed these.

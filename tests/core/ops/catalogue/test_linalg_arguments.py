@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from core.errors import GradstepError
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder
-from core.ops.declare.table import lookup
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.declare.table import lookup
 
 EQUATIONS = [
     ("ij,jk", 2, "Expecting exactly one '->'"),

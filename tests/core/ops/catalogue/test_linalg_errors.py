@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.errors import GradstepError
-from core.ops.build.builder import GraphBuilder
-from core.ops.declare.table import lookup
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.declare.table import lookup
 from tests.support.interpret import evaluate
 
 INF, NAN = np.inf, np.nan

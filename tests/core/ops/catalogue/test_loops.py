@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph.edits import disconnect
-from core.graph.loop import loop_of, within
-from core.graph.model import Edge, Graph, TensorRef
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.ops.typing.flatten_loops import flatten_loop_types
-from core.ops.typing.inference import declared, infer
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.edits import disconnect
+from gradstep.core.graph.loop import loop_of, within
+from gradstep.core.graph.model import Edge, Graph, TensorRef
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.ops.typing.flatten_loops import flatten_loop_types
+from gradstep.core.ops.typing.inference import declared, infer
 
 # As TensorFlow 2.21 has it in v1 mode, but for the Whiles, which it has not, and operators, whose
 # names are the op types.

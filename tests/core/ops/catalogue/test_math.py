@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType
-from core.ops.build.builder import GraphBuilder
-from core.ops.declare.table import lookup
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.declare.table import lookup
 from tests.support.one_op import run, value_and_gradients
 
 # TensorFlow 2.21 computed everything in this file: values, and the gradients of their sum (of

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape
-from core.ops.build.builder import GraphBuilder
-from core.ops.declare.definition import OpDef
-from core.ops.declare.optimizer_table import RULES
-from core.ops.declare.table import lookup
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.declare.definition import OpDef
+from gradstep.core.ops.declare.optimizer_table import RULES
+from gradstep.core.ops.declare.table import lookup
 from tests.support import oracle
 
 CASE = oracle.case("optimizer_update_formulas")

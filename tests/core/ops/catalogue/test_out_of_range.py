@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.errors import GradstepError
-from core.graph.model import Operation
-from core.ops.declare.system_rules import OutOfRange, Rules
-from core.ops.declare.table import lookup
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.declare.system_rules import OutOfRange, Rules
+from gradstep.core.ops.declare.table import lookup
 from tests.support import oracle
 from tests.support.interpret import call_kernel
 

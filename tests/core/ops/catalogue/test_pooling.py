@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.errors import GradstepError
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder, call
-from core.ops.catalogue.neural import im2col_convolution
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, call
+from gradstep.core.ops.catalogue.neural import im2col_convolution
 from tests.support import oracle
 from tests.support.derivatives import derivatives
 from tests.support.interpret import evaluate

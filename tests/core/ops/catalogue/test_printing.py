@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph.dtypes import DType
-from core.ops.build.builder import GraphBuilder
-from core.ops.formats.element_text import ends
-from core.ops.state.print_output import printing_to
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.formats.element_text import ends
+from gradstep.core.ops.state.print_output import printing_to
 
 CUBE = np.arange(24, dtype=np.int32).reshape(2, 3, 4)
 

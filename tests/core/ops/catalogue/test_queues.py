@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
 
 Kind = Any
 FIFO = lambda **more: tf.FIFOQueue(3, tf.int32, **{"shapes": [[]], **more})  # noqa: E731

@@ -10,15 +10,15 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from core.autodiff.check.promote_float64 import widen
-from core.autodiff.reverse.tf_gradients import gradients
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph.dtypes import DType
-from core.graph.model import TensorRef
-from core.ops.api.tf_random import random_normal, random_shuffle, random_uniform
-from core.ops.build.builder import GraphBuilder
-from core.ops.numerics import libm, philox
+from gradstep.core.autodiff.check.promote_float64 import widen
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.api.tf_random import random_normal, random_shuffle, random_uniform
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.numerics import libm, philox
 from tests.support.philox import block
 
 ORACLE = Path(__file__).parents[3] / "data" / "oracle" / "cases" / "random_seeds.json"

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.differentiate import differentiate
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.errors import GradstepError
-from core.graph.dtypes import DType
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.autodiff.reverse.differentiate import differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
 from tests.support import oracle
 from tests.support.interpret import evaluate
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.ops.build.indexed_slices import IndexedSlices
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.ops.build.indexed_slices import IndexedSlices
 
 X = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
 

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Operation
-from core.ops.build.builder import GraphBuilder, Tensor
-from core.ops.declare.system_rules import OutOfRange, Rules
-from core.ops.declare.table import lookup
-from core.ops.numerics import scatter
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Operation
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.ops.declare.system_rules import OutOfRange, Rules
+from gradstep.core.ops.declare.table import lookup
+from gradstep.core.ops.numerics import scatter
 from tests.support.interpret import call_kernel
 
 X = np.array([[1, 2], [3, 4], [5, 6]], np.float32)

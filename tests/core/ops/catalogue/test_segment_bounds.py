@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.errors import GradstepError
-from core.ops.declare.system_rules import TF_CPU, OutOfRange, Rules
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops.declare.system_rules import TF_CPU, OutOfRange, Rules
 from tests.support import oracle
 from tests.support.running import counted, fed, floats, ints
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.differentiate import differentiate
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.ops.build.builder import GraphBuilder
-from core.ops.declare.system_rules import TF_CPU, Rules
+from gradstep.core.autodiff.reverse.differentiate import differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
 from tests.support.running import counted, fed, floats, ints
 
 NAN, INF = np.nan, np.inf

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.errors import GradstepError
-from core.graph.dtypes import UNKNOWN, DType, Shape
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape
+from gradstep.core.ops.build.builder import GraphBuilder
 from tests.support.interpret import evaluate
 
 

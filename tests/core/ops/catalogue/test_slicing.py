@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.graph.dtypes import Shape
-from core.ops.catalogue.arrays.strided_slice_spec import Spec, cut_shape, python_index
+from gradstep.core.graph.dtypes import Shape
+from gradstep.core.ops.catalogue.arrays.strided_slice_spec import Spec, cut_shape, python_index
 
 PLACES = st.integers(-5, 5)
 STEPS = st.integers(-3, 3).filter(bool)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.ops.declare.table import lookup
+from gradstep.core.ops.declare.table import lookup
 from tests.support.one_op import run
 
 # mpmath 1.4 computed these to 30 digits.

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.differentiate import differentiate
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph.dtypes import UNKNOWN, Shape
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder
+from gradstep.core.autodiff.reverse.differentiate import differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import UNKNOWN, Shape
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
 
 X = np.array([[3, 1, 2], [5, 4, 9], [3, 3, 0]], np.float32)
 

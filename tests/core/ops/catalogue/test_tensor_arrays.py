@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape
-from core.ops.build.builder import GraphBuilder
-from core.ops.build.tensor import Tensor, call, call_many
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.build.tensor import Tensor, call, call_many
 
 FLOAT = DType.FLOAT32
 

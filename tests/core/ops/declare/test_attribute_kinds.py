@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import GradstepError
-from core.graph.dtypes import UNKNOWN, DType, Shape
-from core.graph.model import Constant, Operation
-from core.graph.opaque_attributes import Unread
-from core.ops.declare.attribute_kinds import attribute
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape
+from gradstep.core.graph.model import Constant, Operation
+from gradstep.core.graph.opaque_attributes import Unread
+from gradstep.core.ops.declare.attribute_kinds import attribute
 
 KINDS = (DType, Shape, Constant, bool, int, float, str, tuple)
 ANYTHING = st.one_of(

@@ -9,14 +9,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.graph import edits
-from core.graph.dtypes import DType
-from core.graph.model import Edge, Graph, TensorRef
-from core.graph.problems import Problem
-from core.ops.build.builder import GraphBuilder
-from core.ops.declare.input_dtypes import as_declared
-from core.ops.declare.table import OpDef, all_ops, lookup
-from core.ops.typing.inference import infer
+from gradstep.core.graph import edits
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Edge, Graph, TensorRef
+from gradstep.core.graph.problems import Problem
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.declare.input_dtypes import as_declared
+from gradstep.core.ops.declare.table import OpDef, all_ops, lookup
+from gradstep.core.ops.typing.inference import infer
 from tests.core.ops.catalogue.record_input_types import RECORDED
 from tests.support.op_cases import Case, cases
 

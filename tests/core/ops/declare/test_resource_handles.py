@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.debug.motion.debug_session import DebugSession
-from core.document.document import Document
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph.dtypes import SCALAR, DType, Shape
-from core.graph.model import Constant, Edge, Graph, Operation, TensorRef
-from core.ops.declare.resource_handles import HANDLES
-from core.ops.declare.table import OpDef, all_ops, lookup
-from core.ops.typing.inference import infer
-from core.ops.typing.input_fit import why_not
-from core.program.derive import derive
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.document.document import Document
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import SCALAR, DType, Shape
+from gradstep.core.graph.model import Constant, Edge, Graph, Operation, TensorRef
+from gradstep.core.ops.declare.resource_handles import HANDLES
+from gradstep.core.ops.declare.table import OpDef, all_ops, lookup
+from gradstep.core.ops.typing.inference import infer
+from gradstep.core.ops.typing.input_fit import why_not
+from gradstep.core.program.derive import derive
 
 FLOAT = DType.FLOAT32
 KINDS = {"component_types": (FLOAT,), "shapes": (SCALAR,)}

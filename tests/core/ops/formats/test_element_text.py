@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.autodiff.reverse.tf_gradients import gradients
-from core.document.document import Document
-from core.engine.run.tf_session import Session
-from core.errors import GradstepError
-from core.graph.dtypes import DType
-from core.io.export_document import to_bytes
-from core.ops.build.builder import GraphBuilder
-from core.ops.formats.protobuf import bytes_field, float_field, length_fields
+from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.document.document import Document
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.io.export_document import to_bytes
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.formats.protobuf import bytes_field, float_field, length_fields
 from tests.support.summary_messages import buckets, decode, summary
 
 INF, NAN = np.inf, np.nan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.ops.numerics.adjacent_arrays import view_adjacent
+from gradstep.core.ops.numerics.adjacent_arrays import view_adjacent
 
 
 def test_neighbours_are_one_vector_of_the_same_memory() -> None:

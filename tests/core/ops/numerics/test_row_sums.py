@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.ops.numerics.row_sums import sums_in_order, worthwhile
+from gradstep.core.ops.numerics.row_sums import sums_in_order, worthwhile
 
 TYPES = ("float16", "float32", "float64", "complex64", "int8", "uint8", "int32", "int64")
 

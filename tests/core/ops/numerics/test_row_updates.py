@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.ops.numerics import row_updates
+from gradstep.core.ops.numerics import row_updates
 from tests.support import fake_xp
 
 KINDS = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 complex64".split()

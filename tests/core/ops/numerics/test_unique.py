@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from core.ops.numerics.unique import distinct_integers
+from gradstep.core.ops.numerics.unique import distinct_integers
 
 INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64")
 

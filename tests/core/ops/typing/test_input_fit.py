@@ -8,16 +8,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.document import document_edits
-from core.document.document import Document
-from core.errors import GradstepError
-from core.graph import edits as graph_edits
-from core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
-from core.graph.model import Edge, Graph, Operation, TensorRef
-from core.ops.build.builder import GraphBuilder
-from core.ops.declare.table import OpDef, all_ops
-from core.ops.typing.inference import declared
-from core.ops.typing.input_fit import cast_that_fits, misfit, why_not
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph import edits as graph_edits
+from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
+from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.declare.table import OpDef, all_ops
+from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.input_fit import cast_that_fits, misfit, why_not
 from tests.support.op_cases import Case, cases
 
 SAMPLED = [d for d in all_ops() if d.samples is not None and d.inputs]
@@ -75,7 +75,7 @@ def test_what_is_refused_could_never_be_typed(definition: OpDef) -> None:
 
 
 def types_without_error(definition: OpDef, op: Operation, kinds: Kinds) -> bool:
-    from core.ops.declare.table import InferContext
+    from gradstep.core.ops.declare.table import InferContext
 
     ranks = [
         replace(k, shape=Shape((None,) * k.shape.rank) if k.shape.rank is not None else UNKNOWN)

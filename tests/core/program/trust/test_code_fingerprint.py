@@ -6,11 +6,11 @@ from dataclasses import fields
 
 from hypothesis import given, settings
 
-from core.document.document import CodeItem, CodeKind, Document, View
-from core.document.expectation import Expectation, Variation
-from core.graph.model import Constant
-from core.io.native import gradstep_file
-from core.program.trust.code_fingerprint import fingerprint
+from gradstep.core.document.document import CodeItem, CodeKind, Document, View
+from gradstep.core.document.expectation import Expectation, Variation
+from gradstep.core.graph.model import Constant
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.program.trust.code_fingerprint import fingerprint
 from tests.core.io.documents import documents
 
 FEW = settings(max_examples=20, deadline=None)

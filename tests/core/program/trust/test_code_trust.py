@@ -11,15 +11,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from core.document import document_edits
-from core.document.document import CodeItem, CodeKind, Document
-from core.errors import GradstepError
-from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.io.native import gradstep_file
-from core.program.trust import code_trust, trust_store
-from core.program.trust.code_permission import Permission
-from core.program.trust.code_trust import allow, came_with_program, permission
-from core.program.trust.example_index import EXAMPLES
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import CodeItem, CodeKind, Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.program.trust import code_trust, trust_store
+from gradstep.core.program.trust.code_permission import Permission
+from gradstep.core.program.trust.code_trust import allow, came_with_program, permission
+from gradstep.core.program.trust.example_index import EXAMPLES
 
 FULL, CONFINED, REFUSED = Permission.FULL, Permission.CONFINED, Permission.REFUSED
 ROOT = Path(__file__).resolve().parents[4]
@@ -203,8 +203,8 @@ def test_names_that_utf8_has_no_bytes_for() -> None:
 
 MANY = """
 import sys
-from core.program.trust.code_permission import Permission
-from core.program.trust.trust_store import Decision, TrustStore
+from gradstep.core.program.trust.code_permission import Permission
+from gradstep.core.program.trust.trust_store import Decision, TrustStore
 from pathlib import Path
 for i in range(20):
     made = Decision(f"{sys.argv[2]}-{i}", Permission.FULL)

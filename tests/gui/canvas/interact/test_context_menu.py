@@ -12,13 +12,13 @@ from PySide6.QtGui import QAction, QContextMenuEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
 
-from core.document.document import Document, View
-from core.graph.model import Constant, Edge, TensorRef
-from core.ops.build.builder import GraphBuilder
-from gui import commands
-from gui.canvas.interact import context_menu
-from gui.canvas.interact.search_menu import SearchMenu
-from gui.frame.action_table import BY_ID
+from gradstep.core.document.document import Document, View
+from gradstep.core.graph.model import Constant, Edge, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.gui import commands
+from gradstep.gui.canvas.interact import context_menu
+from gradstep.gui.canvas.interact.search_menu import SearchMenu
+from gradstep.gui.frame.action_table import BY_ID
 from tests.gui.canvas.interact.test_flash_marker import nested
 
 LEFT = Qt.MouseButton.LeftButton

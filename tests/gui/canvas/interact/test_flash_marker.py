@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, QRectF
 
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.document.document import Document
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Constant, Edge, Graph, Operation, TensorRef
-from gui import commands
-from gui.canvas.interact.camera import LEGIBLE
-from gui.model.settings import settings
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.document.document import Document
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Constant, Edge, Graph, Operation, TensorRef
+from gradstep.gui import commands
+from gradstep.gui.canvas.interact.camera import LEGIBLE
+from gradstep.gui.model.settings import settings
 
 SCOPES = ("tower", "tower/block", "head")
 CLOSED = [*chain.from_iterable(combinations(SCOPES, n) for n in range(len(SCOPES) + 1))]

@@ -8,7 +8,7 @@ from PySide6.QtCore import QMimeData, QPointF, Qt
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication
 
-from gui.panels.palette_panel import MIME_TYPE
+from gradstep.gui.panels.palette_panel import MIME_TYPE
 
 
 def mime(kind: str, content: bytes) -> QMimeData:

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 
-from core.ops.declare.op_successors import SUCCESSORS
-from core.ops.declare.table import all_ops, find
-from gui.canvas.interact import node_search
-from gui.canvas.interact.search_menu import MARGIN, WIDTH, SearchMenu
-from gui.panels.palette_panel import palette_rows
+from gradstep.core.ops.declare.op_successors import SUCCESSORS
+from gradstep.core.ops.declare.table import all_ops, find
+from gradstep.gui.canvas.interact import node_search
+from gradstep.gui.canvas.interact.search_menu import MARGIN, WIDTH, SearchMenu
+from gradstep.gui.panels.palette_panel import palette_rows
 
 
 @pytest.fixture

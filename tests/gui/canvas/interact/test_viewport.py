@@ -6,11 +6,11 @@ import numpy as np
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtTest import QTest
 
-from core.document.document import Document
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Edge, Graph, Operation, TensorRef
-from gui import commands
-from gui.canvas.interact import screen_reader, tooltips
+from gradstep.core.document.document import Document
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
+from gradstep.gui import commands
+from gradstep.gui.canvas.interact import screen_reader, tooltips
 
 
 def under(canvas, at: QPoint):

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gui.canvas.paint.dashes import dashes
-from gui.canvas.scene.curve_flattening import Polylines
-from gui.canvas.scene.link_routing import curves
+from gradstep.gui.canvas.paint.dashes import dashes
+from gradstep.gui.canvas.scene.curve_flattening import Polylines
+from gradstep.gui.canvas.scene.link_routing import curves
 
 EVERYWHERE = (-1e9, -1e9, 1e9, 1e9)
 

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QRect, QRectF
 from PySide6.QtGui import QColor, QImage, QPainter
 
-from gui.canvas.paint.front_buffer import BUDGET, MARGIN, FrontBuffer
+from gradstep.gui.canvas.paint.front_buffer import BUDGET, MARGIN, FrontBuffer
 
 VIEW = QRect(0, 0, 100, 80)
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint
 
-from core.document.document import View
-from core.document.document_edits import rename_operation
-from core.protocol.messages import Progress
-from gui.canvas.interact import screen_reader, tooltips
-from gui.canvas.scene.hit_test import Hit
-from gui.frame import action_table
-from gui.look import theme
+from gradstep.core.document.document import View
+from gradstep.core.document.document_edits import rename_operation
+from gradstep.core.protocol.messages import Progress
+from gradstep.gui.canvas.interact import screen_reader, tooltips
+from gradstep.gui.canvas.scene.hit_test import Hit
+from gradstep.gui.frame import action_table
+from gradstep.gui.look import theme
 from tests.support.profiles import Measuring
 
 TOTAL = 35 * 36 / 2  # microseconds of the 35 steps, which take 1, 2, 3 …

@@ -13,12 +13,12 @@ from PySide6.QtGui import QImage, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.ops.typing.inference import infer
-from gui import commands
-from gui.canvas.paint import paint_order, picture_export
-from gui.canvas.scene.scene_arrays import SceneArrays
-from gui.canvas.scene.visible_graph import VisibleGraph
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.ops.typing.inference import infer
+from gradstep.gui import commands
+from gradstep.gui.canvas.paint import paint_order, picture_export
+from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
+from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 from tests.gui.canvas.interact.test_viewport import chain
 from tests.gui.canvas.test_scene import scenes
 

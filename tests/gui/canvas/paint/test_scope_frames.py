@@ -14,15 +14,15 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from core.document.block_insertion import add_block
-from core.document.document import Document
-from core.graph.loop import LOOP, loop_of
-from core.layout.nested_scopes import SIDE, TITLE
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder
-from gui import commands
-from gui.canvas.paint.scope_frames import Frame, frames, surroundings
-from gui.canvas.scene import scope_folding
+from gradstep.core.document.block_insertion import add_block
+from gradstep.core.document.document import Document
+from gradstep.core.graph.loop import LOOP, loop_of
+from gradstep.core.layout.nested_scopes import SIDE, TITLE
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.gui import commands
+from gradstep.gui.canvas.paint.scope_frames import Frame, frames, surroundings
+from gradstep.gui.canvas.scene import scope_folding
 from tests.core.layout.test_nested_scopes import HOMES
 
 LEFT = Qt.MouseButton.LeftButton

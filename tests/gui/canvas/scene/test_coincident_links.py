@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gui.canvas.scene.coincident_links import distinct
-from gui.canvas.scene.link_routing import LANE, along_lanes
+from gradstep.gui.canvas.scene.coincident_links import distinct
+from gradstep.gui.canvas.scene.link_routing import LANE, along_lanes
 
 
 def ways(*ends: tuple[float, float]) -> np.ndarray:

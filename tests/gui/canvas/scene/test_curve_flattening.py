@@ -7,9 +7,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gui.canvas.paint.link_painter import OFF
-from gui.canvas.scene.curve_flattening import COUNTS, Polylines, chords, deviations, lengths
-from gui.canvas.scene.link_routing import along_lanes, bounds, curves
+from gradstep.gui.canvas.paint.link_painter import OFF
+from gradstep.gui.canvas.scene.curve_flattening import (
+    COUNTS,
+    Polylines,
+    chords,
+    deviations,
+    lengths,
+)
+from gradstep.gui.canvas.scene.link_routing import along_lanes, bounds, curves
 
 SCALES = (0.001, 0.02, 0.066, 0.12, 0.41, 1.0, 2.0, 8.0)  # device pixels per scene unit
 FINE = np.linspace(0.0, 1.0, 1_025)

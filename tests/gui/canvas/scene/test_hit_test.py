@@ -10,13 +10,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Graph, Operation, TensorRef
-from core.layout.nested_scopes import TITLE
-from core.ops.typing.inference import infer
-from gui.canvas.paint.scope_frames import Frame
-from gui.canvas.scene.hit_test import (
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.layout.nested_scopes import TITLE
+from gradstep.core.ops.typing.inference import infer
+from gradstep.gui.canvas.paint.scope_frames import Frame
+from gradstep.gui.canvas.scene.hit_test import (
     LINK_REACH,
     PORT_REACH,
     Hit,
@@ -26,8 +26,8 @@ from gui.canvas.scene.hit_test import (
     port_point,
     ports,
 )
-from gui.canvas.scene.scene_arrays import SceneArrays
-from gui.canvas.scene.visible_graph import VisibleGraph
+from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
+from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 from tests.gui.canvas.test_scene import Scene, scenes
 
 FAR = 600.0  # farther than a node is wide or high

@@ -5,12 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Graph, Operation, TensorRef
-from core.ops.typing.inference import infer
-from gui.canvas.scene.incremental_scene import revised
-from gui.canvas.scene.visible_graph import VisibleGraph
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.ops.typing.inference import infer
+from gradstep.gui.canvas.scene.incremental_scene import revised
+from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 
 NAMES = "abcdefgh"
 REQUEST = GradientRequest(of=(TensorRef("h"),), wrt=(TensorRef("a"),))

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gui.canvas.scene.interval_bands import Bands, counted, spread
-from gui.canvas.scene.line_clipping import shares_inside
+from gradstep.gui.canvas.scene.interval_bands import Bands, counted, spread
+from gradstep.gui.canvas.scene.line_clipping import shares_inside
 
 # first and last band, begin and length
 intervals = st.lists(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gui.canvas.scene import polyline
+from gradstep.gui.canvas.scene import polyline
 
 LINE = np.array([[0.0, 0.0], [1.0, 0.0], [10.0, 0.0], [10.0, 10.0]])
 

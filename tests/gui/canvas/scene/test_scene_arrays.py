@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Graph, Operation, TensorRef
-from core.ops.typing.inference import infer
-from gui.canvas.scene.scene_arrays import (
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.ops.typing.inference import infer
+from gradstep.gui.canvas.scene.scene_arrays import (
     INTO,
     OUT,
     PADDING,
@@ -25,7 +25,7 @@ from gui.canvas.scene.scene_arrays import (
     SceneArrays,
     heights,
 )
-from gui.canvas.scene.visible_graph import VisibleGraph
+from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 from tests.gui.canvas.test_scene import Scene, scenes
 
 ATTRS = {"dtype": DType.FLOAT32, "shape": Shape.of(2)}

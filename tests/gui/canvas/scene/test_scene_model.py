@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from core.document.document import Document, View
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Edge, Graph, Operation, TensorRef
-from core.io.open_document import read
-from core.ops.typing.flatten_loops import closed, flatten_loops, shown_as
-from gui import commands
-from gui.canvas.scene.visible_graph import VisibleGraph
-from gui.look.theme import ASSETS
+from gradstep.core.document.document import Document, View
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
+from gradstep.core.io.open_document import read
+from gradstep.core.ops.typing.flatten_loops import closed, flatten_loops, shown_as
+from gradstep.gui import commands
+from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
+from gradstep.gui.look.theme import ASSETS
 
 
 def chain(count: int) -> Document:

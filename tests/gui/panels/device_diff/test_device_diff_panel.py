@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import Qt
 
-from core.document.document import Document
-from core.graph.model import Constant, TensorRef
-from core.io.open_document import read
-from core.ops.build.builder import GraphBuilder
-from core.protocol.messages import ComparedNode, Comparison, DeviceInfo, SideResult
-from gui.look.theme import ASSETS
-from gui.panels.device_diff.device_diff_model import DiffModel
-from gui.panels.device_diff.device_diff_panel import DeviceDiffPanel
+from gradstep.core.document.document import Document
+from gradstep.core.graph.model import Constant, TensorRef
+from gradstep.core.io.open_document import read
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.protocol.messages import ComparedNode, Comparison, DeviceInfo, SideResult
+from gradstep.gui.look.theme import ASSETS
+from gradstep.gui.panels.device_diff.device_diff_model import DiffModel
+from gradstep.gui.panels.device_diff.device_diff_panel import DeviceDiffPanel
 
 
 def side(*values: float, text: str = "", status: str = "ok") -> SideResult:

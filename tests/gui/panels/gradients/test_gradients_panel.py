@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import Qt
 
-from core.autodiff.reverse.gradient_request import GradientRequest
-from core.document.document import Document
-from core.graph.model import Constant, Edge
-from core.ops.build.builder import GraphBuilder
-from gui import commands
-from gui.panels.gradients.gradient_model import NAME, NATIVE, NUMERIC, OVERRIDE, VERDICT
-from gui.panels.gradients.gradients_panel import GradientsPanel
-from gui.panels.inspector.inspector_panel import InspectorPanel
-from gui.panels.widgets.small_labels import Link, Text, Wrapped
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.document.document import Document
+from gradstep.core.graph.model import Constant, Edge
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.gui import commands
+from gradstep.gui.panels.gradients.gradient_model import NAME, NATIVE, NUMERIC, OVERRIDE, VERDICT
+from gradstep.gui.panels.gradients.gradients_panel import GradientsPanel
+from gradstep.gui.panels.inspector.inspector_panel import InspectorPanel
+from gradstep.gui.panels.widgets.small_labels import Link, Text, Wrapped
 
 
 def column(panel: GradientsPanel, number: int) -> list[str]:

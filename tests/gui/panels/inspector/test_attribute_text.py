@@ -8,10 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from core.errors import GradstepError
-from core.graph.dtypes import DType, Shape, TensorType
-from core.graph.model import Constant
-from gui.panels.inspector.attribute_text import array_text, attr_text, read_array, read_attr
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.graph.model import Constant
+from gradstep.gui.panels.inspector.attribute_text import (
+    array_text,
+    attr_text,
+    read_array,
+    read_attr,
+)
 
 SHAPES = st.one_of(
     st.just(Shape(None)),

@@ -11,19 +11,19 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QMenu
 
-from core.autodiff.reverse.gradient_request import Override, OverrideKind
-from core.document.document import Document, Optimizer
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Constant, Edge, TensorRef
-from core.ops.build.builder import GraphBuilder
-from core.ops.declare import table
-from core.ops.declare.table import all_ops, lookup
-from core.protocol.messages import Why
-from gui import commands
-from gui.look.theme import LIGHT
-from gui.model.explanations import PAUSE
-from gui.panels.inspector.inspector_panel import InspectorPanel
-from gui.panels.widgets.small_labels import Link, Text, Wrapped
+from gradstep.core.autodiff.reverse.gradient_request import Override, OverrideKind
+from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Constant, Edge, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.declare import table
+from gradstep.core.ops.declare.table import all_ops, lookup
+from gradstep.core.protocol.messages import Why
+from gradstep.gui import commands
+from gradstep.gui.look.theme import LIGHT
+from gradstep.gui.model.explanations import PAUSE
+from gradstep.gui.panels.inspector.inspector_panel import InspectorPanel
+from gradstep.gui.panels.widgets.small_labels import Link, Text, Wrapped
 
 
 def opened(bench: Any, show: Callable[..., Any], example: str, name: str) -> InspectorPanel:

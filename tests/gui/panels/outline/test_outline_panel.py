@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QPoint, Qt
 
-from core.document.document import Document
-from core.graph.model import Edge, Graph, Operation, TensorRef
-from core.ops.typing.inference import infer
-from gui import commands
-from gui.panels.outline import outline_panel
-from gui.panels.outline.outline_panel import OutlinePanel
-from gui.panels.outline.outline_rows import outline_rows
-from gui.panels.widgets.row_tree import Row, walk
+from gradstep.core.document.document import Document
+from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
+from gradstep.core.ops.typing.inference import infer
+from gradstep.gui import commands
+from gradstep.gui.panels.outline import outline_panel
+from gradstep.gui.panels.outline.outline_panel import OutlinePanel
+from gradstep.gui.panels.outline.outline_rows import outline_rows
+from gradstep.gui.panels.widgets.row_tree import Row, walk
 
 
 def told(rows: list[Row]) -> dict[str, list[tuple[str, str]]]:

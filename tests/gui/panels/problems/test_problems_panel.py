@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QPoint, Qt
 
-from core.autodiff.reverse.gradient_request import GradientRequest, Override
-from core.document.document import Document, Optimizer
-from core.graph.dtypes import Shape
-from core.graph.model import Constant, TensorRef
-from core.graph.problems import Problem
-from core.io.tensorflow.graphdef_import import from_pb
-from core.ops import api as tf
-from core.ops.build.builder import GraphBuilder
-from core.protocol.messages import ErrorInfo, Why
-from gui import commands
-from gui.model.explanations import PAUSE
-from gui.panels.problems.problem_rows import problem_rows
-from gui.panels.problems.problems_panel import ProblemsPanel
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override
+from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.graph.dtypes import Shape
+from gradstep.core.graph.model import Constant, TensorRef
+from gradstep.core.graph.problems import Problem
+from gradstep.core.io.tensorflow.graphdef_import import from_pb
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.protocol.messages import ErrorInfo, Why
+from gradstep.gui import commands
+from gradstep.gui.model.explanations import PAUSE
+from gradstep.gui.panels.problems.problem_rows import problem_rows
+from gradstep.gui.panels.problems.problems_panel import ProblemsPanel
 from tests.support import tensorflow_graphs
 from tests.support.whys import graph_of
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor
 
-from core.protocol.messages import ProfileRow
-from gui.look import theme
-from gui.model.cost_tree import leaves, total, tree
-from gui.panels.profile.profile_icicle import Icicle
-from gui.panels.profile.profile_tiles import NARROW, Tile, lay_out
+from gradstep.core.protocol.messages import ProfileRow
+from gradstep.gui.look import theme
+from gradstep.gui.model.cost_tree import leaves, total, tree
+from gradstep.gui.panels.profile.profile_icicle import Icicle
+from gradstep.gui.panels.profile.profile_tiles import NARROW, Tile, lay_out
 
 LEFT, KEY = Qt.MouseButton.LeftButton, Qt.Key
 PHASES = ("forward", "backward", "update")

@@ -9,12 +9,12 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QComboBox
 
-from core.protocol.messages import Profiled, ProfileRow, Progress
-from gui.frame import action_table
-from gui.model.cost_tree import BETWEEN
-from gui.panels.profile.profile_icicle import Icicle
-from gui.panels.profile.profile_model import KERNEL, MADE, NAME, SECONDS, SHARE, CostModel
-from gui.panels.profile.profile_panel import ProfilePanel
+from gradstep.core.protocol.messages import Profiled, ProfileRow, Progress
+from gradstep.gui.frame import action_table
+from gradstep.gui.model.cost_tree import BETWEEN
+from gradstep.gui.panels.profile.profile_icicle import Icicle
+from gradstep.gui.panels.profile.profile_model import KERNEL, MADE, NAME, SECONDS, SHARE, CostModel
+from gradstep.gui.panels.profile.profile_panel import ProfilePanel
 from tests.support.profiles import Measuring, failure
 
 LEFT = Qt.MouseButton.LeftButton

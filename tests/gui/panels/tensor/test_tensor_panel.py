@@ -10,12 +10,12 @@ from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QSpinBox
 
-from core.document.document import Document
-from core.graph.dtypes import DType, Shape
-from core.graph.model import Constant, Graph, Operation, TensorRef
-from core.protocol.messages import Read
-from gui.panels.tensor.tensor_model import PAGE
-from gui.panels.tensor.tensor_panel import TensorPanel
+from gradstep.core.document.document import Document
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
+from gradstep.core.protocol.messages import Read
+from gradstep.gui.panels.tensor.tensor_model import PAGE
+from gradstep.gui.panels.tensor.tensor_panel import TensorPanel
 
 
 def document_of(array: np.ndarray) -> Document:

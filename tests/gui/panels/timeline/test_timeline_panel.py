@@ -11,10 +11,16 @@ from hypothesis import strategies as st
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 
-from core.protocol.messages import ProgramInfo, StepInfo
-from gui.panels.timeline.timeline_model import NUMBER, OPERATION, TEXT, VALUE, TimelineModel
-from gui.panels.timeline.timeline_panel import TimelinePanel
-from gui.panels.timeline.timeline_rows import GroupRows, StepRow, StepRows
+from gradstep.core.protocol.messages import ProgramInfo, StepInfo
+from gradstep.gui.panels.timeline.timeline_model import (
+    NUMBER,
+    OPERATION,
+    TEXT,
+    VALUE,
+    TimelineModel,
+)
+from gradstep.gui.panels.timeline.timeline_panel import TimelinePanel
+from gradstep.gui.panels.timeline.timeline_rows import GroupRows, StepRow, StepRows
 
 STEPS = st.lists(
     st.builds(
@@ -138,8 +144,8 @@ def test_dragging_asks_once_for_each_place(
 
 @given(st.integers(200, 2000), st.integers(0, 30))
 def test_places_on_the_bar_are_found_again(qapp: object, width: int, step: int) -> None:
-    from gui.look.theme import DARK
-    from gui.panels.timeline.run_bars import RunBars
+    from gradstep.gui.look.theme import DARK
+    from gradstep.gui.panels.timeline.run_bars import RunBars
 
     steps = [StepInfo(op="x", type="Neg", phase="forward", origin="x", outputs=[])] * 30
     bars = RunBars(lambda: DARK)

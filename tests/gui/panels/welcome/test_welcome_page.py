@@ -11,12 +11,12 @@ import pytest
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QApplication
 
-from core.program.trust import example_index
-from core.program.trust.example_index import EXAMPLES
-from gui.look import theme
-from gui.panels.welcome.example_card import PICTURE, Card, shipped_picture
-from gui.panels.welcome.example_groups import GroupButton
-from gui.panels.welcome.welcome_page import ALL, DISPUTED, WelcomePage
+from gradstep.core.program.trust import example_index
+from gradstep.core.program.trust.example_index import EXAMPLES
+from gradstep.gui.look import theme
+from gradstep.gui.panels.welcome.example_card import PICTURE, Card, shipped_picture
+from gradstep.gui.panels.welcome.example_groups import GroupButton
+from gradstep.gui.panels.welcome.welcome_page import ALL, DISPUTED, WelcomePage
 
 ENTRIES = example_index.load(EXAMPLES)
 KEYS = Qt.Key
@@ -121,7 +121,9 @@ def test_pictures_follow_the_theme_and_are_drawn_where_none_was_shipped(
     bench.space.set_theme(theme.LIGHT)
     qtbot.waitUntil(lambda: page.is_drawn)
     assert card._picture.toImage() != dark
-    monkeypatch.setattr("gui.panels.welcome.example_card.shipped_picture", lambda name, theme: None)
+    monkeypatch.setattr(
+        "gradstep.gui.panels.welcome.example_card.shipped_picture", lambda name, theme: None
+    )
     page.gallery.show_only("tutorial network")
     page.gallery.restyle()
     qtbot.waitUntil(lambda: page.is_drawn)

@@ -10,11 +10,11 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics, QImage
 
-from gui.canvas.paint import heat_colours
-from gui.look import theme
-from gui.look.theme import DARK, LIGHT, SMALL, mono
-from gui.panels.widgets import panel_marks
-from gui.panels.widgets.heat_tiles import HeatTiles
+from gradstep.gui.canvas.paint import heat_colours
+from gradstep.gui.look import theme
+from gradstep.gui.look.theme import DARK, LIGHT, SMALL, mono
+from gradstep.gui.panels.widgets import panel_marks
+from gradstep.gui.panels.widgets.heat_tiles import HeatTiles
 
 FLOATS = st.floats(-1e6, 1e6, width=32) | st.sampled_from([-0.6, -0.0, np.nan, -np.inf, 1e-9])
 TABLES = arrays(np.float32, array_shapes(max_dims=2, max_side=10), elements=FLOATS)

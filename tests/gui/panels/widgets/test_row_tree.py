@@ -11,9 +11,9 @@ from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QTreeView
 
-from gui.look.theme import DARK
-from gui.panels.widgets.row_tree import Row, RowTreeModel, walk
-from gui.panels.widgets.row_view import RowTree
+from gradstep.gui.look.theme import DARK
+from gradstep.gui.panels.widgets.row_tree import Row, RowTreeModel, walk
+from gradstep.gui.panels.widgets.row_view import RowTree
 
 
 def rows(depth: int) -> st.SearchStrategy[list[Row]]:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from gui.panels.widgets.tensor_slices import first_slice
+from gradstep.gui.panels.widgets.tensor_slices import first_slice
 
 
 @given(hnp.array_shapes(min_dims=0, max_dims=5, max_side=4), st.data())

@@ -1,0 +1,1 @@
+"""Gradstep: a desktop debugger for backpropagation."""
