@@ -1,4 +1,4 @@
-"""Gradstep: the composition root and command line. `python main.py --help` says what there is."""
+"""Gradstep: the composition root, and the command `gradstep` itself."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def _lint(tree: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", LINT, "--no-cache", "--no-logo"],
         cwd=tree,
-        env={**os.environ, "PYTHONPATH": str(tree), "COLUMNS": "200"},
+        env={**os.environ, "PYTHONPATH": str(tree.parent), "COLUMNS": "200"},
         capture_output=True,
         text=True,
         check=False,
@@ -38,15 +38,16 @@ def _ruff(tree: Path) -> subprocess.CompletedProcess[str]:
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """A copy of the code, to plant violations in."""
+    tree = tmp_path / "gradstep"
     for package in ("core", "gpu", "gui"):
-        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("*.pyc"))
-    for file in ("pyproject.toml", "main.py"):
-        shutil.copy(ROOT / file, tmp_path)
-    return tmp_path
+        shutil.copytree(ROOT / package, tree / package, ignore=shutil.ignore_patterns("*.pyc"))
+    for file in ("pyproject.toml", "main.py", "__init__.py"):
+        shutil.copy(ROOT / file, tree)
+    return tree
 
 
 def _plant(tree: Path, module: str, line: str) -> None:
-    path = tree / f"{module.replace('.', '/')}.py"
+    path = tree.parent / f"{module.replace('.', '/')}.py"
     path.write_text(f'"""Planted."""\n\n{line}\n', encoding="utf-8")
 
 
@@ -69,14 +70,14 @@ CORE, GPU, GUI, LAYERS = (
 PLANTED = (
     ("gradstep.core.graph.planted_qt", "import PySide6.QtCore", CORE),
     ("gradstep.core.engine.planted_cupy", "import cupy", CORE),
-    ("gradstep.core.host.planted_gpu", "def late():\n    import gpu", CORE),
-    ("gradstep.core.io.planted_gui", "from gui import canvas", CORE),
-    ("gradstep.core.cli.planted_main", "import main", CORE),
-    ("gpu.planted_gui", "import gui", GPU),
-    ("gpu.planted_qt", "from PySide6 import QtGui", GPU),
-    ("gradstep.gui.panels.planted_gpu", "import gpu", GUI),
-    ("gui.planted_cupy", "def late():\n    import cupy", GUI),
-    ("gui.planted_main", "import main", GUI),
+    ("gradstep.core.host.planted_gpu", "def late():\n    import gradstep.gpu", CORE),
+    ("gradstep.core.io.planted_gui", "from gradstep.gui import canvas", CORE),
+    ("gradstep.core.cli.planted_main", "import gradstep.main", CORE),
+    ("gradstep.gpu.planted_gui", "import gradstep.gui", GPU),
+    ("gradstep.gpu.planted_qt", "from PySide6 import QtGui", GPU),
+    ("gradstep.gui.panels.planted_gpu", "import gradstep.gpu", GUI),
+    ("gradstep.gui.planted_cupy", "def late():\n    import cupy", GUI),
+    ("gradstep.gui.planted_main", "import gradstep.main", GUI),
     ("gradstep.core.graph.planted_ops", "import gradstep.core.ops", LAYERS),
     ("gradstep.core.ops.planted_autodiff", "import gradstep.core.autodiff", LAYERS),
     ("gradstep.core.autodiff.planted_layout", "import gradstep.core.layout", LAYERS),
@@ -123,11 +124,13 @@ def test_what_lies_below_all_imports_nothing(tree: Path) -> None:
 def test_a_core_package_without_a_place_is_caught(tree: Path) -> None:
     """`layers` is exhaustive: a new package has to be given its level."""
     (tree / "core" / "planted").mkdir()
-    _plant(tree, "core.planted.__init__", "")
+    _plant(tree, "gradstep.core.planted.__init__", "")
     assert _lint(tree).returncode == 1
 
 
-@pytest.mark.parametrize("module", ["main", "core.planted", "gui.planted"])
+@pytest.mark.parametrize(
+    "module", ["gradstep.main", "gradstep.core.planted", "gradstep.gui.planted"]
+)
 def test_cupy_outside_gpu_is_caught(tree: Path, module: str) -> None:
     _plant(tree, module, "import cupy")
     assert "TID251" in _ruff(tree).stdout

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-HOME = "plain.py"
+HOME = "plain_text.py"
 GUESSED = {
     "addRow",
     "setToolTip",

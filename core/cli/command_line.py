@@ -117,7 +117,7 @@ def _window_parser() -> Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("file", metavar="FILE", nargs="?", help="document to open in the window")
-    parser.add_argument("--version", action="version", version=f"gradstep {_version()}")
+    parser.add_argument("--version", action=_Version, nargs=0, help="show it, and end")
     return parser
 
 
@@ -132,11 +132,14 @@ def _no_such(path: Path) -> GradstepError:
     return GradstepError(f"'{path}' is neither a file nor a command", kind=USAGE, hint=hint)
 
 
-def _version() -> str:
-    import tomllib
+class _Version(argparse.Action):
+    """`--version`. To look it up takes longer than a start should that does not ask."""
 
-    project = Path(__file__).parents[2] / "pyproject.toml"
-    return str(tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"])
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from gradstep.core.version import version
+
+        sys.stdout.write(f"gradstep {version()}\n")
+        parser.exit()
 
 
 def _write_what_can_be_written() -> None:

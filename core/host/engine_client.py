@@ -6,7 +6,6 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from pathlib import Path
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.host.engine_connection import Callback, Connection
@@ -22,7 +21,7 @@ Answer = tuple[Message, tuple[Buffer, ...]]
 
 def local_engine() -> list[str]:
     """The command that starts the engine on this machine."""
-    return [sys.executable, str(Path(__file__).parents[2] / "main.py"), "engine", "--stdio"]
+    return [sys.executable, "-P", "-m", "gradstep.main", "engine", "--stdio"]
 
 
 def _ignore(*args: object) -> None:

@@ -10,7 +10,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from gradstep.core.layout import sugiyama
 from gradstep.core.layout.box_diagram import Arrow, Box, Diagram, Positions, by_id
@@ -18,7 +17,6 @@ from gradstep.core.layout.layout_engines import choose, layout
 
 LIMIT = 3.0  # seconds for the first engine
 OWN_LIMIT = 20.0  # seconds for our own, which is quick on everything we have met
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def arrange(
@@ -49,12 +47,11 @@ def _ask(
     job = [engine, [[b.id, b.width, b.height, b.near, list(b.scopes)] for b in boxes], list(arrows)]
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "gradstep.core.layout.layout_process"],
+            [sys.executable, "-P", "-m", "gradstep.core.layout.layout_process"],
             input=json.dumps(job).encode(),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             timeout=limit,
-            cwd=ROOT,
             check=True,
         )
     except (subprocess.SubprocessError, OSError):

@@ -17,15 +17,6 @@ CREDITS = (
 )
 
 
-def version() -> str:
-    """The version in pyproject.toml, beside which the program lives."""
-    import tomllib
-    from pathlib import Path
-
-    project = Path(__file__).parents[2] / "pyproject.toml"
-    return str(tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"])
-
-
 class AboutDialog(Dialog):
     def __init__(self, workspace: Workspace, version: str, parent: QWidget | None = None) -> None:
         super().__init__(workspace, "about_dialog", "About Gradstep", parent)

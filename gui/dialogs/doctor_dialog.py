@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.host.machine_report import MachineFact, as_text, examine
-from gradstep.gui.dialogs.about_dialog import version
+from gradstep.core.version import version
 from gradstep.gui.dialogs.dialog_base import Dialog, words
 from gradstep.gui.look.plain_text import Label
 from gradstep.gui.look.theme import GRID, mono, sans

@@ -160,7 +160,8 @@ class Views:
         return _opened(DoctorDialog(self._workspace, self._window))
 
     def _about(self) -> QDialog:
-        from gradstep.gui.dialogs.about_dialog import AboutDialog, version
+        from gradstep.core.version import version
+        from gradstep.gui.dialogs.about_dialog import AboutDialog
 
         return _opened(AboutDialog(self._workspace, version(), self._window))
 

@@ -1,4 +1,4 @@
-"""Starts the program as `python main.py` does, and says when its window is seen and can be used.
+"""Starts the program as `gradstep` does, and says when its window is seen and can be used.
 
     python -m tests.bench.first_paint START
 

@@ -58,7 +58,7 @@ class Chosen(random.Random):
 def _main(arguments: list[str]) -> None:
     import atheris
 
-    with atheris.instrument_imports(include=["core"]):
+    with atheris.instrument_imports(include=["gradstep.core"]):
         from tests.fuzz import documents, doors, graphdefs
         from tests.fuzz.campaign import keep
         from tests.fuzz.failure import failure_of

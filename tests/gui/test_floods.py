@@ -22,7 +22,7 @@ FLOODS = {
     "descriptor": "import os\n    for i in range(100): os.write(1, b'x' * 3_000_000)",
     # as no engine of ours would: straight into the stream of answers
     "forged": (
-        "import gc, io; from gradstep.core.host import wire\n"
+        "import gc, io; from gradstep.core.protocol import framing as wire\n"
         "    from gradstep.core.protocol.messages import Output, Progress\n"
         "    out = next(o for o in gc.get_objects() if isinstance(o, io.BufferedWriter)"
         " and o.fileno() > 2)\n"

@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtGui import QImage
 
 ROOT = Path(__file__).parents[2]
-HEAVY = ("pyqtgraph", "networkx", "scipy", "cupy", "onnx", "jedi", "tensorboardX", "gpu")
+HEAVY = ("pyqtgraph", "networkx", "scipy", "cupy", "onnx", "jedi", "tensorboardX", "gradstep.gpu")
 LATER = (
     "numpy",
     "gradstep.core.graph",
@@ -21,7 +21,7 @@ LATER = (
     "gradstep.core.debug",
 )
 
-# Starts as `python main.py ...` does; says what was painted first, what was loaded by then, and
+# Starts as `gradstep ...` does; says what was painted first, what was loaded by then, and
 # what of it is still not loaded when the window can do everything.
 START = """
 import sys

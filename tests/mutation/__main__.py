@@ -52,7 +52,7 @@ def _area(word: str) -> Area:
 
 def _measured(area: Area, python: Path, options: argparse.Namespace) -> Measured:
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        root = Path(folder, "tree")
+        root = Path(folder, "gradstep")  # as its own modules import it
         tree.copy(root, options.at)
         drawn = _drawn(python, root, area.files(root), options)
         mutants = [Mutant(**each) for each in drawn["mutants"]]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -66,9 +67,13 @@ class Bench:
         self._killers: dict[str, Counter[str]] = {}  # of each module
 
     def __enter__(self) -> Self:
-        command = [sys.executable, str(_ZYGOTE)]
         self._zygote = subprocess.Popen(
-            command, cwd=self._root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, str(_ZYGOTE)],
+            cwd=self._root,
+            env={**os.environ, "PYTHONPATH": str(self._root.parent)},  # before what is installed
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         return self
 

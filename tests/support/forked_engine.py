@@ -122,7 +122,7 @@ def _serve(channel: socket.socket) -> None:
 
 
 def _load() -> None:
-    for package in ("core", "gpu"):
+    for package in ("gradstep.core", "gradstep.gpu"):
         module = importlib.import_module(package)
         for found in pkgutil.walk_packages(module.__path__, f"{package}."):
             if not found.name.endswith("__main__"):

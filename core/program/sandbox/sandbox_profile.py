@@ -11,7 +11,7 @@ from glob import glob
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-_PROGRAM = ("core", "gpu", "gui", "assets", "main.py", "pyproject.toml")
+_PROGRAM = ("__init__.py", "core", "gpu", "gui", "assets", "main.py")
 _LIBRARIES = (
     "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/nix/store", "/gnu/store",
     "/usr/share/zoneinfo", "/etc/localtime", "/etc/ld.so.cache", "/etc/ld.so.preload",

@@ -203,7 +203,8 @@ def test_the_process() -> None:
 
 def test_running_stays_light() -> None:
     code = (
-        "import sys; from gradstep.core.cli.command_line import main; from main import Gradstep; "
+        "import sys; from gradstep.core.cli.command_line import main; "
+        "from gradstep.main import Gradstep; "
         f"main(['run', {str(TUTORIAL)!r}, '--fetch', 'loss'], Gradstep()); "
         "heavy = {'PySide6', 'networkx', 'pyqtgraph', 'cupy', 'scipy', 'google', 'tensorboardX'}; "
         "print(sorted(heavy & set(sys.modules)))"
@@ -218,9 +219,10 @@ HELP = """
 import io, sys
 from contextlib import redirect_stdout, suppress
 from gradstep.core.cli.command_line import VERBS, main
-from main import Gradstep
+from gradstep.main import Gradstep
 
-HEAVY = {"numpy", "PySide6", "msgspec", "gradstep.core.engine", "gradstep.core.debug", "gradstep.core.ops"}
+HEAVY = {"numpy", "PySide6", "msgspec"}
+HEAVY |= {f"gradstep.core.{room}" for room in ("engine", "debug", "ops")}
 for words in (["--version"], ["--help"], *([verb, "--help"] for verb in VERBS), ["rn", "x.pb"]):
     with redirect_stdout(io.StringIO()), suppress(SystemExit):
         main(words, Gradstep())

@@ -145,7 +145,8 @@ def test_foreign_bytes_are_read_without_files_and_network(tmp_path: Path) -> Non
     victim.write_text("secret")
     script = f"""
         import os, socket, sys
-        from gradstep.core.host import file_worker, sandbox
+        from gradstep.core.host import file_worker
+        from gradstep.core.program import sandbox
         file_worker.prepare()
         file_worker.confine(file_worker.ReadFile(path="x.pb", limit=1 << 30, seconds=60))
         attempts = {{

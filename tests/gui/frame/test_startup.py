@@ -101,7 +101,7 @@ def test_what_cannot_be_loaded_ends_the_program(
 ) -> None:
     ended: list[int] = []
     monkeypatch.setattr(QApplication, "exit", ended.append)  # the tests go on
-    monkeypatch.setattr(startup, "HERE", ("gui.no_such_module",))
+    monkeypatch.setattr(startup, "HERE", ("gradstep.gui.no_such_module",))
     said = startup.Start(bare, None, None)
     said.begin()
     bare.painted.emit()

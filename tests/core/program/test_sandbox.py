@@ -277,7 +277,7 @@ def test_a_reader_has_its_file_and_nothing_else(victim: dict[str, Any], tmp_path
     attempts = filled({**FILES, **NETWORK, **PROCESSES}, victim)
     script = f"""
         import os, sys
-        from gradstep.core.host import sandbox
+        from gradstep.core.program import sandbox
         sandbox.confine(sandbox.Profile.READER, read=[{str(tmp_path / "foreign.pb")!r}])
         exec({PRELUDE!r})
         assert open({str(tmp_path / "foreign.pb")!r}).read() == "foreign"
@@ -298,7 +298,7 @@ def test_threads_that_would_stay_outside_are_no_half_measure() -> None:
     script = """
         import threading, time
         from gradstep.core.errors import GradstepError
-        from gradstep.core.host import sandbox
+        from gradstep.core.program import sandbox
         threading.Thread(target=time.sleep, args=(5,), daemon=True).start()
         try:
             sandbox.confine(sandbox.Profile.READER)
