@@ -160,6 +160,21 @@ def test_threads_come_back_after_an_edit_to_where_breakpoints_had_stopped_them()
     assert other.held() == engine.held()
 
 
+def test_a_thread_ends_also_where_what_closes_its_queue_cannot_run(
+    example: Callable[[str], bytes],
+) -> None:
+    document = gradstep_file.from_bytes(example("queue_train_validation"))
+    engine = Engine()
+    engine.open(document_edits.disconnect(document, Edge("valid/close", 0)))
+    for _ in range(3):
+        stopped = engine.ask(m.Control(command="continue_"))
+        assert isinstance(stopped, m.Stopped), stopped
+    assert "finished" in {thread.condition for thread in stopped.threads}
+    other = Engine(engine.journal)
+    assert other.held() == engine.held()
+    assert other.ask(m.Control(command="pause")).threads == stopped.threads
+
+
 def test_a_pause_ends_the_way_back_to_where_sessions_stood(example: Callable[[str], bytes]) -> None:
     """An edit has made the loop on it endless, in both."""
     document = gradstep_file.from_bytes(example("while_loop"))
