@@ -19,10 +19,12 @@ def ends(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[o
     """What was done, in order: "keep", then the exit status."""
     done: list[object] = []
     monkeypatch.setattr(open_windows, "keep_all", lambda: done.append("keep"))
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may be run by nohup
     ending = Ending(qapp)
     monkeypatch.setattr(ending, "_leave", done.append)
     yield done
     ending.remove()
+    signal.signal(signal.SIGHUP, before)
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
