@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from gradstep.core.ops.declare.attribute_kinds import attribute
 from gradstep.core.train.unique_rows import sum_duplicate_rows
 
 Gradient = Tensor | IndexedSlices
+_LARGEST = np.iinfo(np.intp).max  # bytes that can be spoken of
 Pair = tuple[str, Gradient]  # variable, gradient of the loss with respect to it
 
 
@@ -80,7 +82,7 @@ class Update:
                 node=variable,
                 hint="set its shape attribute",
             )
-        first = np.full(shape.static(), start, attribute(declared, "dtype", DType).numpy)
+        first = _filled(shape.static(), start, attribute(declared, "dtype", DType), variable)
         slot = self._variable(f"{variable}/{name}", first, declared.type)
         self.slots[variable] = (*self.slots.get(variable, ()), slot.ref.op)
         return slot
@@ -193,3 +195,15 @@ class Update:
         """An operation of exactly this name."""
         origin, phase = self.builder.origin, self.builder.phase
         self.builder.add(Operation(name, type, origin=origin, phase=phase, **parts))
+
+
+def _filled(sizes: tuple[int, ...], start: float, dtype: DType, variable: str) -> np.ndarray:
+    """`start` everywhere. Raises GradstepError where no memory could hold it."""
+    if prod(sizes) * dtype.numpy.itemsize > _LARGEST:
+        raise GradstepError(
+            f"a slot of shape {list(sizes)} for variable '{variable}' is larger than any memory",
+            kind="ResourceExhaustedError",
+            node=variable,
+            hint="set the variable's shape attribute",
+        )
+    return np.full(sizes, start, dtype.numpy)

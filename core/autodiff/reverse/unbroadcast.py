@@ -32,7 +32,12 @@ def _static(grad: Tensor, shape: Shape) -> Tensor:
     if not axes:
         return grad
     total = call("Sum", grad, np.array(axes, np.int32))
-    return call("Reshape", total, np.array(want, np.int32))
+    return call("Reshape", total, np.array(want, _size_type(want)))
+
+
+def _size_type(sizes: tuple[int, ...]) -> type[np.signedinteger]:
+    """int32, as TensorFlow has sizes, as long as they fit."""
+    return np.int32 if max(sizes, default=0) <= np.iinfo(np.int32).max else np.int64
 
 
 def _reaches(sizes: tuple[int, ...], whole: tuple[int, ...]) -> bool:

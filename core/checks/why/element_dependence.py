@@ -66,8 +66,9 @@ class Element:
         if results is None or results[self._output].dtype.kind not in "fc":
             return False
         found = self._element(results)
-        type_ = next(x.dtype for x in self._inputs if _is_numbers(x) and x.dtype.kind in "fc")
-        return bool(0 < abs(found) < np.finfo(type_).tiny)
+        types = (x.dtype for x in self._inputs if _is_numbers(x) and x.dtype.kind in "fc")
+        type_ = next(types, None)
+        return type_ is not None and bool(0 < abs(found) < np.finfo(type_).tiny)
 
     def zero_of(self, operand: int) -> Index | None:
         """The first zero of an operand that it follows; of other operands the element at its

@@ -64,6 +64,9 @@ def _told(
     path: Sequence[str],
 ) -> Explanation:
     """What was found as an explanation. path: of operations, up to the first that was found."""
+    if not found:
+        text = f"{what}, though nothing that leads there is."
+        return Explanation(state, "", None, None, _once(path), text)
     links = tuple(explanation_text.link(x, there, first=i == 0) for i, x in enumerate(found))
     first = links[0]
     way = reversed([owner(op) for _, op in found[0].way])
@@ -113,7 +116,10 @@ class GradientQuestion:
             return self._zero(what)
         there = self._there
         there.names = self._names()
-        found = self._from_the_way_there(there.origins(gradient))
+        origins = there.origins(gradient)
+        if not origins:
+            return _told(there, state, what, [], self._path(self._wrt.op))
+        found = self._from_the_way_there(origins)
         node = explanation_text.link(found[0], self._there).node
         return _told(there, state, what, found, [*self._path(node), node])
 

@@ -58,7 +58,8 @@ class Origin:
 def origins(again: Again, value: RecordedValue, at: Index | None = None) -> list[Origin]:
     """What made a NaN of `value`, or an infinity where it has no NaN: the first one of all that
     lead there. Before it what made the infinities, where it made its NaN of such; but infinities
-    that nobody computed are meant. Empty where all is finite. at: look at this element alone."""
+    that nobody computed are meant. Empty where all is finite, or nothing that leads there is not.
+    at: look at this element alone."""
     array = again.array(value.ran.held(value.index))
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "fc":
         return []
@@ -70,7 +71,8 @@ def origins(again: Again, value: RecordedValue, at: Index | None = None) -> list
         infinite = _first(again, [value], np.isinf, "infinity", only)
         return [] if infinite is None else [infinite]
     found = _first(again, [value], np.isnan, "NaN", only)
-    assert found is not None
+    if found is None:
+        return []
     if not isinstance(found.made, Made) or not _has_infinite(found.inputs):
         return [found]
     reads = found.step.reads
@@ -136,7 +138,7 @@ def _at_element(step: Step, own: Sequence[Any], maker: Maker) -> list[Any]:
     """The operands of the first wrong element, where each comes from its place; else none."""
     if by_place(step):
         return [x if x.ndim == 0 else x[0] for x in picked(own, _only(maker))]
-    alike = all(x.shape == maker.mask.shape for x in own)
+    alike = all(isinstance(x, np.ndarray) and x.shape == maker.mask.shape for x in own)
     return [x[maker.index] for x in own] if alike else []
 
 

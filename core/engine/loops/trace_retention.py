@@ -12,6 +12,7 @@ from gradstep.core.engine.plan.compile_plan import Plan
 from gradstep.core.engine.plan.loop_body import Iteration, value_of
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.declare.attribute_kinds import attribute
 
 if TYPE_CHECKING:
     from gradstep.core.engine.run.recording import Recording
@@ -42,7 +43,7 @@ def keeping_for(plan: Plan, whole: bool, memory: LoopMemory | None = None) -> Ke
     asked: dict[str, set[TensorRef]] = {}
     for step in _steps_within(plan.steps) if plan.loops else ():
         if step.op.type == "IterationValue":
-            ref = TensorRef.parse(step.op.attrs["tensor"])
+            ref = TensorRef.parse(attribute(step.op, "tensor", str))
             asked.setdefault(ref.op, set()).add(ref)
     return Keeping(whole, {name: frozenset(refs) for name, refs in asked.items()}, memory)
 

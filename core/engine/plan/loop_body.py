@@ -11,6 +11,7 @@ from gradstep.core.engine.plan.fed_types import Outputs, RunTypes
 from gradstep.core.engine.plan.pruning import Needed
 from gradstep.core.engine.plan.steps import PlanValue, Step, Variable
 from gradstep.core.engine.plan.versions import Resolver
+from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.graph.loop import Loop
 from gradstep.core.graph.model import Operation, TensorRef
@@ -100,8 +101,16 @@ def _compiled(loop: Loop, types: IterationTypes, handles: Handles) -> Iteration:
 
 
 def value_of(plan: Plan, ref: TensorRef) -> int:
-    """The value that tensor `ref` of an iteration is at its end."""
-    where = plan.tensors[ref]
+    """The value that tensor `ref` of an iteration is at its end. Raises GradstepError where no
+    operation of it gives one."""
+    where = plan.tensors.get(ref)
+    if where is None:
+        raise GradstepError(
+            f"an iteration does not give '{ref.short}'",
+            kind="ValueError",
+            node=ref.op,
+            hint="look at what leads there: an assignment to what is no variable gives nothing",
+        )
     return plan.newest(where) if isinstance(where, str) else where
 
 

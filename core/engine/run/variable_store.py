@@ -148,5 +148,13 @@ def _fitting(op: Operation, value: np.ndarray) -> np.ndarray:
             node=op.name,
             hint="change the value, or the variable's shape attribute",
         )
+    if value.dtype.hasobject != dtype.numpy.hasobject:
+        raise GradstepError(
+            f"initial value of element type {DType.of(value.dtype).value} does not fit variable "
+            f"'{op.name}' of {dtype.value}",
+            kind="ValueError",
+            node=op.name,
+            hint="change the value, or the variable's dtype attribute",
+        )
     with np.errstate(all="ignore"):
         return value.astype(dtype.numpy)

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.dtypes import TensorType
+from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.declare.arithmetic_class import Arithmetic
 from gradstep.core.ops.declare.domain_limits import Breaks
@@ -151,7 +151,9 @@ class OpDef:
     def attr(self, op: Operation, name: str) -> Any:
         """The attribute's value on `op`, or its declared default."""
         if name in op.attrs:
-            return self._chosen(op, name)
+            value, declared = self._chosen(op, name), self.attrs.get(name)
+            is_dtype = declared is DType or isinstance(declared, DType)
+            return DType(value) if is_dtype and type(value) is str else value
         default = self.attrs[name]
         if isinstance(default, type):
             raise GradstepError(f"attribute '{name}' is missing", kind="ValueError", node=op.name)

@@ -87,6 +87,7 @@ op(
 
 def _transposed(ctx: InferContext) -> TensorType:
     source, perm = ctx.types[0], ctx.constant(1)
+    want_rank(ctx, 1, 1)
     if source.shape.dims is None:
         known = UNKNOWN if perm is None else Shape((None,) * len(integers(perm)))
         return TensorType(source.dtype, known)

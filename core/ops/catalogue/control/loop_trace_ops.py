@@ -28,6 +28,7 @@ op(
 
 
 def _declared(ctx: InferContext) -> TensorType:
+    ctx.attr("tensor")  # without which nothing can be kept of an iteration
     return TensorType(ctx.attr("dtype"), ctx.attr("shape"))
 
 
