@@ -9,7 +9,7 @@ import numpy as np
 
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.passes.plan_rewrites import is_pure, rebuilt
-from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.engine.run.op_evaluation import run_op
 from gradstep.core.errors import GradstepError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradstep.core.engine.passes.plan_rewrites import is_pure, rebuilt, wanted
-from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.execution_plan import Plan
 
 
 def drop_dead_code(plan: Plan) -> Plan:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from gradstep.core.engine.passes.plan_rewrites import is_pure, rebuilt
-from gradstep.core.engine.plan.compile_plan import Blocked, Plan
+from gradstep.core.engine.plan.execution_plan import Blocked, Plan
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.graph.dtypes import Shape
 

@@ -18,7 +18,7 @@ from collections.abc import (
 )
 from dataclasses import dataclass
 
-from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.liveness_conditions import ALWAYS, NEVER, Condition, all_of, any_of
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.engine.run.variable_store import TAKE_EMPTY

@@ -29,6 +29,11 @@ class PlanValue(NamedTuple):
     variable: str = ""
 
 
+def has_place(value: PlanValue) -> bool:
+    """Whether it is known before running how many bytes it takes."""
+    return value.type.shape.is_static and not value.type.dtype.numpy.hasobject
+
+
 @dataclass(frozen=True, slots=True)
 class Variable:
     """A variable's storage. `op` is the operation that declares it; `resource`: TensorFlow's

@@ -13,7 +13,7 @@ from gradstep.core.engine.run.call_loop import Call, nothing
 from gradstep.core.errors import GradstepError
 
 if TYPE_CHECKING:
-    from gradstep.core.engine.plan.compile_plan import Plan
+    from gradstep.core.engine.plan.execution_plan import Plan
 
 
 class Guarded:
