@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from gradstep.core.engine.device_transfer import copied
 from gradstep.core.engine.loops.loop_pause import LoopPaused
 from gradstep.core.engine.loops.loop_run import LoopRun
 from gradstep.core.engine.loops.trace_retention import Keeping
-from gradstep.core.engine.memory.device_transfer import copied
 from gradstep.core.engine.plan.steps import Step
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradstep.core.engine.kernels.kernel_alternative import Alternative
 from gradstep.core.engine.plan.dead_branches import mark_dead_branches
 from gradstep.core.engine.plan.fed_types import RunTypes
 from gradstep.core.engine.plan.liveness_conditions import Condition
@@ -22,6 +22,9 @@ from gradstep.core.engine.plan.versions import Resolver
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Constant, Graph, TensorRef
 from gradstep.core.graph.tensor_map import ByTensor
+
+if TYPE_CHECKING:
+    from gradstep.core.engine.kernels.kernel_alternative import Alternative
 
 _WRITES = attrgetter("writes")
 _NONE: Mapping[str, Step] = MappingProxyType({})

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 COUNTER = TensorType(DType.INT64, SCALAR)
 OPAQUE = TensorType(DType.RESOURCE, SCALAR)
+# These meet a variable that has no value yet without failing.
+TAKE_EMPTY = frozenset(
+    {"Assign", "AssignVariableOp", "IsVariableInitialized", "VarIsInitializedOp", "RefSwitch"}
+)
 
 
 class PlanValue(NamedTuple):

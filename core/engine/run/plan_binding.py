@@ -6,17 +6,17 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.calls.bound_calls import bind_call, failing, parts
+from gradstep.core.engine.calls.call_loop import Call, StepCalls, nothing
+from gradstep.core.engine.calls.constant_steps import constants_of
+from gradstep.core.engine.calls.guarded_calls import Checked, guard_call, renewed
+from gradstep.core.engine.calls.op_evaluation import Functions, locate_error
+from gradstep.core.engine.calls.scratch_memory import Room
 from gradstep.core.engine.loops.loop_pause import Pausing, never
 from gradstep.core.engine.memory.arena import Arena
 from gradstep.core.engine.memory.record_layout import Layout, Slot
-from gradstep.core.engine.memory.scratch_memory import Room
-from gradstep.core.engine.plan.constant_steps import constants_of
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.steps import Step
-from gradstep.core.engine.run.bound_calls import bind_call, failing, parts
-from gradstep.core.engine.run.call_loop import Call, StepCalls, nothing
-from gradstep.core.engine.run.guarded_calls import Checked, guard_call, renewed
-from gradstep.core.engine.run.op_evaluation import Functions, locate_error
 from gradstep.core.engine.run.variable_store import uninitialised, wants_values
 from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import collector_paused

@@ -8,12 +8,12 @@ from typing import Any
 
 from gradstep.core.autodiff.check.promote_float64 import fitted, widen_operation
 from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.calls.op_evaluation import Functions
 from gradstep.core.engine.loops.loop_run import LoopRun
 from gradstep.core.engine.loops.trace_retention import EVERYTHING
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.loop_body import Iteration, compile_body
 from gradstep.core.engine.plan.steps import Step, Variable
-from gradstep.core.engine.run.op_evaluation import Functions
 from gradstep.core.engine.run.recording import Recording
 from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.graph.loop import LOOP, everywhere, loop_of
