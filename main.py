@@ -29,7 +29,7 @@ class Gradstep:
         return status
 
     def shot(self, path: Path | None, out: Path, **look: Any) -> None:
-        from gradstep.gui.app import shot
+        from gradstep.gui.automation.shot import shot
 
         shot(path, out, **look)
 
@@ -40,7 +40,7 @@ class Gradstep:
         return data
 
     def tour(self, folder: Path) -> int:
-        from gradstep.gui.app import tour
+        from gradstep.gui.automation.tour import tour
 
         status: int = tour(folder)
         return status

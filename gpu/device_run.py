@@ -10,13 +10,13 @@ import numpy as np
 
 from gradstep.core.autodiff.check.promote_float64 import widen_array, widen_operation
 from gradstep.core.engine.backend import Backend
-from gradstep.core.engine.loops.standalone_loop import promote_iteration, run_alone
-from gradstep.core.engine.memory.device_transfer import get, kept, put, shown
+from gradstep.core.engine.calls.guarded_calls import renewed
+from gradstep.core.engine.calls.op_evaluation import Functions, locate_error, run_op
+from gradstep.core.engine.device_transfer import get, kept, put, shown
 from gradstep.core.engine.plan.compile_plan import Plan, Step
 from gradstep.core.engine.plan.liveness_conditions import holds
 from gradstep.core.engine.plan.steps import Guard
-from gradstep.core.engine.run.guarded_calls import renewed
-from gradstep.core.engine.run.op_evaluation import Functions, locate_error, run_op
+from gradstep.core.engine.run.standalone_loop import promote_iteration, run_alone
 from gradstep.core.engine.run.variable_store import uninitialised, wants_values
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Operation

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from gradstep.core.engine.calls.op_evaluation import run_op
 from gradstep.core.engine.numpy_backend import NumpyBackend
-from gradstep.core.engine.run.op_evaluation import run_op
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Operation

@@ -16,7 +16,7 @@ import numpy as np
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import first_variables
 from gradstep.core.engine.backend import Backend
-from gradstep.core.engine.memory.device_transfer import kept, shown
+from gradstep.core.engine.device_transfer import kept, shown
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.plan.compile_plan import Plan, Step, compile_plan
 from gradstep.core.engine.run.feed_values import feed_arrays, infer_fed_types

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 os.environ.setdefault("QT_API", "pyside6")
 os.environ.setdefault("PYQTGRAPH_QT_LIB", "PySide6")
@@ -90,17 +89,3 @@ def run_window(path: str | Path | None = None, engine: Sequence[str] | None = No
     if start.error is not None:
         raise start.error
     return status
-
-
-def shot(document: str | Path | None, picture: str | Path, **choices: Any) -> None:
-    """A picture of the window; see gradstep.gui.automation.shot."""
-    from gradstep.gui.automation import shot as pictures
-
-    pictures.shot(document, picture, **choices)
-
-
-def tour(folder: str | Path) -> int:
-    """The tutorial in pictures; see gradstep.gui.automation.tour. The exit status."""
-    from gradstep.gui.automation import tour as tours
-
-    return tours.tour(folder)

@@ -6,9 +6,14 @@ import operator
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef, predecessors, unknown_name
+from gradstep.core.graph.suggestions import unknown_name
+from gradstep.core.graph.topological_order import predecessors
+
+if TYPE_CHECKING:
+    from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 
 LOOP = "loop"  # the attribute of an operation that runs one
 # Of an operation at the border of a loop, read from a GraphDef: the names of the operations on the
@@ -138,7 +143,8 @@ def inside(graph: Graph, name: str, change: Callable[[Graph], Graph]) -> Graph:
     outer = around[0]
     loop = outer.attrs[LOOP]
     again = replace(loop, graph=inside(loop.graph, name, change))
-    return Graph({**graph.operations, outer.name: outer.with_attrs(**{LOOP: again})})
+    changed = outer.with_attrs(**{LOOP: again})
+    return replace(graph, operations={**graph.operations, outer.name: changed})
 
 
 def carried_by(graph: Graph, edge: Edge) -> TensorRef | None:
@@ -156,7 +162,7 @@ def everywhere(graph: Graph, change: Callable[[Graph], Graph]) -> Graph:
             op = op.with_attrs(**{LOOP: replace(loop, graph=inner)})
         made[op.name] = op
     same = all(map(operator.is_, made.values(), graph))
-    return change(graph if same else Graph(made))
+    return change(graph if same else replace(graph, operations=made))
 
 
 def crossing(inner: str, reader: str, both_in_loops: bool) -> GradstepError:

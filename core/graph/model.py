@@ -13,7 +13,10 @@ import numpy as np
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.loop import out_of_reach
 from gradstep.core.graph.splat_array import element_of, folded, is_splat
+from gradstep.core.graph.suggestions import unknown_name
+from gradstep.core.graph.topological_order import predecessors, topological
 
 GRADIENT_OP_TYPE = "_gradient_op_type"
 # Op types whose forward is a Python function.
@@ -203,8 +206,6 @@ class Graph:
         try:
             return self.operations[name]
         except KeyError:
-            from gradstep.core.graph.loop import out_of_reach
-
             raise out_of_reach(self, name) or unknown_name(name, self.operations) from None
 
     def __contains__(self, name: object) -> bool:
@@ -229,8 +230,6 @@ class Graph:
     @cached_property
     def order(self) -> tuple[str, ...]:
         """Topological order, closest to creation order. Raises GradstepError on a cycle."""
-        from gradstep.core.graph.topological_order import topological
-
         return topological(self.operations)
 
     def source(self, edge: Edge) -> TensorRef | None:
@@ -256,24 +255,6 @@ class Graph:
             if not found.isdisjoint(predecessors(self[other])):
                 found.add(other)
         return found
-
-
-def predecessors(op: Operation) -> Iterator[str]:
-    """Names of the operations that must run before `op`."""
-    yield from (ref.op for ref in op.inputs if ref is not None)
-    yield from op.control_inputs
-
-
-def unknown_name(name: str, known: Iterable[str]) -> GradstepError:
-    """The error for a name that is not in the graph, with the closest ones that are."""
-    from gradstep.core.graph.suggestions import instead
-
-    return GradstepError(
-        f"there is no operation named '{name}' in this graph",
-        kind="KeyError",
-        node=name,
-        hint=instead(name, known),
-    )
 
 
 __all__ = [

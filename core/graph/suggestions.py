@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 
+from gradstep.core.errors import GradstepError
+
 _LISTED = 5  # names, where none is near
 _VERSION = re.compile(r"(?:_?v?\d+)$")  # of MatMul_1, GatherV2
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -115,3 +117,13 @@ def listed(names: Iterable[str]) -> str:
     more = f" and {len(every) - _LISTED} more" if len(every) > _LISTED else ""
     there = "there is" if len(every) == 1 else "there are"
     return f"{there} {', '.join(every[:_LISTED])}{more}" if every else ""
+
+
+def unknown_name(name: str, known: Iterable[str]) -> GradstepError:
+    """The error for a name that is not in the graph, with the closest ones that are."""
+    return GradstepError(
+        f"there is no operation named '{name}' in this graph",
+        kind="KeyError",
+        node=name,
+        hint=instead(name, known),
+    )

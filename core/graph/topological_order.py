@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.model import Operation, predecessors
+
+if TYPE_CHECKING:
+    from gradstep.core.graph.model import Operation
+
+
+def predecessors(op: Operation) -> Iterator[str]:
+    """Names of the operations that must run before `op`."""
+    yield from (ref.op for ref in op.inputs if ref is not None)
+    yield from op.control_inputs
 
 
 def is_ordered(operations: Mapping[str, Operation]) -> bool:

@@ -10,13 +10,13 @@ from itertools import islice
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.kernels.kernel_choice import AUTO, Kernels
-from gradstep.core.engine.memory.layout_choice import laid_out
 from gradstep.core.engine.passes.pass_pipeline import PASSES, require_passes
 from gradstep.core.engine.passes.pass_report import PassReport, reported, stand_ins
 from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
 from gradstep.core.engine.plan.step_groups import owner
 from gradstep.core.engine.run.fast_run import Fast
 from gradstep.core.engine.run.feed_values import feed_arrays, infer_fed_types
+from gradstep.core.engine.run.layout_choice import laid_out
 from gradstep.core.engine.run.step_costs import Cost, Profile, measure, require_times
 from gradstep.core.engine.run.variable_store import VariableStore
 from gradstep.core.errors import GradstepError

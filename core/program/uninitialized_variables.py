@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradstep.core.debug.history.frozen_program import Program
-from gradstep.core.engine.run.variable_store import TAKE_EMPTY
+from gradstep.core.engine.plan.steps import TAKE_EMPTY
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Graph, Operation
 from gradstep.core.graph.problems import Problem

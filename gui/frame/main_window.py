@@ -341,11 +341,20 @@ class MainWindow(QMainWindow):
     def recover(self, found: Recovered) -> None:
         """Show unsaved work that another window left behind, and offer what else there is. Where
         there is unsaved work already it gets a window of its own."""
-        from gradstep.gui.frame import open_windows
-
-        window = open_windows.open_beside(self) if self.workspace.is_changed else self
+        window = self.open_beside() if self.workspace.is_changed else self
         if not window.files.recover(found, window.autosave, self.offer_recovery):
             self.offer_recovery()
+
+    def open_beside(self) -> MainWindow:
+        """Open one more window, on the start page, with an engine process of its own."""
+        from gradstep.gui.frame import open_windows
+        from gradstep.gui.frame.startup import furnish
+
+        self._dress()  # the look is the application's: another window may have changed it
+        new = MainWindow(None, remember=False, look=self.look)
+        furnish(new)
+        open_windows.show_beside(new, self)
+        return new
 
     def tidy_folders(self) -> None:
         """Complete or remove, beside the main thread, what a bad end left half done."""

@@ -46,15 +46,11 @@ def _furnished() -> list[MainWindow]:
     return [w for w in _known if isValid(w) and w.is_furnished]
 
 
-def open_beside(window: MainWindow) -> MainWindow:
-    """Open one more, on the start page."""
-    from gradstep.gui.app import new_window
-
-    new = new_window(window.workspace.theme, remember=False)
+def show_beside(new: MainWindow, window: MainWindow) -> None:
+    """Show one that was made from another, which may close first."""
     new.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     number = id(new)
     _kept[number] = new
     new.destroyed.connect(lambda: _kept.pop(number, None))
     place_beside(new, window)
     new.show()
-    return new

@@ -14,11 +14,11 @@ from PySide6.QtWidgets import QApplication
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.program.trust.example_index import is_bundled
-from gradstep.gui.frame.main_window import MainWindow
 from gradstep.gui.model.background_work import Background
 
 if TYPE_CHECKING:
     from gradstep.core.host.file_reader import FileReader
+    from gradstep.gui.frame.main_window import MainWindow
 
 # What the window's parts import, so that the start page is painted before and answers meanwhile. A
 # name that is missing here is imported all the same, with what needs it.

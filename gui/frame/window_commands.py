@@ -13,7 +13,6 @@ from gradstep.core.autodiff.reverse.gradient_request import OverrideKind
 from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.layers.block_table import Block
 from gradstep.gui.canvas.interact.canvas_requests import ANSWERS
-from gradstep.gui.frame import open_windows
 from gradstep.gui.frame.action_record import selected_operation
 from gradstep.gui.model.settings import state_folder
 
@@ -31,7 +30,7 @@ class Views:
         self._workspace = window.workspace
         self.by_name: dict[str, Callable[[str], object]] = {
             "new": lambda _: window.files.new(),
-            "new_window": lambda _: open_windows.open_beside(window),
+            "new_window": lambda _: window.open_beside(),
             "open": lambda target: window.files.open(Path(target) if target else None),
             "save": lambda _: window.files.save(),
             "save_as": lambda _: window.files.save_as(),

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gradstep.core.engine.calls.op_evaluation import run_op
 from gradstep.core.engine.numpy_backend import NumpyBackend
-from gradstep.core.engine.run.op_evaluation import run_op
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.ops.declare.system_rules import OutOfRange, Rules

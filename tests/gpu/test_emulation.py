@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gradstep.core.engine.calls.op_evaluation import run_op
 from gradstep.core.engine.numpy_backend import NumpyBackend
-from gradstep.core.engine.run.op_evaluation import run_op
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder

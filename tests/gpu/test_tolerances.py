@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradstep.core.autodiff.check.promote_float64 import widen_array, widen_operation
+from gradstep.core.engine.calls.op_evaluation import run_op
 from gradstep.core.engine.numpy_backend import NumpyBackend
-from gradstep.core.engine.run.op_evaluation import run_op
 from gradstep.core.ops.declare.table import all_ops, lookup
 from gradstep.gpu.tolerances import tolerance, with_inherited
 from tests.support.op_cases import cases

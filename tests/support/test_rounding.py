@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gradstep.core.engine.calls.op_evaluation import run_op
 from gradstep.core.engine.numpy_backend import NumpyBackend
-from gradstep.core.engine.run.op_evaluation import run_op
 from gradstep.core.graph.model import Operation, TensorRef
 from tests.support.other_processors import other_processor
 from tests.support.rounding import Rounding, assert_rounded_alike, fan_in, of_ratio

@@ -9,7 +9,7 @@ it keeps values; and as in TensorFlow, nothing goes back a second time through w
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -20,9 +20,8 @@ from gradstep.core.autodiff.loops.loop_residuals import LoopValues
 from gradstep.core.autodiff.reverse.backward_pass import Reverse
 from gradstep.core.autodiff.reverse.backward_slice import BackwardSlice
 from gradstep.core.autodiff.reverse.contributions import Contribution
-from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
-from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
-from gradstep.core.autodiff.reverse.vjp_result import VjpResult
+from gradstep.core.autodiff.reverse.op_vjp import Backward
+from gradstep.core.autodiff.reverse.vjp_result import LoopGradients, VjpResult
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import UNKNOWN, DType, TensorType
 from gradstep.core.graph.loop import Loop
@@ -36,36 +35,21 @@ from gradstep.core.ops.typing.loop_types import iteration_types
 _ONE = np.array(1, np.int32)
 
 
-@dataclass(frozen=True)
-class LoopGradients:
-    """inputs: the gradient of each input of the loop; inside: the turns of its body."""
-
-    inputs: Sequence[Gradient | None]
-    inside: Mapping[str, VjpResult]
-
-
 def loop_gradients(
-    builder: GraphBuilder,
-    op: Operation,
-    loop: Loop,
-    given: Sequence[Tensor | None],
-    way: BackwardSlice,
-    request: GradientRequest,
-    functions: Mapping[str, GradientFunction],
-    root: str,
+    around: Backward, op: Operation, loop: Loop, given: Sequence[Tensor | None]
 ) -> LoopGradients:
     """The gradients of the inputs of `op`, which runs `loop`, from those of its outputs.
 
-    root: the scope of the whole differentiation; what belongs to `op` is made in the current one.
+    The LoopRule of `around`, in whose graph `op` is, and of what goes back through its iterations.
     Raises GradstepError in TensorFlow's words for a loop that is a way back itself."""
+    builder, way = around.builder, around.way
     types = [builder.type_of(ref) for ref in op.inputs if ref is not None]
     if any(kind.dtype is DType.VARIANT for kind in types):
         _refuse(way, op, given)
         return LoopGradients([None] * len(types), {})
     names = [str(ref) for ref in op.inputs]
     kinds = iteration_types(loop, types, names).arguments
-    work = _LoopReverse(builder, op, loop, given, kinds, way.wanted(op), request, functions)
-    return work.run(root)
+    return _LoopReverse(around, op, loop, given, kinds).run()
 
 
 def _refuse(way: BackwardSlice, op: Operation, given: Sequence[Tensor | None]) -> None:
@@ -100,17 +84,14 @@ class _LoopReverse:
 
     def __init__(
         self,
-        outer: GraphBuilder,
+        around: Backward,
         op: Operation,
         loop: Loop,
         given: Sequence[Tensor | None],
         kinds: Sequence[TensorType],
-        wanted: Sequence[bool],
-        request: GradientRequest,
-        functions: Mapping[str, GradientFunction],
     ) -> None:
-        self.outer, self.op, self.loop, self.given = outer, op, loop, given
-        self.request, self.functions = request, functions
+        self.around, self.op, self.loop, self.given = around, op, loop, given
+        self.outer = outer = around.builder
         self.scope = f"{outer.scope_name}/While"  # of what is inside, and the loop's name
         self.kinds = dict(zip(loop.arguments, kinds, strict=True))
         self.sources = {n: r for n, r in zip(loop.arguments, op.inputs, strict=True) if r}
@@ -119,17 +100,17 @@ class _LoopReverse:
         self.active = self._active()
         self.asked = [
             name
-            for name, wants in zip(loop.arguments, wanted, strict=True)
+            for name, wants in zip(loop.arguments, around.way.wanted(op), strict=True)
             if wants and name in loop.captures and self.kinds[name].dtype.is_differentiable
         ]
         self.inputs: list[Tensor] = []  # of the loop on the way back
         self.names: list[str] = []  # of its arguments
 
-    def run(self, root: str) -> LoopGradients:
+    def run(self) -> LoopGradients:
         inner = self.builder
         with inner.belonging_to(self.op.name, Phase.BACKWARD), inner.as_default():
             cond, number, arriving = self._beginning()
-            gradients, turns = self._differentiated(arriving, root)
+            gradients, turns = self._differentiated(arriving)
             inner.origin = self.op.name
             with inner.scope(f"{self.scope}/"):
                 results = [number, *(self._next(n, arriving[n], gradients) for n in self.active)]
@@ -198,13 +179,15 @@ class _LoopReverse:
         return self._argument(grad, "Merge")
 
     def _differentiated(
-        self, arriving: Mapping[str, Tensor], root: str
+        self, arriving: Mapping[str, Tensor]
     ) -> tuple[dict[TensorRef, TensorRef], Mapping[str, VjpResult]]:
         """The gradients of one iteration, and how they came about."""
         results = dict(zip(self.loop.variables, self.loop.results, strict=True))
         of = tuple(results[name] for name in self.active)
         wrt = tuple(TensorRef(name) for name in (*self.active, *self.asked))
-        work = Reverse(self.builder, self._way(of, wrt), self.request, self.functions, root)
+        request, functions, root = self.around.request, self.around.functions, self.around.root
+        way = self._way(of, wrt)
+        work = Reverse(self.builder, way, request, functions, loop_gradients, root)
         for name, grad in arriving.items():
             work.seed(results[name], Contribution(grad.ref))
         with self.builder.scope(f"{root}/"):
@@ -271,4 +254,4 @@ def _freed(graph: Graph, variables: Collection[str]) -> Graph:
     )
 
 
-__all__ = ["LoopGradients", "loop_gradients"]
+__all__ = ["loop_gradients"]

@@ -8,7 +8,7 @@ from gradstep.core.autodiff.reverse.backward_slice import BackwardSlice
 from gradstep.core.autodiff.reverse.contributions import Contribution
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
-from gradstep.core.autodiff.reverse.op_vjp import Backward
+from gradstep.core.autodiff.reverse.op_vjp import Backward, LoopRule
 from gradstep.core.autodiff.reverse.vjp_result import VjpResult
 from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder
@@ -26,10 +26,11 @@ class Reverse:
         way: BackwardSlice,
         request: GradientRequest,
         functions: Mapping[str, GradientFunction],
+        loop_rule: LoopRule,
         root: str = "",
     ) -> None:
         self.builder, self.way = builder, way
-        self.backward = Backward(builder, way, request, functions, root)
+        self.backward = Backward(builder, way, request, functions, loop_rule, root)
         self.seeds: dict[str, list[tuple[int, Contribution]]] = {}
         self.turns: dict[str, VjpResult] = {}
 

@@ -8,7 +8,7 @@ scope, an AddN too: what changes at one operation renames nothing at another.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,13 +18,15 @@ from gradstep.core.autodiff.reverse.backward_slice import BackwardSlice
 from gradstep.core.autodiff.reverse.contributions import Contribution, Slices
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
+from gradstep.core.autodiff.reverse.op_vjp import Backward
 from gradstep.core.autodiff.reverse.seed_cotangents import starting
-from gradstep.core.autodiff.reverse.vjp_result import VjpResult
+from gradstep.core.autodiff.reverse.vjp_result import LoopGradients, VjpResult
 from gradstep.core.autodiff.reverse.vjp_reuse import Reuse, Trail, differing_turns
 from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import collector_paused
-from gradstep.core.graph.model import Edge, Graph, Phase, TensorRef
-from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.graph.loop import Loop
+from gradstep.core.graph.model import Edge, Graph, Operation, Phase, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.ops.typing.inference import declared
 
 
@@ -89,6 +91,15 @@ def differentiate(
     return _Reverse(graph, request, functions or {}, known).run(scope)
 
 
+def _loop_rule(
+    backward: Backward, op: Operation, loop: Loop, given: Sequence[Tensor | None]
+) -> LoopGradients:
+    """See loop_gradients, which is loaded with the first loop."""
+    from gradstep.core.autodiff.loops.while_vjp import loop_gradients
+
+    return loop_gradients(backward, op, loop, given)
+
+
 class _Reverse(Reverse):
     """One call of `differentiate`, while it lasts. known: a graph whose operations are taken where
     equal ones are made."""
@@ -101,7 +112,7 @@ class _Reverse(Reverse):
         known: Graph | None,
     ) -> None:
         self.graph, self.request, self.functions = graph, request, functions
-        super().__init__(GraphBuilder(graph, known), self._way(), request, functions)
+        super().__init__(GraphBuilder(graph, known), self._way(), request, functions, _loop_rule)
 
     def run(self, scope: str) -> Differentiation:
         builder = self.builder

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from gradstep.core.autodiff.reverse.backward_slice import BackwardSlice
 from gradstep.core.autodiff.reverse.contributions import Contribution, Slices, total
@@ -14,7 +14,7 @@ from gradstep.core.autodiff.reverse.gradient_request import (
 from gradstep.core.autodiff.reverse.gradient_results import Result, as_list, check_results
 from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction, call_rule, rule_of
 from gradstep.core.autodiff.reverse.unbroadcast import sum_to_shape_of
-from gradstep.core.autodiff.reverse.vjp_result import VjpResult
+from gradstep.core.autodiff.reverse.vjp_result import LoopGradients, VjpResult
 from gradstep.core.autodiff.reverse.vjp_templates import Arrived, Key, Patterns, tensors_given
 from gradstep.core.graph.loop import Loop, loop_of
 from gradstep.core.graph.model import Edge, Operation, TensorRef
@@ -23,10 +23,16 @@ from gradstep.core.ops.build.indexed_slices import IndexedSlices
 from gradstep.core.ops.declare.table import find
 
 Given = Tensor | IndexedSlices | None
+# f(backward, op, loop, grads): the gradient rule of what runs a loop, which has to know what is
+# asked for. What belongs to `op` is made in the current scope.
+LoopRule = Callable[["Backward", Operation, Loop, Sequence[Tensor | None]], LoopGradients]
 
 
 class Backward:
-    """Takes the turns of the operations of `way`, each after those that read its outputs."""
+    """Takes the turns of the operations of `way`, each after those that read its outputs.
+
+    loop_rule: the rule of loops; root: the scope of the whole differentiation.
+    """
 
     def __init__(
         self,
@@ -34,10 +40,11 @@ class Backward:
         way: BackwardSlice,
         request: GradientRequest,
         functions: Mapping[str, GradientFunction],
+        loop_rule: LoopRule,
         root: str = "",
     ) -> None:
         self.builder, self.way, self.root = builder, way, root
-        self.request, self.functions = request, functions
+        self.request, self.functions, self.loop_rule = request, functions, loop_rule
         self._stopped = {ref.op for ref in request.stops}
         self._stopped |= {edge.op for edge in request.stopped_edges}
         self._overrides = OverrideTable(request.overrides)
@@ -121,13 +128,8 @@ class Backward:
         wanted: Sequence[bool],
     ) -> None:
         """The turn of a loop: another loop that runs the iterations backward."""
-        from gradstep.core.autodiff.loops.while_vjp import loop_gradients
-
         given = [None if s is None else Tensor(self.builder, s.dense) for s in sums]
-        request, functions = self.request, self.functions
-        found = loop_gradients(
-            self.builder, op, loop, given, self.way, request, functions, self.root
-        )
+        found = self.loop_rule(self, op, loop, given)
         turn.inside = found.inside
         self._leave_zeros(turn, op, sums)
         results = [None if g is None else Contribution.of(g) for g in found.inputs]

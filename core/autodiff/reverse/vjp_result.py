@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gradstep.core.autodiff.reverse.contributions import Contribution, Slices
 from gradstep.core.graph.model import Edge, TensorRef
+from gradstep.core.ops.build.builder import Tensor
+from gradstep.core.ops.build.indexed_slices import IndexedSlices
 
 
 @dataclass(slots=True)
@@ -31,3 +33,11 @@ class VjpResult:
     sent: tuple[Contribution | None, ...] = ()
     astray: bool = False
     inside: Mapping[str, VjpResult] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class LoopGradients:
+    """inputs: the gradient of each input of the loop; inside: the turns of its body."""
+
+    inputs: Sequence[Tensor | IndexedSlices | None]
+    inside: Mapping[str, VjpResult]

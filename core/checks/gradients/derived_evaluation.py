@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from gradstep.core.engine.calls.op_evaluation import Functions
 from gradstep.core.engine.plan.steps import storage_name
-from gradstep.core.engine.run.op_evaluation import Functions
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.ops.build.variable import VARIABLES

@@ -16,11 +16,11 @@ from gradstep.core.debug.motion.loop_position import trace_of
 from gradstep.core.engine.loops.iteration_trace import LoopTrace
 from gradstep.core.engine.loops.loop_run import LoopRun
 from gradstep.core.engine.loops.trace_retention import EVERYTHING
+from gradstep.core.engine.memory.run_snapshot import Record
 from gradstep.core.engine.plan.compile_plan import Plan
 from gradstep.core.engine.plan.liveness_conditions import holds
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.engine.run.recording import Recording
-from gradstep.core.engine.run.run_snapshot import Record
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops.state.print_output import nowhere, printing_to
 

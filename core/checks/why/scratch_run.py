@@ -12,7 +12,7 @@ import numpy as np
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.engine.backend import Backend
-from gradstep.core.engine.run.op_evaluation import Functions
+from gradstep.core.engine.calls.op_evaluation import Functions
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.ops.build.variable import VARIABLES
 from gradstep.core.ops.state.print_output import nowhere, printing_to

@@ -10,9 +10,9 @@ import numpy as np
 from gradstep.core.checks.why.recorded_values import Ran
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.calls.op_evaluation import Functions, run_op
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.plan.steps import Step
-from gradstep.core.engine.run.op_evaluation import Functions, run_op
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.declare.table import find

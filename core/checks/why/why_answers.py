@@ -19,8 +19,8 @@ from gradstep.core.checks.why.remembered_run import Recollection
 from gradstep.core.checks.why.scratch_run import run_to_end, scratch_session
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.calls.op_evaluation import NO_FUNCTIONS, Functions
 from gradstep.core.engine.numpy_backend import NumpyBackend
-from gradstep.core.engine.run.op_evaluation import NO_FUNCTIONS, Functions
 from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.graph.loop import loops_around, way_to

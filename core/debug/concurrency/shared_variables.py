@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from gradstep.core.debug.concurrency.observed_writes import Seen
-from gradstep.core.engine.memory.device_transfer import kept
+from gradstep.core.engine.device_transfer import kept
 from gradstep.core.engine.plan.compile_plan import Plan
 from gradstep.core.engine.run.recording import Recording
 from gradstep.core.engine.run.variable_store import VariableStore

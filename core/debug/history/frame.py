@@ -10,7 +10,7 @@ import numpy as np
 
 from gradstep.core.debug.history.timeline import Timeline
 from gradstep.core.debug.motion.loop_position import View, as_left, trace_of
-from gradstep.core.engine.memory.device_transfer import get
+from gradstep.core.engine.device_transfer import get
 from gradstep.core.engine.plan.liveness_conditions import holds
 from gradstep.core.engine.plan.steps import storage_name
 from gradstep.core.engine.plan.why_dead import Untaken, why_dead

@@ -14,13 +14,13 @@ import numpy as np
 
 from gradstep.core.debug.concurrency.shared_variables import Link, Shared
 from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.calls.op_evaluation import Functions
 from gradstep.core.engine.loops.loop_run import LoopRun
 from gradstep.core.engine.loops.trace_budget import LoopMemory
 from gradstep.core.engine.memory.arena import Arena
+from gradstep.core.engine.memory.run_snapshot import Record
 from gradstep.core.engine.plan.compile_plan import Plan
-from gradstep.core.engine.run.op_evaluation import Functions
 from gradstep.core.engine.run.recording import Recording
-from gradstep.core.engine.run.run_snapshot import Record
 from gradstep.core.engine.run.variable_store import VariableStore
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.core.engine.calls.bound_calls import Several
+from gradstep.core.engine.calls.call_loop import Call
+from gradstep.core.engine.calls.op_evaluation import as_tuple
 from gradstep.core.engine.kernels.kernel_libraries import Library
 from gradstep.core.engine.plan.steps import Step
-from gradstep.core.engine.run.bound_calls import Several
-from gradstep.core.engine.run.call_loop import Call
-from gradstep.core.engine.run.op_evaluation import as_tuple
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import Operation
 
@@ -53,7 +53,7 @@ class Alternative:
 
     def call(self, step: Step, cells: list[Any], fixed: Sequence[bool]) -> Call:
         """The call that runs `step`; cells and fixed as in
-        gradstep.core.engine.run.bound_calls.bind_call."""
+        gradstep.core.engine.calls.bound_calls.bind_call."""
         if all(fixed[v] for v in (*step.reads, *step.writes)) and len(step.writes) == 1:
             return self._bound(step.op, [cells[v] for v in step.reads], cells[step.writes[0]])
         assert self.kernel is not None  # `bind` alone applies to sizes that are known

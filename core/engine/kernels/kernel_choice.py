@@ -10,7 +10,8 @@ import numpy as np
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.kernels.kernel_alternative import Alternative, Use
 from gradstep.core.engine.kernels.kernel_libraries import LIBRARIES, Library
-from gradstep.core.engine.plan.compile_plan import Plan, Step
+from gradstep.core.engine.plan.execution_plan import Plan
+from gradstep.core.engine.plan.steps import Step
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.suggestions import did_you_mean, near
 from gradstep.core.ops.declare.system_rules import TF_CPU

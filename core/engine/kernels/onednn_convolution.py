@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gradstep.core.engine.calls.bound_calls import Several
+from gradstep.core.engine.calls.call_loop import Call
 from gradstep.core.engine.kernels import onednn
 from gradstep.core.engine.kernels.onednn import (
     Chosen,
@@ -15,8 +17,6 @@ from gradstep.core.engine.kernels.onednn import (
     execution,
     reordering,
 )
-from gradstep.core.engine.run.bound_calls import Several
-from gradstep.core.engine.run.call_loop import Call
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.catalogue.neural.sliding_windows import Slide
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+from gradstep.core.engine.device_transfer import copied, size_of
 from gradstep.core.engine.loops.trace_budget import Charge, Shrinking
 from gradstep.core.engine.loops.trace_retention import Kept
-from gradstep.core.engine.memory.device_transfer import copied, size_of
 
 if TYPE_CHECKING:
     from gradstep.core.engine.run.recording import Recording

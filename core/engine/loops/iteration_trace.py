@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from gradstep.core.engine.device_transfer import copied, size_of
 from gradstep.core.engine.loops.iteration_checkpoints import Segment, Segments, Values
 from gradstep.core.engine.loops.trace_budget import Charge, Spare
 from gradstep.core.engine.loops.trace_retention import Kept
-from gradstep.core.engine.memory.device_transfer import copied, size_of
+from gradstep.core.engine.memory.run_snapshot import Record
 from gradstep.core.engine.plan.loop_body import value_of
-from gradstep.core.engine.run.run_snapshot import Record
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops.state.loop_trace import Trace

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from gradstep.core.engine.device_transfer import copied
 from gradstep.core.engine.loops.loop_pause import LoopPaused
 from gradstep.core.engine.loops.loop_run import LoopRun
 from gradstep.core.engine.loops.trace_retention import Keeping
-from gradstep.core.engine.memory.device_transfer import copied
-from gradstep.core.engine.plan.loop_body import Iteration
 from gradstep.core.engine.plan.steps import Step
-from gradstep.core.engine.run.plan_binding import Binding
-from gradstep.core.engine.run.recording import Recording
+
+if TYPE_CHECKING:
+    from gradstep.core.engine.run.plan_binding import Binding
 
 
 class LoopCall:
-    """Runs the loop on what its step reads, from wherever `run` stands if that was begun by
-    `open`.
+    """Takes `run` through the loop on what its step reads, from wherever it stands if it was begun
+    by `open`.
 
     cells: value -> its array; fixed: whether that is always the same object; absent: versions of
     variables that turned out to hold no value.
@@ -26,15 +26,13 @@ class LoopCall:
     def __init__(
         self,
         around: Binding,
-        keeping: Keeping,
+        run: LoopRun,
         step: Step,
-        iteration: Iteration,
         cells: list[Any],
         fixed: Sequence[bool],
         absent: set[int],
     ) -> None:
-        recording = Recording(iteration.plan, around.backend, around.functions)
-        self.run = LoopRun(iteration, recording, keeping)
+        self.run = run
         self._step, self._cells, self._fixed, self._absent = step, cells, fixed, absent
         self._around = around
         self._begun = self._done = False

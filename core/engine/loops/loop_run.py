@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradstep.core.engine.device_transfer import copied
 from gradstep.core.engine.loops.iteration_trace import LoopTrace
 from gradstep.core.engine.loops.loop_pause import Pausing, never
 from gradstep.core.engine.loops.trace_budget import Charge
 from gradstep.core.engine.loops.trace_retention import Keeping, Kept
-from gradstep.core.engine.memory.device_transfer import copied
 from gradstep.core.engine.plan.loop_body import Iteration
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gradstep.core.engine.loops.trace_budget import LoopMemory
-from gradstep.core.engine.memory.record_layout import has_place
-from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.loop_body import Iteration, value_of
-from gradstep.core.engine.plan.steps import Step
+from gradstep.core.engine.plan.steps import Step, has_place
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops.declare.attribute_kinds import attribute
 

@@ -1,4 +1,4 @@
-"""Where the values of a plan lie: every one for itself to be looked at, or shared by live range.
+"""Where the values of a plan lie: each in a place of its own, or shared by live range.
 
-layout_choice.py chooses between record_layout.py and reuse_layout.py.
+`record_layout.py` is what the debugger runs, `reuse_layout.py` what fast runs use.
 """

@@ -16,8 +16,8 @@ from itertools import chain, pairwise
 
 from gradstep.core.engine.memory.record_layout import ALIGNMENT
 from gradstep.core.engine.memory.storage_views import StorageView
-from gradstep.core.engine.passes.plan_rewrites import wanted
-from gradstep.core.engine.plan.compile_plan import Blocked, Plan
+from gradstep.core.engine.plan.execution_plan import Blocked, Plan
+from gradstep.core.engine.plan.plan_rewrites import wanted
 from gradstep.core.engine.plan.steps import Step
 
 

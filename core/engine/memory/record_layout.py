@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradstep.core.engine.plan.compile_plan import Plan, PlanValue
-from gradstep.core.engine.plan.steps import Step, makes_constants
+from gradstep.core.engine.plan.execution_plan import Plan
+from gradstep.core.engine.plan.steps import Step, has_place, makes_constants
 from gradstep.core.graph.dtypes import TensorType
 
 ALIGNMENT = 64  # bytes; NumPy multiplies 1.5 times as fast as on its usual 16
@@ -190,8 +190,3 @@ def _form(kind: TensorType) -> Form:
 def align(size: int) -> int:
     """The next place at or behind `size` where a value may begin."""
     return -(-size // ALIGNMENT) * ALIGNMENT
-
-
-def has_place(value: PlanValue) -> bool:
-    """Whether it is known before running how many bytes it takes."""
-    return value.type.shape.is_static and not value.type.dtype.numpy.hasobject

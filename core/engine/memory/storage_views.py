@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from gradstep.core.engine.passes.plan_rewrites import is_pure, wanted
-from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.calls.op_evaluation import as_tuple, host_inputs
+from gradstep.core.engine.plan.execution_plan import Plan
+from gradstep.core.engine.plan.plan_rewrites import is_pure, wanted
 from gradstep.core.engine.plan.steps import Step, makes_constants
-from gradstep.core.engine.run.op_evaluation import as_tuple, host_inputs
 
 _SHORTEST = 32  # elements in a row; NumPy is slow where shorter ones lie apart
 

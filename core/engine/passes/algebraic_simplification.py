@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from gradstep.core.engine.passes.plan_rewrites import is_pure, rebuilt, wanted
-from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.execution_plan import Plan
+from gradstep.core.engine.plan.plan_rewrites import is_pure, rebuilt, wanted
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.ops.declare.table import lookup

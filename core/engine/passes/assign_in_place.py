@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from gradstep.core.engine.passes.plan_rewrites import is_pure, is_safe, rebuilt, wanted
-from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.execution_plan import Plan
+from gradstep.core.engine.plan.plan_rewrites import is_pure, is_safe, rebuilt, wanted
 from gradstep.core.engine.plan.steps import Step
 
 _ASSIGNMENTS = frozenset({"Assign", "AssignVariableOp"})

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from gradstep.core.engine.backend import Backend
-from gradstep.core.engine.passes.plan_rewrites import is_pure, rebuilt
-from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.calls.op_evaluation import run_op
+from gradstep.core.engine.plan.execution_plan import Plan
+from gradstep.core.engine.plan.plan_rewrites import is_pure, rebuilt
 from gradstep.core.engine.plan.steps import Step
-from gradstep.core.engine.run.op_evaluation import run_op
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Constant, Operation

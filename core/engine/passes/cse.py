@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gradstep.core.engine.passes.plan_rewrites import is_pure, rebuilt
-from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.execution_plan import Plan
+from gradstep.core.engine.plan.plan_rewrites import is_pure, rebuilt
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.graph.model import Constant
 

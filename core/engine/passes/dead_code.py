@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gradstep.core.engine.passes.plan_rewrites import is_pure, rebuilt, wanted
-from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.execution_plan import Plan
+from gradstep.core.engine.plan.plan_rewrites import is_pure, rebuilt, wanted
 
 
 def drop_dead_code(plan: Plan) -> Plan:

@@ -10,8 +10,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from gradstep.core.engine.passes.plan_rewrites import is_pure, rebuilt
-from gradstep.core.engine.plan.compile_plan import Blocked, Plan
+from gradstep.core.engine.plan.execution_plan import Blocked, Plan
+from gradstep.core.engine.plan.plan_rewrites import is_pure, rebuilt
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.graph.dtypes import Shape
 

@@ -11,8 +11,8 @@ import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from gradstep.core.engine.passes.plan_rewrites import is_safe, rebuilt
-from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.execution_plan import Plan
+from gradstep.core.engine.plan.plan_rewrites import is_safe, rebuilt
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.ops.declare.ufunc import BLOCK
 

@@ -18,7 +18,7 @@ from gradstep.core.engine.passes.fuse_blocks import block_elementwise
 from gradstep.core.engine.passes.merge_updates import merge_updates
 from gradstep.core.engine.passes.splat_constants import take_numbers
 from gradstep.core.engine.passes.sum_products import sum_in_products
-from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.graph.suggestions import did_you_mean, near

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.passes.pass_pipeline import PASSES, Pass, rewritings
-from gradstep.core.engine.plan.compile_plan import Blocked, Plan
+from gradstep.core.engine.plan.execution_plan import Blocked, Plan
 from gradstep.core.engine.plan.steps import Step
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.steps import PlanValue, Step
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
 from gradstep.core.graph.model import Constant, Operation, TensorRef

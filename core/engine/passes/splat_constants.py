@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from gradstep.core.engine.passes.plan_additions import Additions
-from gradstep.core.engine.passes.plan_rewrites import is_pure
-from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.execution_plan import Plan
+from gradstep.core.engine.plan.plan_rewrites import is_pure
 from gradstep.core.engine.plan.steps import Step
 
 _LARGEST = 1 << 16  # elements that are looked through

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gradstep.core.engine.passes.plan_additions import Additions
-from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.graph.dtypes import Shape, TensorType
 
 LARGEST = 1 << 24  # elements of matrices that are kept to be taken together

@@ -8,138 +8,21 @@ no value of their own; they stand for the variable.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from operator import attrgetter
-from types import MappingProxyType
 
-import numpy as np
-
-from gradstep.core.engine.kernels.kernel_alternative import Alternative
-from gradstep.core.engine.plan.dead_branches import mark_dead_branches
+from gradstep.core.engine.plan.execution_plan import Plan, assemble
 from gradstep.core.engine.plan.fed_types import RunTypes
 from gradstep.core.engine.plan.incremental import Takeover
-from gradstep.core.engine.plan.liveness_conditions import Condition
+from gradstep.core.engine.plan.loop_body import compile_body
 from gradstep.core.engine.plan.pruning import Needed
-from gradstep.core.engine.plan.step_groups import Group, group_steps
+from gradstep.core.engine.plan.step_groups import Group
 from gradstep.core.engine.plan.steps import PlanValue, Step, Variable
 from gradstep.core.engine.plan.versions import Resolver
 from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.graph.dtypes import TensorType
-from gradstep.core.graph.model import Constant, Graph, TensorRef, unknown_name
-from gradstep.core.graph.tensor_map import ByTensor
+from gradstep.core.graph.model import Graph, TensorRef, unknown_name
 from gradstep.core.ops.typing.inference import declared
-
-_WRITES = attrgetter("writes")
-_NONE: Mapping[str, Step] = MappingProxyType({})
-_ALIVE: Mapping[TensorRef, Condition] = MappingProxyType({})
-
-
-@dataclass(frozen=True, slots=True)
-class Blocked:
-    """Steps `start` to `stop`, elementwise on one shape, that may run block by block together."""
-
-    start: int
-    stop: int
-
-
-@dataclass(frozen=True, eq=False)
-class Plan:
-    """One run, ready to be laid out in memory.
-
-    steps:     in the order of execution, which is that of creation.
-    values:    every array that a run makes or starts with; Step.reads and .writes index it.
-    tensors:   where each tensor is: the index of its value, or the variable it stands for.
-    variables: those the steps touch, by the name of their storage.
-    versions:  variable -> its values in order, the one at the run's start first.
-    failures:  operations that cannot run, found before running -> why.
-    fed:       the values that are given to every run.
-    needed:    how often each operation is asked for.
-    types:     what the tensors are in such a run.
-    retired:   steps of plans before it, by operation, that have no part in this one.
-    blocked:   runs of steps that the fast layout may take block by block.
-    kernels:   operations that another library computes -> its kernel.
-    rounding:  names of the passes that changed it such that results may round otherwise.
-    alive:     tensors that may be dead -> when they are not.
-    branches:  whether it has, or had before an edit, steps that may be dead.
-    """
-
-    graph: Graph
-    steps: tuple[Step, ...]
-    values: tuple[PlanValue, ...]
-    tensors: ByTensor[int | str]
-    variables: Mapping[str, Variable]
-    versions: Mapping[str, tuple[int, ...]]
-    failures: Mapping[str, GradstepError]
-    fed: tuple[int, ...]
-    fetches: tuple[TensorRef, ...]
-    targets: tuple[str, ...]
-    needed: Needed
-    types: RunTypes
-    retired: Mapping[str, Step] = field(default_factory=lambda: _NONE)
-    blocked: tuple[Blocked, ...] = ()
-    kernels: Mapping[str, Alternative] = field(default_factory=dict)
-    rounding: tuple[str, ...] = ()
-    alive: Mapping[TensorRef, Condition] = field(default_factory=lambda: _ALIVE)
-    branches: bool = False
-
-    @cached_property
-    def groups(self) -> tuple[Group, ...]:
-        """The steps in maximal runs of one phase and origin; a forward step is a group."""
-        return group_steps([step.op for step in self.steps])
-
-    @cached_property
-    def step_of(self) -> Mapping[str, int]:
-        """The step that executes each operation."""
-        return {step.op.name: index for index, step in enumerate(self.steps)}
-
-    @cached_property
-    def loops(self) -> tuple[int, ...]:
-        """The steps that run loops."""
-        return tuple(i for i, step in enumerate(self.steps) if step.iteration is not None)
-
-    @cached_property
-    def made_by(self) -> Sequence[int]:
-        """For each value, the step that makes it; -1: it is there when the run starts."""
-        found = [-1] * len(self.values)
-        for index, step in enumerate(self.steps):
-            for value in step.writes:
-                found[value] = index
-        return found
-
-    def maker(self, value: int) -> Step | None:
-        """The step that makes a value; None of what is there when the run starts."""
-        index = self.made_by[value]
-        return None if index < 0 else self.steps[index]
-
-    def constant(self, value: int) -> np.ndarray | None:
-        """What a value is in every run, where a Const makes it."""
-        step = self.maker(value)
-        held = None if step is None or step.op.type != "Const" else step.op.attrs.get("value")
-        return held.array if isinstance(held, Constant) else None
-
-    @cached_property
-    def per_run(self) -> tuple[str, ...]:
-        """The variables that belong to no operation, but to all of a run that name their class."""
-        return tuple(name for name, variable in self.variables.items() if not variable.op)
-
-    @property
-    def is_dense(self) -> bool:
-        """Whether most of the values are there in a run."""
-        if len(self.values) <= 2 * len(self.steps):
-            return True  # this is nearly always so, and needs no counting
-        made = sum(map(len, map(_WRITES, self.steps)))
-        return len(self.values) <= 2 * (made + len(self.fed) + len(self.versions))
-
-    def newest(self, variable: str, step: int | None = None) -> int:
-        """The value that `variable` has once `step` steps are done (by default all)."""
-        versions = self.versions[variable]
-        if step is None:
-            return versions[-1]
-        return versions[bisect_left(versions, step, key=self.made_by.__getitem__) - 1]
 
 
 @collector_paused()
@@ -166,51 +49,16 @@ def compile_plan(
     wanted = (*targets, *(ref.op for ref in fetches if ref not in types))
     if previous is not None and previous.types.fed == types:
         needed = previous.needed.after(graph, wanted)
-        taken = Takeover(previous)
+        taken = Takeover(previous, compile_body)
         taken.take(needed)
         plan = assemble(graph, needed, taken, fetches, targets, taken.retired)
         if plan.is_dense:
             return plan
     needed = Needed(graph, types, wanted)
-    resolver = Resolver(RunTypes(declared(graph), types))
+    resolver = Resolver(RunTypes(declared(graph), types), compile_body)
     for op in needed.operations:
         resolver.add(op)
     return assemble(graph, needed, resolver, fetches, targets)
-
-
-def assemble(
-    graph: Graph,
-    needed: Needed,
-    resolver: Resolver,
-    fetches: Sequence[TensorRef],
-    targets: Sequence[str],
-    retired: Mapping[str, Step] = _NONE,
-) -> Plan:
-    """The plan of what `resolver` has been given."""
-    for ref in fetches:
-        _check_output(resolver, ref)
-    steps, alive = tuple(resolver.steps), _ALIVE
-    if resolver.branches:
-        steps, alive = mark_dead_branches(
-            steps, resolver.values, resolver.where, resolver.types.fed
-        )
-    return Plan(
-        graph=graph,
-        steps=steps,
-        values=tuple(resolver.values),
-        tensors=ByTensor(resolver.where),
-        variables=resolver.variables,
-        versions={name: tuple(ids) for name, ids in resolver.versions.items()},
-        failures=resolver.failures,
-        fed=tuple(range(len(resolver.types.fed))),
-        fetches=tuple(fetches),
-        targets=tuple(targets),
-        needed=needed,
-        types=resolver.types,
-        retired=retired,
-        alive=alive,
-        branches=resolver.branches,
-    )
 
 
 def _fed_types(
@@ -223,18 +71,6 @@ def _fed_types(
         if ref not in known:
             raise GradstepError(f"there is no tensor '{ref}' to feed", kind="KeyError", node=ref.op)
     return {ref: known[ref] for ref in fed}
-
-
-def _check_output(resolver: Resolver, ref: TensorRef) -> None:
-    there = resolver.where.get(ref.op, ())
-    if ref.op in resolver.failures or (ref.index < len(there) and there[ref.index] is not None):
-        return
-    raise GradstepError(
-        f"operation '{ref.op}' has no output {ref.index}",
-        kind="ValueError",
-        node=ref.op,
-        hint="run it as a target" if ref.index == 0 else "",
-    )
 
 
 __all__ = ["Group", "Plan", "PlanValue", "Step", "Variable", "compile_plan", "declared"]

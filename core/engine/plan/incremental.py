@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 from gradstep.core.engine.plan.fed_types import Outputs
 from gradstep.core.engine.plan.pruning import Needed
 from gradstep.core.engine.plan.steps import PlanValue, Step, Variable, makes_constants
-from gradstep.core.engine.plan.versions import Resolver, Whereabouts
+from gradstep.core.engine.plan.versions import CompileBody, Resolver, Whereabouts
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.declare.table import OpDef, find
 
 if TYPE_CHECKING:
-    from gradstep.core.engine.plan.compile_plan import Plan
+    from gradstep.core.engine.plan.execution_plan import Plan
 
 _NAME = attrgetter("op.name")
 
@@ -32,9 +32,9 @@ class Takeover(Resolver):
     retired: steps of plans before, by operation, that have no part in this one.
     """
 
-    def __init__(self, previous: Plan) -> None:
+    def __init__(self, previous: Plan, compile_body: CompileBody) -> None:
         self._spare: list[int] = []  # values that the operation at hand had in the plan before
-        super().__init__(previous.types.after())
+        super().__init__(previous.types.after(), compile_body)
         self._previous = previous
         self.branches = previous.branches
         self._same = True  # whether the operation at hand gives tensors of the same types

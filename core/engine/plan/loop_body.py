@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gradstep.core.engine.memory.record_layout import has_place
-from gradstep.core.engine.plan.compile_plan import Plan, assemble
+from gradstep.core.engine.plan.execution_plan import Plan, assemble
 from gradstep.core.engine.plan.fed_types import Outputs, RunTypes
 from gradstep.core.engine.plan.pruning import Needed
-from gradstep.core.engine.plan.steps import PlanValue, Step, Variable
+from gradstep.core.engine.plan.steps import PlanValue, Step, Variable, has_place
 from gradstep.core.engine.plan.versions import Resolver
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, TensorType
@@ -17,7 +16,7 @@ from gradstep.core.graph.loop import Loop
 from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.ops.declare.table import OpDef
 from gradstep.core.ops.typing.inference import declared
-from gradstep.core.ops.typing.loop_types import IterationTypes
+from gradstep.core.ops.typing.loop_types import IterationTypes, iteration_types
 
 Handles = Mapping[str, tuple[str, Variable]]  # argument -> the variable around that it stands for
 
@@ -63,8 +62,15 @@ _Key = tuple[tuple[TensorType, ...], tuple[tuple[str, str, TensorType], ...]]
 _KNOWN = "iterations"  # kept with the graph, which they know: so they go when it goes
 
 
-def iteration_of(loop: Loop, types: IterationTypes, handles: Handles) -> Iteration:
-    """The iteration of `loop` on arguments of these types."""
+def compile_body(
+    loop: Loop,
+    kinds: Sequence[TensorType],
+    sources: Sequence[int | str],
+    variables: Mapping[str, Variable],
+) -> Iteration:
+    """The iteration of `loop` on inputs of these types. sources: what the inputs are, values or
+    variables around. Raises GradstepError for types that do not fit."""
+    types, handles = iteration_types(loop, kinds), _handles_among(loop, sources, variables)
     known: dict[_Key, Iteration] = loop.graph.__dict__.setdefault(_KNOWN, {})
     key = types.arguments, tuple((name, storage, v.type) for name, (storage, v) in handles.items())
     found = known.get(key)
@@ -124,7 +130,8 @@ class _IterationResolver(Resolver):
         numbers = {name: number for number, name in enumerate(loop.arguments)}
         placed = [n for n in loop.captures if n not in handles and has_place(PlanValue(kinds[n]))]
         self.outside = {TensorRef(name): numbers[name] for name in placed}
-        super().__init__(RunTypes(types.inference, {TensorRef(n): kinds[n] for n in placed}))
+        fed = {TensorRef(name): kinds[name] for name in placed}
+        super().__init__(RunTypes(types.inference, fed), compile_body)
         rest = [n for n in loop.arguments if n not in handles and TensorRef(n) not in self.outside]
         self.started = {name: numbers[name] for name in rest}
         for name in rest:
@@ -155,10 +162,10 @@ class _IterationResolver(Resolver):
         return Step(op, definition, (), (), False)
 
 
-def handles_among(
+def _handles_among(
     loop: Loop, sources: Sequence[int | str], variables: Mapping[str, Variable]
 ) -> Handles:
-    """The captures that are variables and not their values. sources: what the inputs are."""
+    """The captures that are variables and not their values."""
     found = {}
     for name, source in zip(loop.arguments, sources, strict=True):
         kind = declared(loop.graph).types[TensorRef(name)]

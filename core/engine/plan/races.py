@@ -18,10 +18,9 @@ from collections.abc import (
 )
 from dataclasses import dataclass
 
-from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.liveness_conditions import ALWAYS, NEVER, Condition, all_of, any_of
-from gradstep.core.engine.plan.steps import Step
-from gradstep.core.engine.run.variable_store import TAKE_EMPTY
+from gradstep.core.engine.plan.steps import TAKE_EMPTY, Step
 from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import collector_paused
 

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 COUNTER = TensorType(DType.INT64, SCALAR)
 OPAQUE = TensorType(DType.RESOURCE, SCALAR)
+# These meet a variable that has no value yet without failing.
+TAKE_EMPTY = frozenset(
+    {"Assign", "AssignVariableOp", "IsVariableInitialized", "VarIsInitializedOp", "RefSwitch"}
+)
 
 
 class PlanValue(NamedTuple):
@@ -27,6 +31,11 @@ class PlanValue(NamedTuple):
     type: TensorType
     ref: TensorRef | None = None
     variable: str = ""
+
+
+def has_place(value: PlanValue) -> bool:
+    """Whether it is known before running how many bytes it takes."""
+    return value.type.shape.is_static and not value.type.dtype.numpy.hasobject
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from gradstep.core.engine.plan.fed_types import Outputs, RunTypes
@@ -13,16 +16,26 @@ from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.ops.declare.attribute_kinds import attribute
 from gradstep.core.ops.declare.table import OpDef, find
 from gradstep.core.ops.state.opaque_state import OpaqueState
-from gradstep.core.ops.typing.loop_types import iteration_types
+
+if TYPE_CHECKING:
+    from gradstep.core.engine.plan.loop_body import Iteration
 
 Whereabouts = tuple[int | str | None, ...]  # of an operation's outputs: values, or variables
+# f(loop, types of its inputs, what they are: values or variables, variables) -> its iteration
+CompileBody = Callable[
+    [Loop, Sequence[TensorType], Sequence[int | str], Mapping[str, Variable]], "Iteration"
+]
 
 
 class Resolver:
-    """Takes the needed operations in order; collects steps, values and variable versions."""
+    """Takes the needed operations in order; collects steps, values and variable versions.
 
-    def __init__(self, types: RunTypes) -> None:
+    compile_body: what compiles the body of a loop, as compile_plan does a graph.
+    """
+
+    def __init__(self, types: RunTypes, compile_body: CompileBody) -> None:
         self.types = types
+        self._compile_body = compile_body
         self.steps: list[Step] = []
         self.values: list[PlanValue] = []
         self.where: dict[str, Whereabouts] = {}
@@ -102,12 +115,9 @@ class Resolver:
 
     def _loop(self, op: Operation, definition: OpDef, loop: Loop, outputs: Outputs) -> Step:
         """The step of an operation that runs a graph again and again."""
-        from gradstep.core.engine.plan.loop_body import handles_among, iteration_of
-
         sources = [self._source(ref) for ref in op.inputs]
         kinds = [self.types.type(ref) for ref in op.inputs if ref is not None]
-        handles = handles_among(loop, sources, self.variables)
-        iteration = iteration_of(loop, iteration_types(loop, kinds), handles)
+        iteration = self._compile_body(loop, kinds, sources, self.variables)
         for name, variable in iteration.variables.items():
             if name not in self.variables:
                 self._store(name, variable)

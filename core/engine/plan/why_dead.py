@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.liveness_conditions import holds, unmet
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef

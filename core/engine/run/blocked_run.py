@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.steps import Step, storage_name
 from gradstep.core.engine.run.variable_store import VariableStore
 from gradstep.core.errors import GradstepError

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.calls.bound_calls import Several, into_places, parts
+from gradstep.core.engine.calls.call_loop import Call, pack_calls
+from gradstep.core.engine.calls.op_evaluation import NO_FUNCTIONS, Functions
 from gradstep.core.engine.memory.reuse_layout import Compact
-from gradstep.core.engine.plan.compile_plan import Blocked, Plan, Step
-from gradstep.core.engine.run.bound_calls import Several, into_places, parts
-from gradstep.core.engine.run.call_loop import Call, pack_calls
-from gradstep.core.engine.run.op_evaluation import NO_FUNCTIONS, Functions
+from gradstep.core.engine.plan.execution_plan import Blocked, Plan
+from gradstep.core.engine.plan.steps import Step
 from gradstep.core.engine.run.recording import Recording
 from gradstep.core.engine.run.variable_store import VariableStore
 from gradstep.core.errors import GradstepError

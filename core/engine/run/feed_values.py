@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from gradstep.core.engine.plan.compile_plan import declared
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
 from gradstep.core.graph.loop import out_of_reach
 from gradstep.core.graph.model import Graph, TensorRef, unknown_name
 from gradstep.core.ops.build.python_values import as_array
 from gradstep.core.ops.declare.table import find
+from gradstep.core.ops.typing.inference import declared
 
 
 def feed_arrays(graph: Graph, feeds: Mapping[Any, Any]) -> dict[TensorRef, np.ndarray]:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.calls.bound_calls import bind_call, failing, parts
+from gradstep.core.engine.calls.call_loop import Call, StepCalls, nothing
+from gradstep.core.engine.calls.constant_steps import constants_of
+from gradstep.core.engine.calls.guarded_calls import Checked, guard_call, renewed
+from gradstep.core.engine.calls.op_evaluation import Functions, locate_error
+from gradstep.core.engine.calls.scratch_memory import Room
 from gradstep.core.engine.loops.loop_pause import Pausing, never
 from gradstep.core.engine.memory.arena import Arena
 from gradstep.core.engine.memory.record_layout import Layout, Slot
-from gradstep.core.engine.memory.scratch_memory import Room
-from gradstep.core.engine.plan.compile_plan import Plan, Step
-from gradstep.core.engine.plan.constant_steps import constants_of
-from gradstep.core.engine.run.bound_calls import bind_call, failing, parts
-from gradstep.core.engine.run.call_loop import Call, StepCalls, nothing
-from gradstep.core.engine.run.guarded_calls import Checked, guard_call, renewed
-from gradstep.core.engine.run.op_evaluation import Functions, locate_error
+from gradstep.core.engine.plan.execution_plan import Plan
+from gradstep.core.engine.plan.steps import Step
 from gradstep.core.engine.run.variable_store import uninitialised, wants_values
 from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import collector_paused
@@ -25,9 +26,11 @@ if TYPE_CHECKING:
     from gradstep.core.engine.loops.trace_budget import LoopMemory
     from gradstep.core.engine.loops.trace_retention import Keeping
     from gradstep.core.engine.plan.loop_body import Iteration
+    from gradstep.core.engine.run.recording import Recording
     from gradstep.core.engine.run.step_timer import Stopwatch
 
 Calls = tuple[Call, ...]
+MakeRecording = Callable[[Plan, Backend, Functions], "Recording"]
 
 
 class Binding:
@@ -35,6 +38,7 @@ class Binding:
 
     before: that of the plan that `plan` continues. What can be of its memory and its calls is
     taken over, and then it must not be run any more.
+    make_recording: what makes the recordings that the iterations of loops run in.
     Raises GradstepError when there is not enough memory.
     """
 
@@ -48,10 +52,12 @@ class Binding:
         functions: Functions,
         layout: Layout | None,
         before: Binding | None,
+        make_recording: MakeRecording,
     ) -> None:
         self.plan = plan
         self.backend = backend
         self.functions = functions
+        self._make_recording = make_recording
         continued = None if before is None else before._continued(plan, backend)
         self.layout = continued or layout or Layout(plan)
         self._failures = dict(plan.failures)
@@ -229,11 +235,14 @@ class Binding:
 
     def _loop(self, step: Step, iteration: Iteration) -> Call:
         from gradstep.core.engine.loops.loop_call import LoopCall
+        from gradstep.core.engine.loops.loop_run import LoopRun
 
         lacking = self._lacking
         lacking.update([new for new, old in renewed(self.plan, step) if old in lacking])
+        recording = self._make_recording(iteration.plan, self.backend, self.functions)
+        run = LoopRun(iteration, recording, self._keeping())
         cells = self._cells, self._fixed, self._absent
-        made = self._loops[step] = LoopCall(self, self._keeping(), step, iteration, *cells)
+        made = self._loops[step] = LoopCall(self, run, step, *cells)
         return made
 
     def _keeping(self) -> Keeping:

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.calls.call_loop import Call, Quiet, StepCalls
+from gradstep.core.engine.calls.op_evaluation import NO_FUNCTIONS, Functions
+from gradstep.core.engine.device_transfer import copied, put, size_of
 from gradstep.core.engine.loops.loop_pause import LoopPaused
 from gradstep.core.engine.memory.arena import Arena
-from gradstep.core.engine.memory.device_transfer import copied, put, size_of
 from gradstep.core.engine.memory.record_layout import Layout
-from gradstep.core.engine.plan.compile_plan import Plan
-from gradstep.core.engine.run.call_loop import Call, Quiet, StepCalls
-from gradstep.core.engine.run.op_evaluation import NO_FUNCTIONS, Functions
+from gradstep.core.engine.memory.run_snapshot import Record
+from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.run.plan_binding import Binding
-from gradstep.core.engine.run.run_snapshot import Record
 from gradstep.core.engine.run.variable_store import VariableStore
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
@@ -43,7 +43,7 @@ class Recording(Binding):
         layout: Layout | None = None,
         before: Recording | None = None,
     ) -> None:
-        super().__init__(plan, backend, functions, layout, before)
+        super().__init__(plan, backend, functions, layout, before, Recording)
         first = {name: variable.first for name, variable in plan.variables.items()}
         self._first = {name: put(backend, x) for name, x in first.items() if x is not None}
         self._turned = False

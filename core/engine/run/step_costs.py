@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.engine.backend import Backend
-from gradstep.core.engine.plan.compile_plan import Plan, Step
+from gradstep.core.engine.plan.execution_plan import Plan
+from gradstep.core.engine.plan.steps import Step
 from gradstep.core.engine.run.blocked_run import stuck
 from gradstep.core.engine.run.recording import Recording
 from gradstep.core.engine.run.step_timer import Clock, Stopwatch

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradstep.core.engine.plan.compile_plan import Plan, Step
+from gradstep.core.engine.plan.execution_plan import Plan
+from gradstep.core.engine.plan.steps import Step
 
 if TYPE_CHECKING:
     from gradstep.core.engine.run.recording import Recording

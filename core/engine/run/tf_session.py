@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.calls.op_evaluation import NO_FUNCTIONS, Functions
+from gradstep.core.engine.device_transfer import get
 from gradstep.core.engine.kernels.kernel_choice import REFERENCE, Kernels
-from gradstep.core.engine.memory.device_transfer import get
-from gradstep.core.engine.memory.layout_choice import Rewrite, has_values, laid_out
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.passes.pass_pipeline import optimize, require_passes
 from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
@@ -25,7 +25,7 @@ from gradstep.core.engine.run.feed_values import (
     instead_of,
     missing_tensor,
 )
-from gradstep.core.engine.run.op_evaluation import NO_FUNCTIONS, Functions
+from gradstep.core.engine.run.layout_choice import Rewrite, has_values, laid_out
 from gradstep.core.engine.run.recording import Recording
 from gradstep.core.engine.run.variable_store import VariableStore, initial_store, uninitialised
 from gradstep.core.errors import GradstepError

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.engine.backend import Backend
-from gradstep.core.engine.plan.steps import Step, Variable, storage_name
+from gradstep.core.engine.plan.steps import TAKE_EMPTY, Step, Variable, storage_name
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape
 from gradstep.core.graph.model import Graph, Operation, unknown_name
@@ -17,10 +17,6 @@ from gradstep.core.ops.numerics.adjacent_arrays import view_adjacent
 from gradstep.core.ops.state.opaque_state import OpaqueState
 
 _DECLARATIONS = frozenset({"VariableV2", "VarHandleOp"})
-# These meet a variable that has no value yet without failing.
-TAKE_EMPTY = frozenset(
-    {"Assign", "AssignVariableOp", "IsVariableInitialized", "VarIsInitializedOp", "RefSwitch"}
-)
 
 
 class VariableStore(Mapping[str, Any]):

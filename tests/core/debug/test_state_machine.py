@@ -11,8 +11,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.engine.calls.op_evaluation import run_op
 from gradstep.core.engine.numpy_backend import NumpyBackend
-from gradstep.core.engine.run.op_evaluation import run_op
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.ops.declare.table import lookup

@@ -263,7 +263,7 @@ def test_where_there_is_unsaved_work_it_gets_a_window_of_its_own(
 
     taken: list[object] = []
     Beside.files.recover = lambda found, keep, then: taken.append((found.copy, keep)) or True
-    monkeypatch.setattr(open_windows, "open_beside", lambda window: Beside)
+    monkeypatch.setattr(tutorial.window, "open_beside", lambda: Beside)
     add(tutorial.workspace, "t")
     tutorial.window.offer_recovery()
     tutorial.click("banner.recovery.open")

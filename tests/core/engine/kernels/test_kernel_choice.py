@@ -16,10 +16,10 @@ from gradstep.core.engine.kernels.kernel_alternative import Alternative, Use
 from gradstep.core.engine.kernels.kernel_choice import REFERENCE_KERNELS, Kernels, with_kernels
 from gradstep.core.engine.kernels.kernel_libraries import Library
 from gradstep.core.engine.kernels.kernel_registry import ALTERNATIVES
-from gradstep.core.engine.memory.layout_choice import laid_out
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
 from gradstep.core.engine.run.fast_run import Fast
+from gradstep.core.engine.run.layout_choice import laid_out
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.engine.run.variable_store import initial_store
 from gradstep.core.errors import GradstepError

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gradstep.core.engine.calls.op_evaluation import run_op
 from gradstep.core.engine.memory.record_layout import ALIGNMENT, Layout
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
 from gradstep.core.engine.run.feed_values import infer_fed_types
-from gradstep.core.engine.run.op_evaluation import run_op
 from gradstep.core.engine.run.recording import Recording
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradstep.core.engine.memory.layout_choice import laid_out
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.passes.pass_pipeline import optimize
 from gradstep.core.engine.plan.compile_plan import compile_plan
 from gradstep.core.engine.run.feed_values import feed_arrays, infer_fed_types
+from gradstep.core.engine.run.layout_choice import laid_out
 from gradstep.core.engine.run.step_costs import Cost, Profile, measure
 from gradstep.core.engine.run.variable_store import VariableStore, initial_store
 from gradstep.core.errors import GradstepError

@@ -6,9 +6,9 @@ import warnings
 
 import numpy as np
 
+from gradstep.core.engine.calls.call_loop import Quiet, StepCalls, pack_calls
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.plan.compile_plan import compile_plan
-from gradstep.core.engine.run.call_loop import Quiet, StepCalls, pack_calls
 from gradstep.core.engine.run.recording import Recording
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.engine.backend import Backend
-from gradstep.core.engine.memory.device_transfer import kept
+from gradstep.core.engine.device_transfer import kept
 from gradstep.core.errors import GradstepError, unforeseen
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
 from gradstep.core.graph.model import Operation

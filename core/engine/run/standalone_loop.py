@@ -8,17 +8,16 @@ from typing import Any
 
 from gradstep.core.autodiff.check.promote_float64 import fitted, widen_operation
 from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.calls.op_evaluation import Functions
 from gradstep.core.engine.loops.loop_run import LoopRun
 from gradstep.core.engine.loops.trace_retention import EVERYTHING
-from gradstep.core.engine.plan.compile_plan import Plan
-from gradstep.core.engine.plan.loop_body import Iteration, handles_among, iteration_of
+from gradstep.core.engine.plan.execution_plan import Plan
+from gradstep.core.engine.plan.loop_body import Iteration, compile_body
 from gradstep.core.engine.plan.steps import Step, Variable
-from gradstep.core.engine.run.op_evaluation import Functions
 from gradstep.core.engine.run.recording import Recording
 from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.graph.loop import LOOP, everywhere, loop_of
 from gradstep.core.graph.model import Graph, Operation
-from gradstep.core.ops.typing.loop_types import iteration_types
 
 
 def run_alone(
@@ -46,8 +45,7 @@ def promote_iteration(plan: Plan, step: Step, inputs: Sequence[Any]) -> Iteratio
     storages = {source for source in sources if isinstance(source, str)}
     types = dict(zip(_names(plan, step), kinds, strict=True))
     variables = {name: _of(plan.variables[name], name, types) for name in storages}
-    given = iteration_types(loop, kinds[: len(sources)])
-    return iteration_of(loop, given, handles_among(loop, sources, variables))
+    return compile_body(loop, kinds[: len(sources)], sources, variables)
 
 
 def _like(kind: TensorType, array: Any) -> TensorType:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gradstep.core.engine.device_transfer import size_of
 from gradstep.core.engine.memory.arena import Arena
-from gradstep.core.engine.memory.device_transfer import size_of
 
 if TYPE_CHECKING:
     from gradstep.core.engine.run.recording import Recording

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradstep.core.engine.calls.call_loop import Call, nothing
 from gradstep.core.engine.plan.liveness_conditions import Condition, test_of
 from gradstep.core.engine.plan.steps import Step
-from gradstep.core.engine.run.call_loop import Call, nothing
 from gradstep.core.errors import GradstepError
 
 if TYPE_CHECKING:
-    from gradstep.core.engine.plan.compile_plan import Plan
+    from gradstep.core.engine.plan.execution_plan import Plan
 
 
 class Guarded:

@@ -9,11 +9,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from gradstep.core.engine.backend import Backend
-from gradstep.core.engine.memory.scratch_memory import Room
-from gradstep.core.engine.plan.steps import Step
-from gradstep.core.engine.run.call_loop import Call, nothing
-from gradstep.core.engine.run.guarded_calls import Choice, Merging
-from gradstep.core.engine.run.op_evaluation import (
+from gradstep.core.engine.calls.call_loop import Call, nothing
+from gradstep.core.engine.calls.guarded_calls import Choice, Merging
+from gradstep.core.engine.calls.op_evaluation import (
     Functions,
     as_tuple,
     bind,
@@ -21,6 +19,8 @@ from gradstep.core.engine.run.op_evaluation import (
     host_inputs,
     takes_out,
 )
+from gradstep.core.engine.calls.scratch_memory import Room
+from gradstep.core.engine.plan.steps import Step
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.declare.host_arrays import home

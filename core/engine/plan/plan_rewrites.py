@@ -1,11 +1,11 @@
-"""What every pass needs: a plan with other steps, and which steps may be moved or left out."""
+"""Rewriting a plan: one with other steps, and which steps may be moved or left out."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.liveness_conditions import on_values, predicates
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.graph.tensor_map import ByTensor

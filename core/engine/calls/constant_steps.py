@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.calls.op_evaluation import Functions, run_op
 from gradstep.core.engine.plan.steps import Step
-from gradstep.core.engine.run.op_evaluation import Functions, run_op
 from gradstep.core.graph.splat_array import is_splat
 
 # Bytes. Products of matrices are slow on what is not laid out, and add in another order; constants

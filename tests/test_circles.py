@@ -1,0 +1,95 @@
+"""No module imports itself by way of others, neither at its top nor inside a function."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+MAIN = "gradstep.main"  # named to be started as a process, by `python -m`
+
+
+def sources() -> dict[str, str]:
+    """The code of every module, by its name."""
+    files = [ROOT / "main.py", ROOT / "__init__.py"]
+    files += (path for room in ("core", "gpu", "gui") for path in (ROOT / room).rglob("*.py"))
+    return {_name(path): path.read_text(encoding="utf-8") for path in files}
+
+
+def _name(path: Path) -> str:
+    parts = ("gradstep", *path.relative_to(ROOT).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports(code: Mapping[str, str]) -> nx.DiGraph:
+    """Which module imports which, or has its name in a table of what to import."""
+    graph = nx.DiGraph()
+    for module, text in code.items():
+        for line, *names in _named(ast.parse(text)):
+            found = next((name for name in names if name in code), module)
+            if found != module:
+                graph.add_edge(module, found, line=line)
+    return graph
+
+
+def _named(node: ast.AST) -> Iterator[tuple[int, *tuple[str, ...]]]:
+    """The line of everything in `node` that may name a module, and the name, or else another."""
+    match node:
+        case ast.If(test=ast.Name("TYPE_CHECKING")):
+            for other in node.orelse:
+                yield from _named(other)
+            return
+        case ast.Import():
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        case ast.ImportFrom():
+            of = node.module or ""
+            yield from ((node.lineno, f"{of}.{alias.name}", of) for alias in node.names)
+        case ast.Constant(value=str(text)) if "." in text and text != MAIN:
+            yield node.lineno, text
+    for child in ast.iter_child_nodes(node):
+        yield from _named(child)
+
+
+def circles(graph: nx.DiGraph) -> list[str]:
+    """A line for each import between modules that import each other, by way of others perhaps."""
+    tied = [graph.subgraph(c) for c in nx.strongly_connected_components(graph) if len(c) > 1]
+    return sorted(f"{a}:{line} -> {b}" for part in tied for a, b, line in part.edges(data="line"))
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    graph = imports(sources())
+    assert graph.number_of_edges() > 4000
+    assert circles(graph) == []
+
+
+LATE = "def f():\n    from gradstep.a import x\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_seen"),
+    [
+        ("import gradstep.a", True),
+        ("from gradstep import a", True),
+        ("from gradstep.a import x", True),
+        (LATE, True),
+        (f"class C:\n    {LATE.replace('    ', '        ')}", True),
+        ('PANELS = {"a": "gradstep.a"}', True),
+        (f"if TYPE_CHECKING:\n    import os\nelse:\n    {LATE.splitlines()[1]}", True),
+        ("if TYPE_CHECKING:\n    from gradstep.a import x", False),
+        ("from gradstep.c import x", False),
+        ('"""As gradstep.a says."""', False),
+        ('FILE = "gradstep.a.exe"', False),
+    ],
+)
+def test_a_planted_circle_is_seen(text: str, is_seen: bool) -> None:
+    code = {
+        "gradstep": "",
+        "gradstep.a": "from gradstep.b import f",
+        "gradstep.b": text,
+        "gradstep.c": "",
+    }
+    assert bool(circles(imports(code))) is is_seen
