@@ -66,6 +66,13 @@ class Interrupted(KeyboardInterrupt):
     user's code as well, which is an error like others there."""
 
 
+def error_text(error: GradstepError) -> str:
+    """An error in one line, and its hint in the next."""
+    place = f" (at {error.node})" if error.node and error.node not in error.message else ""
+    message = " ".join(error.message.split())
+    return f"{message}{place}" + (f"\n  {error.hint}" if error.hint else "")
+
+
 def unforeseen(what: str, error: BaseException, node: str | None = None) -> GradstepError:
     """The error that users see where Python raised what nobody foresaw: `what` could not be done,
     in our words. Python's own go to the log, once."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from gradstep.core.cli.arguments.document_session import Loaded
 from gradstep.core.cli.output.command_output import usage
 from gradstep.core.errors import GradstepError
+from gradstep.core.program.loaded_document import Loaded
 
 
 def require_threads(loaded: Loaded) -> None:
