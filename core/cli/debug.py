@@ -16,10 +16,9 @@ from gradstep.core.cli.console.console import Console
 from gradstep.core.cli.console.console_reply import Reply
 from gradstep.core.cli.injected import Answer, Application
 from gradstep.core.cli.output.command_output import error_object, usage
-from gradstep.core.cli.output.problem_output import problem_text
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.errors import GradstepError, error_text
-from gradstep.core.graph.problems import Problem
+from gradstep.core.graph.problems import Problem, problem_text
 from gradstep.core.host.process.interrupt import on_interrupt
 from gradstep.core.host.session_restore import begin
 from gradstep.core.io.open_document import read_file

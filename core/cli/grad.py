@@ -19,13 +19,13 @@ from gradstep.core.cli.arguments.document_session import load
 from gradstep.core.cli.arguments.request_args import require_request
 from gradstep.core.cli.injected import Answer, Application
 from gradstep.core.cli.output.command_output import kernel_lines, table, tensor_object, tensor_text
-from gradstep.core.cli.output.problem_output import problem_object, problem_text
+from gradstep.core.cli.output.problem_output import problem_object
 from gradstep.core.debug.history.frozen_program import name_of
 from gradstep.core.document.document import CodeKind
 from gradstep.core.document.requests import every_request
 from gradstep.core.engine.backend import Backend
 from gradstep.core.graph.model import TensorRef
-from gradstep.core.graph.problems import Problem
+from gradstep.core.graph.problems import Problem, problem_text
 from gradstep.core.program.first_run_values import situation
 from gradstep.core.program.loaded_document import Loaded, start
 from gradstep.core.program.unused_overrides import find_unmatched, find_unregistered

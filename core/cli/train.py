@@ -25,12 +25,12 @@ from gradstep.core.cli.output.command_output import (
     tensor_text,
 )
 from gradstep.core.cli.output.event_log import EventLog
-from gradstep.core.cli.output.problem_output import problem_text
 from gradstep.core.cli.run import device_object, rounding_line
 from gradstep.core.cli.runs import save_trained
 from gradstep.core.cli.runs.training_steps import Training, asked, require_work
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.problems import problem_text
 from gradstep.core.host.process.interrupt import on_interrupt
 from gradstep.core.program.loaded_document import start
 from gradstep.core.program.run_choice import Values

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,17 +36,22 @@ class RunChoice:
         return not self.names and not self.targets
 
 
-def choose_run(loaded: Loaded, names: Sequence[str], program: Program | None = None) -> RunChoice:
+def _derived(loaded: Loaded) -> Program:
+    from gradstep.core.program.derive import derive  # what the graph has alone does without
+
+    return derive(loaded.document, loaded.functions)
+
+
+def choose_run(
+    loaded: Loaded, names: Sequence[str], program_of: Callable[[Loaded], Program] = _derived
+) -> RunChoice:
     """What computes `names`; without any, what the document itself runs, updates included.
-    program: of the document, where it is derived already. Raises GradstepError for a cycle."""
+    program_of: derives its program, if that is needed. Raises GradstepError for a cycle."""
     document = loaded.document
     _ = document.graph.order  # a cycle is said first, whatever it keeps from running
     if names and all(TensorRef.parse(name).op in document.graph for name in names):
         return RunChoice(document.graph, loaded.initial(), names)
-    if program is None:
-        from gradstep.core.program.derive import derive  # what the graph has alone does without
-
-        program = derive(document, loaded.functions)
+    program = program_of(loaded)
     if names:
         return RunChoice(program.graph, program.initial, names)
     asked = whole_request(document).of

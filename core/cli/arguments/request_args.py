@@ -8,7 +8,7 @@ from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.cli.output.command_output import usage
 from gradstep.core.document.document import Document
 from gradstep.core.document.requests import main_request
-from gradstep.core.program.gradient_candidates import to_differentiate, to_differentiate_by
+from gradstep.core.program.gradient_candidates import missing_end
 from gradstep.core.program.gradient_query import GradientQuery
 
 
@@ -37,9 +37,9 @@ def require_request(document: Document) -> GradientRequest:
     request, graph = main_request(document), document.graph
     for ref in (*request.of, *request.wrt):
         graph[ref.op]
-    if not request.of or not request.wrt:
-        flag = "--wrt" if request.of else "--of"
-        found = to_differentiate_by(graph, request.of) if request.of else to_differentiate(graph)
-        way = f"write {flag} NAME" + (f"; {found}" if found else "")
-        raise usage(f"{flag} is missing, and the document does not say", way)
+    lacks = missing_end(graph, request)
+    if lacks is not None:
+        end, found = lacks
+        way = f"write --{end} NAME" + (f"; {found}" if found else "")
+        raise usage(f"--{end} is missing, and the document does not say", way)
     return request
