@@ -45,6 +45,7 @@ from gradstep.core.program.loaded_document import Loaded
 from gradstep.core.program.race_problems import races_of
 from gradstep.core.program.run_choice import choose_run, run_once
 from gradstep.core.program.runnable_part import drop_unfinished
+from gradstep.core.program.thread_hints import naming_threads
 
 if TYPE_CHECKING:
     from networkx import MultiDiGraph
@@ -136,7 +137,8 @@ class Session:
                 hint="name what to fetch",
             )
         session = self._runs.session(choice.graph, choice.initial)
-        return as_asked_for(fetches, run_once(session, loaded.feeds(), choice))
+        with naming_threads(loaded, "debug() has them"):
+            return as_asked_for(fetches, run_once(session, loaded.feeds(), choice))
 
     @overload
     def grad(

@@ -218,3 +218,11 @@ def test_what_is_wrong_with_it(tmp_path: Path) -> None:
     path.write_text('node { name: "x" op: "Zorp" } node { name: "y" op: "Neg" input: "x" }')
     (problem, *_) = gradstep.open(path).problems
     assert problem.startswith("error: x: Op type not registered 'Zorp'")
+
+
+def test_who_waits_for_a_thread_is_told_where_they_run() -> None:
+    net = gradstep.open(EXAMPLES / "queue_train_validation.gradstep")
+    error, _ = _note_of(net.run)
+    assert error.kind == "DeadlineExceededError"
+    assert error.hint.startswith("let the document's threads run: debug() has them; or ")
+    assert net.debug().continue_().reason == "end"
