@@ -24,9 +24,9 @@ from gradstep.core.engine.backend import Backend
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.problems import Problem
 from gradstep.core.program.derive import derive
-from gradstep.core.program.first_run_values import situation, situations
-from gradstep.core.program.loaded_document import Loaded
 from gradstep.core.program.missing_functions import find_missing_functions
+from gradstep.core.program.questions.first_run_values import situation, situations
+from gradstep.core.program.questions.loaded_document import Loaded
 from gradstep.core.program.race_problems import races_of
 from gradstep.core.protocol.messages import CheckedExpectation, CheckedTensor, GradientTable
 

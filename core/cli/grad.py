@@ -26,8 +26,8 @@ from gradstep.core.document.requests import every_request
 from gradstep.core.engine.backend import Backend
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.graph.problems import Problem, problem_text
-from gradstep.core.program.first_run_values import situation
-from gradstep.core.program.loaded_document import Loaded, start
+from gradstep.core.program.questions.first_run_values import situation
+from gradstep.core.program.questions.loaded_document import Loaded, start
 from gradstep.core.program.unused_overrides import find_unmatched, find_unregistered
 
 

@@ -17,7 +17,7 @@ from gradstep.core.debug.motion.debug_session import first_variables
 from gradstep.core.engine.run.step_costs import require_times
 from gradstep.core.graph.scopes import parents
 from gradstep.core.host.profile_answers import Wish, profile_runs
-from gradstep.core.program.thread_hints import naming_threads
+from gradstep.core.program.questions.thread_hints import naming_threads
 from gradstep.core.protocol.messages import ProfileRow
 
 

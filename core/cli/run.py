@@ -18,9 +18,9 @@ from gradstep.core.cli.output.command_output import (
 )
 from gradstep.core.cli.runs import thread_needs
 from gradstep.core.engine.backend import Backend
-from gradstep.core.program.loaded_document import Loaded, start
-from gradstep.core.program.run_choice import RunChoice, Values, choose_run, run_once
-from gradstep.core.program.thread_hints import naming_threads
+from gradstep.core.program.questions.loaded_document import Loaded, start
+from gradstep.core.program.questions.run_choice import RunChoice, Values, choose_run, run_once
+from gradstep.core.program.questions.thread_hints import naming_threads
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:

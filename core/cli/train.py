@@ -32,8 +32,8 @@ from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.problems import problem_text
 from gradstep.core.host.process.interrupt import on_interrupt
-from gradstep.core.program.loaded_document import start
-from gradstep.core.program.run_choice import Values
+from gradstep.core.program.questions.loaded_document import start
+from gradstep.core.program.questions.run_choice import Values
 
 _INTERRUPTED = 130  # exit status, as shells have it
 

@@ -20,8 +20,8 @@ from gradstep.core.engine.backend import Backend
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.host.explained_runs import explainer_of_runs, explanation_text
 from gradstep.core.program.derive import derive
-from gradstep.core.program.first_run_values import situation
-from gradstep.core.program.loaded_document import Loaded
+from gradstep.core.program.questions.first_run_values import situation
+from gradstep.core.program.questions.loaded_document import Loaded
 from gradstep.core.protocol.messages import Explanation
 
 Explanations = dict[str, Explanation]

@@ -15,9 +15,9 @@ from gradstep.core.document.requests import main_request
 from gradstep.core.engine.backend import Backend
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.host.session_restore import begin
-from gradstep.core.program.first_run_values import asking
 from gradstep.core.program.gradient_context import situation_of
-from gradstep.core.program.loaded_document import Loaded
+from gradstep.core.program.questions.first_run_values import asking
+from gradstep.core.program.questions.loaded_document import Loaded
 from gradstep.core.protocol.messages import Explanation
 
 

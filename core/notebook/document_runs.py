@@ -21,7 +21,7 @@ from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.engine.run.variable_store import VariableStore
 from gradstep.core.graph.model import Graph
 from gradstep.core.program.derive import derive
-from gradstep.core.program.loaded_document import Loaded, start
+from gradstep.core.program.questions.loaded_document import Loaded, start
 
 _KEPT = 8  # of each: feeds of other types, gradients of other things
 _T = TypeVar("_T")

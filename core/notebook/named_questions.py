@@ -10,9 +10,9 @@ import numpy as np
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.document.requests import main_request
 from gradstep.core.errors import GradstepError
-from gradstep.core.program.gradient_candidates import missing_end
-from gradstep.core.program.gradient_query import GradientQuery
-from gradstep.core.program.loaded_document import Loaded
+from gradstep.core.program.questions.gradient_candidates import missing_end
+from gradstep.core.program.questions.gradient_query import GradientQuery
+from gradstep.core.program.questions.loaded_document import Loaded
 
 Several = list[str] | tuple[str, ...]
 Names = str | Several

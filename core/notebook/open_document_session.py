@@ -39,13 +39,13 @@ from gradstep.core.notebook.named_questions import (
 )
 from gradstep.core.notebook.notebook_html import show_document
 from gradstep.core.program.derive import derive
-from gradstep.core.program.first_run_values import situation_at, variable_values
-from gradstep.core.program.gradient_query import GradientQuery, as_asked
-from gradstep.core.program.loaded_document import Loaded
+from gradstep.core.program.questions.first_run_values import situation_at, variable_values
+from gradstep.core.program.questions.gradient_query import GradientQuery, as_asked
+from gradstep.core.program.questions.loaded_document import Loaded
+from gradstep.core.program.questions.run_choice import choose_run, run_once
+from gradstep.core.program.questions.thread_hints import naming_threads
 from gradstep.core.program.race_problems import races_of
-from gradstep.core.program.run_choice import choose_run, run_once
 from gradstep.core.program.runnable_part import drop_unfinished
-from gradstep.core.program.thread_hints import naming_threads
 
 if TYPE_CHECKING:
     from networkx import MultiDiGraph

@@ -11,8 +11,8 @@ from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.document.document import CodeKind
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.graph.model import Graph, TensorRef
-from gradstep.core.program.first_run_values import held
-from gradstep.core.program.loaded_document import Loaded
+from gradstep.core.program.questions.first_run_values import held
+from gradstep.core.program.questions.loaded_document import Loaded
 
 Gradients = Mapping[TensorRef, "np.ndarray | None"]
 Rows = Mapping[TensorRef, tuple[np.ndarray, np.ndarray]]  # values, indices of IndexedSlices

@@ -12,8 +12,8 @@ from gradstep.core.cli.output.command_output import warn
 from gradstep.core.document.document import Document
 from gradstep.core.document.feed_placeholders import with_feeds
 from gradstep.core.io.open_document import read
-from gradstep.core.program.gradient_query import as_asked
-from gradstep.core.program.loaded_document import Loaded, with_functions
+from gradstep.core.program.questions.gradient_query import as_asked
+from gradstep.core.program.questions.loaded_document import Loaded, with_functions
 from gradstep.core.program.trust.code_permission import Permission
 from gradstep.core.program.trust.code_trust import permission, set_aside_damage
 

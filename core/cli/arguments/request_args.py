@@ -8,8 +8,8 @@ from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.cli.output.command_output import usage
 from gradstep.core.document.document import Document
 from gradstep.core.document.requests import main_request
-from gradstep.core.program.gradient_candidates import missing_end
-from gradstep.core.program.gradient_query import GradientQuery
+from gradstep.core.program.questions.gradient_candidates import missing_end
+from gradstep.core.program.questions.gradient_query import GradientQuery
 
 
 def query_of(args: argparse.Namespace) -> GradientQuery:

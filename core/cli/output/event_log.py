@@ -12,7 +12,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.io.event_files import EventFile
 from gradstep.core.ops.formats.histogram_proto import histogram_bytes
 from gradstep.core.ops.formats.summary_proto import histogram, number
-from gradstep.core.program.loaded_document import Loaded
+from gradstep.core.program.questions.loaded_document import Loaded
 
 
 class EventLog:

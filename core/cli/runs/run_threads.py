@@ -12,8 +12,8 @@ from gradstep.core.engine.backend import Backend
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.host.session_restore import begin
 from gradstep.core.program.derive import derive
-from gradstep.core.program.loaded_document import Loaded
-from gradstep.core.program.run_choice import Values, runs_only
+from gradstep.core.program.questions.loaded_document import Loaded
+from gradstep.core.program.questions.run_choice import Values, runs_only
 
 
 def run_with_threads(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradstep.core.cli.output.command_output import usage
-from gradstep.core.program.loaded_document import Loaded
+from gradstep.core.program.questions.loaded_document import Loaded
 
 
 def require_threads(loaded: Loaded) -> None:

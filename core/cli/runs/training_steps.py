@@ -22,8 +22,8 @@ from gradstep.core.ops.build.variable import VARIABLES
 from gradstep.core.ops.declare.table import find
 from gradstep.core.ops.state.opaque_state import OpaqueState
 from gradstep.core.program.derive import derive
-from gradstep.core.program.loaded_document import Loaded
-from gradstep.core.program.run_choice import Values, runs_only
+from gradstep.core.program.questions.loaded_document import Loaded
+from gradstep.core.program.questions.run_choice import Values, runs_only
 
 
 @dataclass(frozen=True)

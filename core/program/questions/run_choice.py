@@ -13,7 +13,7 @@ from gradstep.core.document.requests import whole_request
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.ops.declare.table import find
-from gradstep.core.program.loaded_document import Loaded
+from gradstep.core.program.questions.loaded_document import Loaded
 
 Values = dict[str, "np.ndarray | None"]
 

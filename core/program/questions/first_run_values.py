@@ -19,7 +19,7 @@ from gradstep.core.engine.run.variable_store import VariableStore
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.ops.build.variable import VARIABLES
 from gradstep.core.program.gradient_context import Situation
-from gradstep.core.program.loaded_document import Loaded, start
+from gradstep.core.program.questions.loaded_document import Loaded, start
 
 
 def situation(loaded: Loaded, backend: Backend) -> Situation:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from gradstep.core.errors import GradstepError
-from gradstep.core.program.loaded_document import Loaded
+from gradstep.core.program.questions.loaded_document import Loaded
 
 
 @contextmanager
