@@ -51,6 +51,7 @@ def open(
     path: str | os.PathLike[str],
     *,
     trusted: bool = False,
+    code: str | os.PathLike[str] | None = None,
     device: str = "cpu",
     memory: int | None = None,
 ) -> Session:
@@ -58,6 +59,8 @@ def open(
 
     trusted: whether the document's own Python may run, with your rights; otherwise it runs only if
              you have said so of this very program before (`gradstep trust`).
+    code:    a file of Python with the functions and gradients that a graph only names; naming it
+             is trusting it.
     device:  where it runs: "cpu", "gpu", either with ":native", or "emulate:PROFILE".
     memory:  bytes that reading the file may take; 1 GiB by default.
     Raises GradstepError for a file that cannot be read or understood, and a device that is missing.
@@ -68,18 +71,19 @@ def open(
 
     with noted():
         backend = Gradstep().devices().open_backend(device)
-        return open_session(path, trusted, memory, backend)
+        return open_session(path, trusted, code, memory, backend)
 
 
 def debug(
     path: str | os.PathLike[str],
     *,
     trusted: bool = False,
+    code: str | os.PathLike[str] | None = None,
     device: str = "cpu",
     memory: int | None = None,
 ) -> Debugger:
     """`open(path).debug()`: a debugger before the first step of what the document runs."""
-    return open(path, trusted=trusted, device=device, memory=memory).debug()
+    return open(path, trusted=trusted, code=code, device=device, memory=memory).debug()
 
 
 def __getattr__(name: str) -> object:

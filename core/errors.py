@@ -6,6 +6,8 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+USAGE = "UsageError"  # the kind of an error that is about how it was asked, as a command line is
+
 _LOG = logging.getLogger("gradstep")
 _LOG.addHandler(logging.NullHandler())  # who wants to read it gives it another one
 _logged: set[tuple[str, str]] = set()

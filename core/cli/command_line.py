@@ -16,9 +16,9 @@ from gradstep.core.cli.arguments.shared_arguments import Parser
 from gradstep.core.cli.arguments.time_limit import STATUS, time_limit
 from gradstep.core.cli.command_table import VERBS
 from gradstep.core.cli.injected import Answer, Application
-from gradstep.core.cli.output.command_output import USAGE, error_object, report, report_error
+from gradstep.core.cli.output.command_output import error_object, report, report_error
 from gradstep.core.cli.output.terminal_text import visible_output
-from gradstep.core.errors import GradstepError
+from gradstep.core.errors import USAGE, GradstepError
 from gradstep.core.host.process.interrupt import interruptible
 
 

@@ -12,13 +12,18 @@ from gradstep.core.errors import error_text
 from gradstep.core.io.disk.memory_budget import DEFAULT, Budget, OverBudgetError, enough_for
 from gradstep.core.io.open_document import read
 from gradstep.core.notebook.open_document_session import Session
+from gradstep.core.program.questions.code_file import code_from
 from gradstep.core.program.questions.loaded_document import with_functions
 from gradstep.core.program.trust.code_permission import Permission
 from gradstep.core.program.trust.code_trust import permission, set_aside_damage
 
 
 def open_session(
-    path: str | os.PathLike[str], trusted: bool, memory: int | None, backend: Backend
+    path: str | os.PathLike[str],
+    trusted: bool,
+    code: str | os.PathLike[str] | None,
+    memory: int | None,
+    backend: Backend,
 ) -> Session:
     """See `gradstep.open`."""
     document = _read(path, memory)
@@ -27,7 +32,8 @@ def open_session(
         f"read it with `gradstep convert {os.fspath(path)} -`, "
         "then open the document with trusted=True"
     )
-    return Session(with_functions(document, {}, may, hint), backend, Path(path).name)
+    given = {} if code is None else code_from(document, os.fspath(code))
+    return Session(with_functions(document, given, may, hint), backend, Path(path).name)
 
 
 def _read(path: str | os.PathLike[str], memory: int | None) -> Document:

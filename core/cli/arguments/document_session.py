@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from gradstep.core.cli.arguments.code_file import code_from
 from gradstep.core.cli.arguments.feed_args import read_feeds
 from gradstep.core.cli.arguments.request_args import query_of
 from gradstep.core.cli.arguments.shared_arguments import budget
@@ -12,6 +11,7 @@ from gradstep.core.cli.output.command_output import warn
 from gradstep.core.document.document import Document
 from gradstep.core.document.feed_placeholders import with_feeds
 from gradstep.core.io.open_document import read
+from gradstep.core.program.questions.code_file import code_from
 from gradstep.core.program.questions.gradient_query import as_asked
 from gradstep.core.program.questions.loaded_document import Loaded, with_functions
 from gradstep.core.program.trust.code_permission import Permission

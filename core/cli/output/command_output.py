@@ -10,12 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradstep.core.cli.injected import Answer
-from gradstep.core.errors import GradstepError, error_text
+from gradstep.core.errors import USAGE, GradstepError, error_text
 
 if TYPE_CHECKING:
     import numpy as np
-
-USAGE = "UsageError"  # the kind of an error that is about the command line itself
 
 
 def usage(message: str, hint: str = "") -> GradstepError:

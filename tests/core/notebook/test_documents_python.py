@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import gradstep
@@ -15,7 +16,10 @@ from gradstep.core.program.trust.code_permission import Permission
 from gradstep.core.program.trust.code_trust import allow
 from tests.core.cli.test_untrusted import document
 from tests.fuzz.case import CANARY
+from tests.support import article
+from tests.support import gradient_facts as facts
 
+EXAMPLES = Path(__file__).parents[3] / "assets" / "examples"
 ROUTES: list[Callable[[gradstep.Session], object]] = [
     lambda net: net.run("called"),
     lambda net: net.run(),
@@ -69,3 +73,14 @@ def test_and_where_the_user_has_said_so_before(file: Path) -> None:
     with pytest.raises(gradstep.GradstepError):
         gradstep.open(file).run("called")
     assert builtins.__dict__.pop(CANARY, False)
+
+
+def test_what_a_graph_only_names_comes_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "article.pb"
+    path.write_bytes(facts.graph_bytes("article_forward"))
+    feeds = {"data": [1.0, 2.0], "labels": [0.0, 1.0]}
+    net = gradstep.open(path, code=article.functions(tmp_path))
+    assert net.run("loss", feeds) == pytest.approx(article.LOSS, rel=1e-7)
+    np.testing.assert_allclose(net.grad("loss", "c", feeds), article.BY_C, rtol=1e-6)
+    with pytest.raises(gradstep.GradstepError, match="asks for no Python"):
+        gradstep.open(EXAMPLES / "tutorial.gradstep", code=article.functions(tmp_path))
