@@ -1,1 +1,103 @@
-"""Gradstep: a desktop debugger for backpropagation."""
+"""Gradstep: a desktop debugger for backpropagation, in scripts and notebooks.
+
+    import gradstep as gs
+
+    net = gs.open("net.pb")      # .gradstep, .pb, .pbtxt; in a notebook, its picture
+    net.run("loss", {"x": data})
+    net.grad("loss", ["w", "b"])
+    net.why("loss", "w")
+    debugger = net.debug()
+
+The names in `__all__` are the public ones; docs/python.md is about them. Everything below is
+private and may change. Importing this package loads nothing that a question does not need: neither
+NumPy nor Qt.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import os
+
+    from gradstep.core.errors import GradstepError
+    from gradstep.core.notebook.debugger import Debugger, Stop
+    from gradstep.core.notebook.explained import Explanation
+    from gradstep.core.notebook.open_document_session import Session
+
+    __version__: str
+
+__all__ = [
+    "Debugger",
+    "Explanation",
+    "GradstepError",
+    "Session",
+    "Stop",
+    "__version__",
+    "debug",
+    "open",
+]
+
+_HOMES = {
+    "Debugger": "gradstep.core.notebook.debugger",
+    "Explanation": "gradstep.core.notebook.explained",
+    "GradstepError": "gradstep.core.errors",
+    "Session": "gradstep.core.notebook.open_document_session",
+    "Stop": "gradstep.core.notebook.debugger",
+}
+
+
+def open(
+    path: str | os.PathLike[str],
+    *,
+    trusted: bool = False,
+    code: str | os.PathLike[str] | None = None,
+    device: str = "cpu",
+    memory: int | None = None,
+) -> Session:
+    """Open a document: Gradstep's own, or a TensorFlow GraphDef, binary or text.
+
+    trusted: whether the document's own Python may run, with your rights; otherwise it runs only if
+             you have said so of this very program before (`gradstep trust`).
+    code:    a file of Python with the functions and gradients that a graph only names; naming it
+             is trusting it.
+    device:  where it runs: "cpu", "gpu", either with ":native", or "emulate:PROFILE".
+    memory:  bytes that reading the file may take; 1 GiB by default.
+    Raises GradstepError for a file that cannot be read or understood, and a device that is missing.
+    """
+    from gradstep.core.notebook.error_notes import noted
+    from gradstep.core.notebook.opening import open_session
+    from gradstep.main import Gradstep
+
+    with noted():
+        backend = Gradstep().devices().open_backend(device)
+        return open_session(path, trusted, code, memory, backend)
+
+
+def debug(
+    path: str | os.PathLike[str],
+    *,
+    trusted: bool = False,
+    code: str | os.PathLike[str] | None = None,
+    device: str = "cpu",
+    memory: int | None = None,
+) -> Debugger:
+    """`open(path).debug()`: a debugger before the first step of what the document runs."""
+    return open(path, trusted=trusted, code=code, device=device, memory=memory).debug()
+
+
+def __getattr__(name: str) -> object:
+    """The rest of the public names, each loaded when it is first asked for."""
+    if name == "__version__":
+        from gradstep.core.version import version
+
+        return version()
+    if name in _HOMES:
+        from importlib import import_module
+
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'gradstep' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -6,6 +6,8 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+USAGE = "UsageError"  # the kind of an error that is about how it was asked, as a command line is
+
 _LOG = logging.getLogger("gradstep")
 _LOG.addHandler(logging.NullHandler())  # who wants to read it gives it another one
 _logged: set[tuple[str, str]] = set()
@@ -64,6 +66,13 @@ class GradstepError(Exception):
 class Interrupted(KeyboardInterrupt):
     """Ctrl+C: the user breaks off what is under way. A plain KeyboardInterrupt may come from the
     user's code as well, which is an error like others there."""
+
+
+def error_text(error: GradstepError) -> str:
+    """An error in one line, and its hint in the next."""
+    place = f" (at {error.node})" if error.node and error.node not in error.message else ""
+    message = " ".join(error.message.split())
+    return f"{message}{place}" + (f"\n  {error.hint}" if error.hint else "")
 
 
 def unforeseen(what: str, error: BaseException, node: str | None = None) -> GradstepError:

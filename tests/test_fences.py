@@ -59,10 +59,11 @@ def test_every_fence_holds(tree: Path) -> None:
     assert result.returncode == 0, result.stdout
 
 
-CORE, GPU, GUI, LAYERS, AUTODIFF, ENGINE = (
+CORE, GPU, GUI, ROOT_API, LAYERS, AUTODIFF, ENGINE = (
     "core knows neither the window nor the GPU",
     "gpu knows core, never the window",
     "gui knows core, never the GPU: device facts reach it as messages",
+    "the public API stands above all but main.py, and nothing of ours is built on it",
     "Inside core, downward only",
     "Inside autodiff, reverse mode knows none of those who use it",
     "Inside the engine, from plans to runs of them",
@@ -80,6 +81,8 @@ PLANTED = (
     ("gradstep.gui.panels.planted_gpu", "import gradstep.gpu", GUI),
     ("gradstep.gui.planted_cupy", "def late():\n    import cupy", GUI),
     ("gradstep.gui.planted_main", "import gradstep.main", GUI),
+    ("gradstep.core.cli.planted_root", "from gradstep import open", ROOT_API),
+    ("gradstep.core.notebook.planted_cli", "import gradstep.core.cli", LAYERS),
     ("gradstep.core.graph.planted_ops", "import gradstep.core.ops", LAYERS),
     ("gradstep.core.ops.planted_autodiff", "import gradstep.core.autodiff", LAYERS),
     ("gradstep.core.autodiff.planted_layout", "import gradstep.core.layout", LAYERS),
@@ -110,7 +113,7 @@ def test_planted_imports_are_caught(tree: Path) -> None:
     result = _lint(tree)
     assert result.returncode == 1, result.stdout + result.stderr
     said = _said(result.stdout)
-    assert set(said) == {CORE, GPU, GUI, LAYERS, AUTODIFF, ENGINE}, result.stdout
+    assert set(said) == {CORE, GPU, GUI, ROOT_API, LAYERS, AUTODIFF, ENGINE}, result.stdout
     for module, _, fence in PLANTED:
         assert module in said[fence], f"{fence} does not name {module}:\n{result.stdout}"
 

@@ -13,11 +13,10 @@ from gradstep.core.checks.expectations.expectation_runs import check_expectation
 from gradstep.core.checks.gradients.check_conclusion import Known, conclusion
 from gradstep.core.checks.gradients.derived_evaluation import Evaluator
 from gradstep.core.checks.gradients.gradient_checks import gradient_tables, table_of_node
-from gradstep.core.cli.arguments.document_session import Loaded, as_it_stands, load
+from gradstep.core.cli.arguments.document_session import as_it_stands, load
 from gradstep.core.cli.injected import Answer, Application
 from gradstep.core.cli.output.check_text import text
 from gradstep.core.cli.output.problem_output import problem_object
-from gradstep.core.cli.runs.first_run_values import situation, situations
 from gradstep.core.document.document import CodeKind
 from gradstep.core.document.requested_functions import Asked
 from gradstep.core.document.requests import main_request
@@ -26,6 +25,8 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.problems import Problem
 from gradstep.core.program.derive import derive
 from gradstep.core.program.missing_functions import find_missing_functions
+from gradstep.core.program.questions.first_run_values import situation, situations
+from gradstep.core.program.questions.loaded_document import Loaded
 from gradstep.core.program.race_problems import races_of
 from gradstep.core.protocol.messages import CheckedExpectation, CheckedTensor, GradientTable
 

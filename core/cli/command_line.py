@@ -16,10 +16,10 @@ from gradstep.core.cli.arguments.shared_arguments import Parser
 from gradstep.core.cli.arguments.time_limit import STATUS, time_limit
 from gradstep.core.cli.command_table import VERBS
 from gradstep.core.cli.injected import Answer, Application
-from gradstep.core.cli.output.command_output import USAGE, error_object, report, report_error
+from gradstep.core.cli.output.command_output import error_object, report, report_error
 from gradstep.core.cli.output.terminal_text import visible_output
-from gradstep.core.cli.runs.interrupt import interruptible
-from gradstep.core.errors import GradstepError
+from gradstep.core.errors import USAGE, GradstepError
+from gradstep.core.host.process.interrupt import interruptible
 
 
 def main(arguments: Sequence[str], app: Application) -> int:

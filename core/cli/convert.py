@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from gradstep.core.cli.arguments.code_file import code_from
 from gradstep.core.cli.arguments.shared_arguments import budget
 from gradstep.core.cli.command_table import WRITTEN
 from gradstep.core.cli.injected import PICTURES, Answer, Application
@@ -13,6 +12,7 @@ from gradstep.core.cli.output.command_output import usage
 from gradstep.core.io.disk.atomic_write import replace_file
 from gradstep.core.io.export_document import to_bytes, unknown_format, write
 from gradstep.core.io.open_document import read
+from gradstep.core.program.questions.code_file import code_from
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:

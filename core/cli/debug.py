@@ -15,12 +15,11 @@ from gradstep.core.cli.arguments.document_session import as_it_stands, load
 from gradstep.core.cli.console.console import Console
 from gradstep.core.cli.console.console_reply import Reply
 from gradstep.core.cli.injected import Answer, Application
-from gradstep.core.cli.output.command_output import error_object, error_text, usage
-from gradstep.core.cli.output.problem_output import problem_text
-from gradstep.core.cli.runs.interrupt import on_interrupt
+from gradstep.core.cli.output.command_output import error_object, usage
 from gradstep.core.debug.history.frozen_program import Program
-from gradstep.core.errors import GradstepError
-from gradstep.core.graph.problems import Problem
+from gradstep.core.errors import GradstepError, error_text
+from gradstep.core.graph.problems import Problem, problem_text
+from gradstep.core.host.process.interrupt import on_interrupt
 from gradstep.core.host.session_restore import begin
 from gradstep.core.io.open_document import read_file
 from gradstep.core.program.derive import derive

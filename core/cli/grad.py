@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
-
-import numpy as np
+from collections.abc import Sequence
 
 from gradstep.core.autodiff.check.gradcheck import Check, check_gradients
-from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.checks.gradients.derived_evaluation import Evaluator
+from gradstep.core.checks.gradients.requested_gradients import (
+    Gradients,
+    Rows,
+    derive_requested,
+    gradient_values,
+)
 from gradstep.core.cli.arguments import shared_arguments
-from gradstep.core.cli.arguments.document_session import Loaded, load, start
+from gradstep.core.cli.arguments.document_session import load
 from gradstep.core.cli.arguments.request_args import require_request
 from gradstep.core.cli.injected import Answer, Application
 from gradstep.core.cli.output.command_output import kernel_lines, table, tensor_object, tensor_text
-from gradstep.core.cli.output.problem_output import problem_object, problem_text
-from gradstep.core.cli.runs.first_run_values import held, situation
+from gradstep.core.cli.output.problem_output import problem_object
 from gradstep.core.debug.history.frozen_program import name_of
 from gradstep.core.document.document import CodeKind
 from gradstep.core.document.requests import every_request
 from gradstep.core.engine.backend import Backend
-from gradstep.core.engine.run.tf_session import Session
-from gradstep.core.graph.model import Graph, TensorRef
-from gradstep.core.graph.problems import Problem
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.problems import Problem, problem_text
+from gradstep.core.program.questions.first_run_values import situation
+from gradstep.core.program.questions.loaded_document import Loaded, start
 from gradstep.core.program.unused_overrides import find_unmatched, find_unregistered
-
-Gradients = Mapping[TensorRef, "np.ndarray | None"]
-Rows = Mapping[TensorRef, tuple[np.ndarray, np.ndarray]]  # values, indices of IndexedSlices
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
@@ -36,12 +36,11 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     loaded = load(args)
     request = require_request(loaded.document)
     backend = app.devices().open_backend(args.device)
-    own = held(loaded.document, request)
-    functions = loaded.of_kind(CodeKind.GRADIENT)
-    derived = own or differentiate(_needed(loaded, request), request, functions)
     kernels = shared_arguments.chosen_kernels(args)
+    derived = derive_requested(loaded, request)
     session = start(loaded, derived.graph, backend, loaded.initial(), kernels=kernels)
-    found, rows = _values(loaded, derived, request, session)
+    found, rows = gradient_values(loaded, request, derived, session)
+    own = derived if derived.imported else None
     check = _check(loaded, request, backend) if args.check else None
     data: dict[str, object] = {
         "gradients": {ref.short: tensor_object(value) for ref, value in found.items()}
@@ -76,31 +75,6 @@ def _doubts(loaded: Loaded, request: GradientRequest) -> list[Problem]:
     """Overrides that match nothing, and gradients that nothing is called as."""
     document, rules = loaded.document, loaded.of_kind(CodeKind.GRADIENT)
     return [*find_unmatched(document.graph, request.overrides), *find_unregistered(document, rules)]
-
-
-def _values(
-    loaded: Loaded, derived: Differentiation, request: GradientRequest, session: Session
-) -> tuple[Gradients, Rows]:
-    """The gradients as whole tensors, and the rows of those that TensorFlow gives as rows."""
-    there = [ref for ref in request.wrt if ref in derived.gradients]
-    sparse = [ref for ref in there if ref in derived.slices]
-    wanted = [derived.gradients[ref] for ref in there]
-    wanted += [t for r in sparse for t in (derived.slices[r].values, derived.slices[r].indices)]
-    feeds = {ref: v for ref, v in loaded.feeds().items() if ref.op in derived.graph}
-    values = session.run(wanted, feeds)
-    found = dict(zip(there, values, strict=False))
-    parts = iter(values[len(there) :])
-    return {r: found.get(r) for r in request.wrt}, {r: (next(parts), next(parts)) for r in sparse}
-
-
-def _needed(loaded: Loaded, request: GradientRequest) -> Graph:
-    """The part of the graph that the request and the initialisation are about: what is wrong
-    elsewhere does not matter."""
-    graph = loaded.document.graph
-    ends = [ref.op for ref in (*request.of, *request.wrt, *filter(None, request.grad_ys))]
-    names = graph.ancestors([*ends, *filter(None, [loaded.document.init])])
-    # Variables that only `initial` names must be there to be initialised.
-    return Graph.of(op for op in graph if op.name in names or op.name in loaded.document.initial)
 
 
 def _check(loaded: Loaded, request: GradientRequest, backend: Backend) -> Check:

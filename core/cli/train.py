@@ -14,7 +14,7 @@ from contextlib import ExitStack
 import numpy as np
 
 from gradstep.core.cli.arguments import shared_arguments
-from gradstep.core.cli.arguments.document_session import load, start
+from gradstep.core.cli.arguments.document_session import load
 from gradstep.core.cli.command_table import LINES
 from gradstep.core.cli.injected import Answer, Application
 from gradstep.core.cli.output.command_output import (
@@ -25,13 +25,15 @@ from gradstep.core.cli.output.command_output import (
     tensor_text,
 )
 from gradstep.core.cli.output.event_log import EventLog
-from gradstep.core.cli.output.problem_output import problem_text
-from gradstep.core.cli.run import Values, device_object, rounding_line
+from gradstep.core.cli.run import device_object, rounding_line
 from gradstep.core.cli.runs import save_trained
-from gradstep.core.cli.runs.interrupt import on_interrupt
 from gradstep.core.cli.runs.training_steps import Training, asked, require_work
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.problems import problem_text
+from gradstep.core.host.process.interrupt import on_interrupt
+from gradstep.core.program.questions.loaded_document import start
+from gradstep.core.program.questions.run_choice import Values
 
 _INTERRUPTED = 130  # exit status, as shells have it
 

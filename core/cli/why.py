@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import replace
 
 import msgspec
 
 from gradstep.core.autodiff.reverse.gradient_paths import reached
 from gradstep.core.checks.gradients.bottleneck_answers import find_bottlenecks
 from gradstep.core.checks.why.why_answers import Explainer
-from gradstep.core.cli.arguments.document_session import Loaded, load
+from gradstep.core.cli.arguments.document_session import load
 from gradstep.core.cli.arguments.request_args import require_request
 from gradstep.core.cli.injected import Answer, Application
 from gradstep.core.cli.output.cut_text import bottleneck_text
-from gradstep.core.cli.runs.first_run_values import asking, situation
-from gradstep.core.debug.motion.debug_session import DebugSession
-from gradstep.core.debug.motion.stopped_state import Reason
 from gradstep.core.document.document import CodeKind
 from gradstep.core.document.requests import main_request
 from gradstep.core.engine.backend import Backend
 from gradstep.core.graph.model import TensorRef
-from gradstep.core.host.session_restore import begin
+from gradstep.core.host.explained_runs import explainer_of_runs, explanation_text
 from gradstep.core.program.derive import derive
-from gradstep.core.program.gradient_context import situation_of
+from gradstep.core.program.questions.first_run_values import situation
+from gradstep.core.program.questions.loaded_document import Loaded
 from gradstep.core.protocol.messages import Explanation
 
 Explanations = dict[str, Explanation]
@@ -53,45 +50,23 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     data: dict[str, object] = {"gradients": objects}
     if values:
         data["values"] = _objects(values)
-    texts = [_text(e) + bottleneck_text(passing[name], e.path) for name, e in gradients.items()]
-    return Answer(data, "\n".join([*map(_text, shown), *texts]))
+    texts = [
+        explanation_text(e) + bottleneck_text(passing[name], e.path)
+        for name, e in gradients.items()
+    ]
+    return Answer(data, "\n".join([*map(explanation_text, shown), *texts]))
 
 
 def _explainer(
     args: argparse.Namespace, loaded: Loaded, backend: Backend, of: Sequence[TensorRef]
 ) -> Explainer:
     """Of the last run. Where only gradients of the first are asked for, each is run by itself."""
-    functions = loaded.of_kind(CodeKind.PYFUNC)
     if args.wrt and args.runs == 1:
+        functions = loaded.of_kind(CodeKind.PYFUNC)
         return Explainer(situation(loaded, backend), functions, backend)
-    session = _run(loaded, backend, of, args.runs)
-    here = situation_of(session, loaded.of_kind(CodeKind.GRADIENT))
-    here = asking(here, loaded.document, main_request(loaded.document))
-    return Explainer(here, functions, backend, session, session.stop.run)
-
-
-def _run(loaded: Loaded, backend: Backend, of: Sequence[TensorRef], runs: int) -> DebugSession:
-    """So many runs of the document, or as many as there are before one fails; of a single one only
-    what these tensors need."""
     program = derive(loaded.document, loaded.functions)
-    if runs == 1:
-        program = replace(program, fetches=tuple(of), targets=(), threads=())
-    else:
-        program = replace(program, fetches=tuple(dict.fromkeys((*program.fetches, *of))))
-    threads = begin(program, backend)
-    for _ in range(runs):
-        stop = threads.command("continue_")
-        if stop.reason in (Reason.EXCEPTION, Reason.BLOCKED):
-            break
-    return threads.session
+    return explainer_of_runs(loaded, program, backend, of, args.runs)
 
 
 def _objects(found: Explanations) -> dict[str, dict[str, object]]:
     return {name: msgspec.to_builtins(e) for name, e in found.items()}
-
-
-def _text(found: Explanation) -> str:
-    path = f"\n  path: {' → '.join(found.path)}" if found.path else ""
-    index = "" if found.index is None else f", element {found.index}"
-    place = f"\n  at:   {found.node}{index}" if found.node else ""
-    return f"{found.text}{place}{path}"

@@ -1,10 +1,15 @@
-"""What a document's feeds stand for where the operation that they come from cannot run."""
+"""A document's feeds, and what they stand for where the operation that they come from cannot
+run."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+import numpy as np
+
 from gradstep.core.document.document import Document
 from gradstep.core.graph.dtypes import DType, Shape
-from gradstep.core.graph.model import Graph, Operation
+from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
 from gradstep.core.ops.typing.inference import is_unknown
 
 
@@ -27,3 +32,11 @@ def with_placeholders(document: Document) -> Document:
     if not made:
         return document
     return document.with_(graph=Graph({**graph.operations, **made}))
+
+
+def with_feeds(document: Document, arrays: Mapping[TensorRef, np.ndarray]) -> Document:
+    """`document` with these feeds over its own, and the placeholders that they make; "x" and "x:0"
+    are the same tensor."""
+    feeds = {str(TensorRef.parse(name)): value for name, value in document.feeds.items()}
+    feeds |= {str(ref): Constant(array) for ref, array in arrays.items()}
+    return with_placeholders(document.with_(feeds=feeds))

@@ -26,3 +26,9 @@ class Problem:
     @classmethod
     def of(cls, error: GradstepError, code: str) -> Problem:
         return cls(error.node or "", code, error.message, error.hint, kind=error.kind)
+
+
+def problem_text(p: Problem) -> str:
+    """`warning: e: what is wrong`, and on the next line what to do."""
+    place = f"{p.node}: " if p.node else ""
+    return f"{p.severity}: {place}{p.text}" + (f"\n  {p.fix}" if p.fix else "")

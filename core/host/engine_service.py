@@ -29,7 +29,6 @@ from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document.document import CodeKind, Document
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.loop import way_to
-from gradstep.core.graph.model import TensorRef
 from gradstep.core.graph.problems import Problem
 from gradstep.core.graph.repeated_blocks import blocks_around
 from gradstep.core.graph.scopes import parents
@@ -46,7 +45,7 @@ from gradstep.core.ops.state.print_output import printing_to, say
 from gradstep.core.ops.typing.flatten_loops import flatten_loops
 from gradstep.core.program import sandbox
 from gradstep.core.program.derive import compile_functions, derive, of_kind
-from gradstep.core.program.gradient_context import Situation, situation_of
+from gradstep.core.program.gradient_context import Situation, situation_about, situation_of
 from gradstep.core.program.runnable_part import drop_unfinished
 from gradstep.core.program.user_code import Function
 from gradstep.core.protocol import messages as m
@@ -308,10 +307,7 @@ class EngineService:
 
     def _asking(self, of: str) -> Situation:
         """The same, with the answer that the graph itself has about `of`."""
-        here, loss = self._situation(), (TensorRef.parse(of),)
-        derived = self._session.program.derived
-        asked = (one.imported for one in here.each(derived) if one.request.of == loss)
-        return replace(here, imported=next(asked, None))
+        return situation_about(self._session, self._open_document.gradients, of)
 
     def _evaluator(self, text: str = "", total: int = 0) -> Evaluator:
         """Runs graphs with the document's functions, tells how far it is, heeds a pause."""

@@ -69,6 +69,16 @@ def situation_of(session: DebugSession, functions: Mapping[str, GradientFunction
     return Situation(program.forward, program.request, functions, {**program.feeds, **values})
 
 
+def situation_about(
+    session: DebugSession, functions: Mapping[str, GradientFunction], of: str
+) -> Situation:
+    """The same, with the answer that the graph itself has about `of`."""
+    here, loss = situation_of(session, functions), (TensorRef.parse(of),)
+    derived = session.program.derived
+    asked = (one.imported for one in here.each(derived) if one.request.of == loss)
+    return replace(here, imported=next(asked, None))
+
+
 def _around(graph: Graph, ends: Iterable[str]) -> Graph:
     names = graph.ancestors(ends)
     return Graph.of(op for op in graph if op.name in names)

@@ -1,4 +1,4 @@
-"""What --feed gives: checked, converted, and laid over the document's own feeds."""
+"""What --feed gives: checked and converted."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.cli.arguments.value_args import parse_feed
-from gradstep.core.document.document import Document
 from gradstep.core.engine.run.feed_values import feed_arrays
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.model import Constant, Graph, TensorRef
+from gradstep.core.graph.model import Graph, TensorRef
 
 
 def read_feeds(graph: Graph, args: argparse.Namespace) -> Mapping[TensorRef, np.ndarray]:
@@ -26,14 +25,6 @@ def read_feeds(graph: Graph, args: argparse.Namespace) -> Mapping[TensorRef, np.
         _refuse_non_finite(arrays)
     _say_what_is_cut_off(given, arrays)
     return arrays
-
-
-def with_feeds(
-    document: Document, arrays: Mapping[TensorRef, np.ndarray]
-) -> Mapping[str, Constant]:
-    """The document's feeds with the given ones over them; "x" and "x:0" are the same tensor."""
-    feeds = {str(TensorRef.parse(name)): value for name, value in document.feeds.items()}
-    return {**feeds, **{str(ref): Constant(array) for ref, array in arrays.items()}}
 
 
 def _say_what_is_cut_off(given: Mapping[str, Any], arrays: Mapping[TensorRef, np.ndarray]) -> None:

@@ -1,161 +1,35 @@
-"""The gradient request that the arguments make, over what the document asks for, or of what an
-imported graph holds."""
+"""The gradient request that the arguments make."""
 
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 
-from gradstep.core.autodiff.recognition.imported_request import ImportedGradients
-from gradstep.core.autodiff.recognition.recognised_gradients import answer_request
-from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
-from gradstep.core.cli.arguments.gradient_candidates import to_differentiate, to_differentiate_by
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.cli.output.command_output import usage
 from gradstep.core.document.document import Document
-from gradstep.core.document.requests import every_request, main_request
-from gradstep.core.engine.run.feed_values import instead_of, missing_tensor
-from gradstep.core.errors import GradstepError
-from gradstep.core.graph.loop import anywhere, within
-from gradstep.core.graph.model import Edge, Graph, TensorRef
-from gradstep.core.graph.suggestions import near
-from gradstep.core.program.unused_overrides import near_miss
+from gradstep.core.document.requests import main_request
+from gradstep.core.program.questions.gradient_candidates import missing_end
+from gradstep.core.program.questions.gradient_query import GradientQuery
 
 
-def as_asked(document: Document, args: argparse.Namespace) -> Document:
-    """The document, asking for what the arguments say; of the gradients that an imported graph
-    holds it takes those, where nothing bends them. Raises GradstepError for what the graph does
-    not have."""
-    request = request_of(document, args)
-    if not document.request.of:
-        for one in document.imported:
-            narrowed = replace(one, wrt=request.wrt)
-            bent = replace(request, grad_ys=request.grad_ys or one.grad_ys) != narrowed.request
-            if not bent and _holds(document.graph, one, narrowed):
-                others = (other for other in document.imported if other is not one)
-                return document.with_(imported=(narrowed, *others))
-    return document.with_(request=request)
-
-
-def _holds(graph: Graph, one: ImportedGradients, narrowed: ImportedGradients) -> bool:
-    """Whether a graph has, or says that there is none of, each gradient that is asked for."""
-    if {*narrowed.wrt} <= {*one.wrt}:
-        return True
-    try:
-        return {*narrowed.wrt} <= answer_request(graph, narrowed).gradients.keys()
-    except GradstepError:
-        return False
-
-
-def request_of(document: Document, args: argparse.Namespace) -> GradientRequest:
-    """Raises GradstepError for what the graph does not have."""
-    request = document.request
-    stops, edges = set(request.stops), set(request.stopped_edges)
-    for text in getattr(args, "stop", ()):
-        if "<" in text:
-            edges.add(_edge(document.graph, text))
-        else:
-            stops.add(_stop(document.graph, text))
-    overrides = [_override(document.graph, text) for text in getattr(args, "override", ())]
-    starts = _grad_ys(document.graph, args)
-    if not request.of and (args.wrt or stops or edges or overrides or starts or _flags(args)):
-        main = main_request(document)  # an imported graph's own, to be derived anew
-        request = replace(request, of=main.of, wrt=main.wrt)
-    of = tuple(_tensor(document.graph, n) for n in args.of) or request.of
-    return replace(
-        request,
-        of=of,
-        wrt=tuple(_tensor(document.graph, n) for n in args.wrt) or _asked_of(document, of, request),
-        stops=frozenset(stops),
-        stopped_edges=frozenset(edges),
-        overrides=(*request.overrides, *overrides),
-        grad_ys=starts or request.grad_ys,
-        unconnected_zero=_unconnected_zero(request, args),
-        gate=request.gate or getattr(args, "gate", False),
+def query_of(args: argparse.Namespace) -> GradientQuery:
+    """What the arguments ask for. Raises GradstepError (UsageError) for what is no override."""
+    return GradientQuery(
+        of=args.of,
+        wrt=args.wrt,
+        stop=getattr(args, "stop", ()),
+        override=[_pair(text) for text in getattr(args, "override", ())],
+        grad_ys=getattr(args, "grad_ys", ()),
+        unconnected=getattr(args, "unconnected", None) or "",
+        gate=getattr(args, "gate", False),
     )
 
 
-def _asked_of(
-    document: Document, of: tuple[TensorRef, ...], request: GradientRequest
-) -> tuple[TensorRef, ...]:
-    """With respect to what the document differentiates this; else what it differentiates first."""
-    return next((r.wrt for r in every_request(document) if r.of == of), request.wrt)
-
-
-def _flags(args: argparse.Namespace) -> bool:
-    """Whether the arguments ask for gradients that are made in another way."""
-    return getattr(args, "gate", False) or getattr(args, "unconnected", None) is not None
-
-
-def _grad_ys(graph: Graph, args: argparse.Namespace) -> tuple[TensorRef | None, ...]:
-    return tuple(None if n == "-" else _tensor(graph, n) for n in getattr(args, "grad_ys", ()))
-
-
-def _unconnected_zero(request: GradientRequest, args: argparse.Namespace) -> bool:
-    said = getattr(args, "unconnected", None)
-    return request.unconnected_zero if said is None else said == "zero"
-
-
-def _tensor(graph: Graph, text: str) -> TensorRef:
-    ref = TensorRef.parse(text)
-    graph[ref.op]  # raises, with near misses
-    missing = missing_tensor(graph, ref)
-    if missing is not None:
-        hint = instead_of(graph, ref)
-        raise GradstepError(missing, kind="KeyError", node=ref.op, hint=hint)
-    return ref
-
-
-def _stop(graph: Graph, text: str) -> TensorRef:
-    """A tensor through which nothing flows back; it may be inside a loop."""
-    ref = TensorRef.parse(text)
-    anywhere(graph, ref.op)
-    return ref
-
-
-def _edge(graph: Graph, text: str) -> Edge:
-    edge = Edge.parse(text)
-    count = len(anywhere(graph, edge.op).inputs)
-    if edge.index >= count:
-        raise GradstepError(
-            f"'{edge.op}' has {count} inputs, so there is no wire {edge}",
-            kind="ValueError",
-            node=edge.op,
-            hint=f"the first wire is {edge.op}<0",
-        )
-    return edge
-
-
-def _override(graph: Graph, text: str) -> Override:
+def _pair(text: str) -> tuple[str, str]:
     target, equals, gradient = text.partition("=")
     if not equals or not target or not gradient:
         raise usage(f"'{text}' is not TARGET=GRADIENT", "write --override Floor=Identity")
-    return Override(gradient, target, _override_kind(graph, target))
-
-
-def _override_kind(graph: Graph, target: str) -> OverrideKind:
-    if target.endswith("/"):
-        if any(op.name.startswith(target) for op in within(graph)):
-            return OverrideKind.SCOPE
-    elif any(op.type == target for op in within(graph)):
-        return OverrideKind.TYPE
-    elif any(op.name == target for op in within(graph)):
-        return OverrideKind.OP
-    text, hint = near_miss(graph, _meant(graph, target), target.rstrip("/"))
-    raise GradstepError(text, kind="ValueError", hint=hint)
-
-
-def _meant(graph: Graph, target: str) -> OverrideKind:
-    """What a target that matches nothing was to name: an operation only if one is called nearly
-    so, and no type."""
-    if target.endswith("/"):
-        return OverrideKind.SCOPE
-    if near(target, {op.type for op in within(graph)}) or not near(target, _names(graph)):
-        return OverrideKind.TYPE
-    return OverrideKind.OP
-
-
-def _names(graph: Graph) -> list[str]:
-    return [op.name for op in within(graph)]
+    return target, gradient
 
 
 def require_request(document: Document) -> GradientRequest:
@@ -163,9 +37,9 @@ def require_request(document: Document) -> GradientRequest:
     request, graph = main_request(document), document.graph
     for ref in (*request.of, *request.wrt):
         graph[ref.op]
-    if not request.of or not request.wrt:
-        flag = "--wrt" if request.of else "--of"
-        found = to_differentiate_by(graph, request.of) if request.of else to_differentiate(graph)
-        way = f"write {flag} NAME" + (f"; {found}" if found else "")
-        raise usage(f"{flag} is missing, and the document does not say", way)
+    lacks = missing_end(graph, request)
+    if lacks is not None:
+        end, found = lacks
+        way = f"write --{end} NAME" + (f"; {found}" if found else "")
+        raise usage(f"--{end} is missing, and the document does not say", way)
     return request

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,25 +11,22 @@ from gradstep.core.cli.console.console_help import ALIASES, HELP
 from gradstep.core.cli.console.console_reply import Reply
 from gradstep.core.cli.console.session_commands import SESSION_COMMANDS
 from gradstep.core.cli.console.value_commands import VALUE_COMMANDS
-from gradstep.core.cli.output.command_output import error_object, error_text, table
+from gradstep.core.cli.output.command_output import error_object, table
 from gradstep.core.cli.output.thread_table import thread_objects, thread_table
+from gradstep.core.debug.breaks.breakpoint_targets import require_targets
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
-from gradstep.core.debug.breaks.expression_names import find_mentions
 from gradstep.core.debug.concurrency.scheduler import Threads
 from gradstep.core.debug.concurrency.session_group import FIRST, Sessions
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.debug.motion.legal_commands import require_near
 from gradstep.core.debug.motion.stopped_state import Reason
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.loop import anywhere, within
-from gradstep.core.graph.model import Phase
-from gradstep.core.graph.scopes import parents
-from gradstep.core.graph.suggestions import did_you_mean, instead, near
+from gradstep.core.graph.suggestions import did_you_mean, near
 from gradstep.core.host.program_reports import program_info, report_stop
+from gradstep.core.host.stop_sentence import stop_text
 from gradstep.core.protocol.messages import StepInfo
 
-_RUN = re.compile(r"\d{1,18}")
-_FARTHEST = 10_000  # runs that run_to makes: in scripts, nobody presses Ctrl+C
 _LISTED = 4  # steps that `list` shows before and after the current one
 
 
@@ -85,32 +81,12 @@ class Console:
         """To just before an operation, or exactly to run:step."""
         if not target:
             raise _missing("run_to", "a node, or run:step")
-        self._require_near(target)
+        require_near(target, self.session.stop.runs)
         return self.move("run_to", target)
-
-    def _require_near(self, target: str) -> None:
-        """Raise GradstepError for a run so far ahead that nobody would wait for it."""
-        run, colon, _ = target.partition(":")
-        ahead = int(run) - self.session.stop.runs if _RUN.fullmatch(run) and colon else 0
-        if ahead > _FARTHEST:
-            raise GradstepError(
-                f"run {run} is {ahead} runs ahead; the debugger makes at most {_FARTHEST} at once",
-                kind="ValueError",
-                hint="gradstep train makes many updates fast, and --out keeps what they give",
-            )
 
     def where(self, rest: str = "") -> Reply:
         """Where the session stands, without moving."""
         said, stop = report_stop(self.threads), self.threads.stop
-        total = len(self.session.plan.steps)
-        thread = f"{self.threads.current}: " if said.threads else ""
-        text = f"[{stop.reason}] {thread}run {stop.run}, step {stop.step} of {total}"
-        text += "".join(f" · {x.text}, step {x.step} of {x.length}" for x in stop.inside)
-        if stop.op:
-            text += f" · {stop.phase} · {stop.node}: {said.text or stop.op}"
-        if stop.error is not None:
-            happened = "waits" if stop.reason == Reason.BLOCKED else "failed"
-            text += f"\n  {happened}: {error_text(stop.error)}"
         data: dict[str, Any] = {
             name: getattr(said, name)
             for name in ("reason", "run", "step", "runs", "phase", "node", "op", "text")
@@ -119,7 +95,7 @@ class Console:
             data["inside"] = msgspec.to_builtins(said.inside)
         if stop.error is not None:
             data["error"] = error_object(stop.error)
-        return Reply(text, {"stop": data})
+        return Reply(stop_text(self.threads, said), {"stop": data})
 
     # -- looking -------------------------------------------------------------------------------
 
@@ -141,10 +117,6 @@ class Console:
             return stop.step, info.steps
         here = stop.inside[-1]
         return here.step, next(x.steps for x in info.loops if x.loop == here.loop)
-
-    def want_operation(self, name: str) -> None:
-        """Raise GradstepError when neither the graph nor a loop in it has such an operation."""
-        anywhere(self.session.program.graph, name)
 
     # -- threads -------------------------------------------------------------------------------
 
@@ -170,29 +142,10 @@ class Console:
             kind, place = BreakpointKind(first), name
         if not place.strip():
             raise _missing("break", "[gradient|scope|type|phase] NAME [if EXPRESSION]")
-        self._want_target(kind, place.strip())
-        for _, ref in find_mentions(condition):
-            self.want_operation(ref.op)
-        self._set([*self._breakpoints, Breakpoint(place.strip(), kind, condition.strip())])
+        point = Breakpoint(place.strip(), kind, condition.strip())
+        require_targets(self.session.program.graph, point)
+        self._set([*self._breakpoints, point])
         return self.breakpoints()
-
-    def _want_target(self, kind: BreakpointKind, target: str) -> None:
-        """Raise GradstepError when nothing in the program is called `target`."""
-        graph = self.session.program.graph
-        if kind in (BreakpointKind.OP, BreakpointKind.GRADIENT):
-            self.want_operation(target)
-            return
-        known = {
-            BreakpointKind.TYPE: {op.type for op in within(graph)},
-            BreakpointKind.PHASE: {phase.value for phase in Phase},
-            BreakpointKind.SCOPE: {scope for op in within(graph) for scope in parents(op.name)},
-        }[kind]
-        if target.rstrip("/") not in known:
-            raise GradstepError(
-                f"there is no {kind.value} '{target}' in this graph",
-                kind="KeyError",
-                hint=instead(target, sorted(known)),
-            )
 
     def delete(self, rest: str) -> Reply:
         """`delete N`, by the number in the list; `delete` alone: all."""

@@ -9,11 +9,9 @@ import numpy as np
 
 from gradstep.core.cli.console.console_reply import Reply
 from gradstep.core.cli.output.command_output import tensor_object, tensor_text
-from gradstep.core.engine.run.feed_values import instead_of, missing_tensor
+from gradstep.core.debug.history.program_tensors import find_gradients, find_tensor
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
-from gradstep.core.graph.suggestions import instead
-from gradstep.core.ops.typing.flatten_loops import flatten_loops
 
 if TYPE_CHECKING:
     from gradstep.core.cli.console.console import Console
@@ -35,11 +33,7 @@ def gradient(console: Console, rest: str) -> Reply:
     things are differentiated, that of each."""
     name, _, loss = rest.partition(_OF)
     ref = _tensor(console, name.strip(), "gradient")
-    losses = console.session.program.losses
-    if loss:
-        _want_loss(loss.strip(), losses)
-        losses = {loss.strip(): losses[loss.strip()]}
-    held = {of: gradients[ref] for of, gradients in losses.items() if ref in gradients}
+    held = find_gradients(console.session.program, ref, loss.strip())
     if not held:
         return _value(f"∂{ref.short}", None, "None: no gradient flows there")
     if len(console.session.program.losses) == 1:
@@ -56,21 +50,7 @@ def _tensor(console: Console, name: str, command: str) -> TensorRef:
         raise GradstepError(
             f"{command} needs the name of a tensor", kind="ValueError", hint=f"{command} NAME"
         )
-    ref = TensorRef.parse(name)
-    console.want_operation(ref.op)
-    graph = flatten_loops(console.session.program.graph)
-    if missing := missing_tensor(graph, ref):
-        raise GradstepError(missing, kind="KeyError", node=ref.op, hint=instead_of(graph, ref))
-    return ref
-
-
-def _want_loss(name: str, losses: Mapping[str, object]) -> None:
-    if name not in losses:
-        raise GradstepError(
-            f"nothing called '{name}' is differentiated",
-            kind="KeyError",
-            hint=instead(name, losses) or "ask for gradients: --of NAME --wrt NAME",
-        )
+    return find_tensor(console.session.program, name)
 
 
 def _reply(console: Console, name: str, ref: TensorRef) -> Reply:

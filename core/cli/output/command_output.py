@@ -10,12 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradstep.core.cli.injected import Answer
-from gradstep.core.errors import GradstepError
+from gradstep.core.errors import USAGE, GradstepError, error_text
 
 if TYPE_CHECKING:
     import numpy as np
-
-USAGE = "UsageError"  # the kind of an error that is about the command line itself
 
 
 def usage(message: str, hint: str = "") -> GradstepError:
@@ -69,13 +67,6 @@ def error_object(error: GradstepError) -> dict[str, Any]:
         "index": None if error.index is None else list(error.index),
         "hint": error.hint,
     }
-
-
-def error_text(error: GradstepError) -> str:
-    """An error in one line, and its hint in the next."""
-    place = f" (at {error.node})" if error.node and error.node not in error.message else ""
-    message = " ".join(error.message.split())
-    return f"{message}{place}" + (f"\n  {error.hint}" if error.hint else "")
 
 
 def finite(value: Any) -> Any:

@@ -7,12 +7,12 @@ from types import TracebackType
 
 import numpy as np
 
-from gradstep.core.cli.arguments.document_session import Loaded
 from gradstep.core.cli.runs.training_steps import Asked
 from gradstep.core.errors import GradstepError
 from gradstep.core.io.event_files import EventFile
 from gradstep.core.ops.formats.histogram_proto import histogram_bytes
 from gradstep.core.ops.formats.summary_proto import histogram, number
+from gradstep.core.program.questions.loaded_document import Loaded
 
 
 class EventLog:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gradstep.core.cli.arguments.document_session import Loaded
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.errors import GradstepError
 from gradstep.core.ops.typing.inference import declared
 from gradstep.core.program.derive import derive
+from gradstep.core.program.questions.loaded_document import Loaded
 
 
 def sound_program(loaded: Loaded) -> Program:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gradstep.core.cli.arguments.document_session import Loaded
-from gradstep.core.cli.run import Values, runs_only
 from gradstep.core.debug.concurrency.scheduler import Threads
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.stopped_state import Reason
@@ -14,6 +12,8 @@ from gradstep.core.engine.backend import Backend
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.host.session_restore import begin
 from gradstep.core.program.derive import derive
+from gradstep.core.program.questions.loaded_document import Loaded
+from gradstep.core.program.questions.run_choice import Values, runs_only
 
 
 def run_with_threads(

@@ -8,9 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from gradstep.core.cli.arguments.document_session import Loaded
 from gradstep.core.cli.output.command_output import usage
-from gradstep.core.cli.run import Values, runs_only
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.document.document import Document
 from gradstep.core.document.requests import loss_of
@@ -24,6 +22,8 @@ from gradstep.core.ops.build.variable import VARIABLES
 from gradstep.core.ops.declare.table import find
 from gradstep.core.ops.state.opaque_state import OpaqueState
 from gradstep.core.program.derive import derive
+from gradstep.core.program.questions.loaded_document import Loaded
+from gradstep.core.program.questions.run_choice import Values, runs_only
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import StrEnum
 
 from gradstep.core.errors import GradstepError
+
+_RUN = re.compile(r"\d{1,18}")
+_FARTHEST = 10_000  # runs that run_to makes: in scripts, nobody presses Ctrl+C
 
 
 class Command(StrEnum):
@@ -59,4 +63,17 @@ def require_legal(command: Command, state: DebuggerState) -> None:
             f"{command.value.rstrip('_')} is not possible here: {state.value}",
             kind="IllegalMoveError",
             hint="possible are " + ", ".join(c.value.rstrip("_") for c in LEGAL[state]),
+        )
+
+
+def require_near(target: str, runs: int) -> None:
+    """Raise GradstepError when `target` of run_to is a run so far ahead of the `runs` begun that
+    nobody would wait for it."""
+    run, colon, _ = target.partition(":")
+    ahead = int(run) - runs if _RUN.fullmatch(run) and colon else 0
+    if ahead > _FARTHEST:
+        raise GradstepError(
+            f"run {run} is {ahead} runs ahead; the debugger makes at most {_FARTHEST} at once",
+            kind="ValueError",
+            hint="gradstep train makes many updates fast, and --out keeps what they give",
         )

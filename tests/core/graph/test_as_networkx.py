@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import networkx
-import pytest
 from hypothesis import HealthCheck, given, settings
 
 from gradstep.core.graph.as_networkx import to_networkx
 from gradstep.core.graph.model import Graph, Operation, Phase, TensorRef
 from tests.support.random_graphs import Drawn, graphs
-
-ROOT = Path(__file__).parents[3]
 
 
 def test_wires_and_control_dependencies_with_the_ends_that_they_have() -> None:
@@ -49,18 +43,3 @@ def test_what_leads_where_is_the_same(drawn: Drawn) -> None:
     found = to_networkx(drawn.graph)
     for name in drawn.graph.operations:
         assert networkx.ancestors(found, name) | {name} == drawn.graph.ancestors([name])
-
-
-def test_the_page_about_it_can_be_followed(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """docs/python.md: its code runs, and prints what it says."""
-    monkeypatch.chdir(ROOT)
-    text = (ROOT / "docs/python.md").read_text()
-    names: dict[str, object] = {}
-    for code in re.findall(r"```python\n(.*?)```", text, re.S):
-        exec(compile(code, "docs/python.md", "exec"), names)
-    printed = capsys.readouterr().out.splitlines()
-    said = re.findall(r"print\(.*\)  # (.*)", text)
-    assert said
-    assert not [line for line in said if line not in printed]

@@ -1,33 +1,47 @@
-"""Where gradients are looked at from the command line: at the document's first run."""
+"""Where gradients are looked at without a debugger: at the document's first run, or at given values
+of its variables."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from gradstep.core.autodiff.recognition.recognised_gradients import answer_request
 from gradstep.core.autodiff.reverse.differentiate import Differentiation
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
-from gradstep.core.cli.arguments.document_session import Loaded, start
 from gradstep.core.document.document import CodeKind, Document
 from gradstep.core.document.requests import every_request, main_request, requests
 from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.device_transfer import get
 from gradstep.core.engine.plan.steps import storage_name
+from gradstep.core.engine.run.variable_store import VariableStore
+from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.ops.build.variable import VARIABLES
 from gradstep.core.program.gradient_context import Situation
+from gradstep.core.program.questions.loaded_document import Loaded, start
 
 
 def situation(loaded: Loaded, backend: Backend) -> Situation:
     """The document's main request at its feeds and its variables' first values. Raises
     GradstepError."""
+    graph = loaded.document.graph
+    return situation_at(loaded, start(loaded, graph, backend, loaded.initial()).store)
+
+
+def situation_at(loaded: Loaded, store: VariableStore) -> Situation:
+    """The same at the values that the variables have in `store`."""
     document = loaded.document
-    store = start(loaded, document.graph, backend, loaded.initial()).store
-    given = dict(loaded.feeds())
-    for op in document.graph:
-        value = store.get(storage_name(op)) if op.type in VARIABLES else None
-        if value is not None:
-            given[op.output()] = backend.get(value)
+    values = variable_values(document.graph, store)
+    given = {**loaded.feeds(), **{TensorRef(name): value for name, value in values.items()}}
     here = Situation(document.graph, GradientRequest(), loaded.of_kind(CodeKind.GRADIENT), given)
     return asking(here, document, main_request(document))
+
+
+def variable_values(graph: Graph, store: VariableStore) -> dict[str, np.ndarray]:
+    """The values of the graph's variables by name, on the host; of those that have one."""
+    held = {op.name: store.get(storage_name(op)) for op in graph if op.type in VARIABLES}
+    return {name: get(store.backend, value) for name, value in held.items() if value is not None}
 
 
 def situations(here: Situation, document: Document) -> list[Situation]:

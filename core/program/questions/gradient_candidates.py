@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.graph.model import Graph, Operation, Phase, TensorRef
 from gradstep.core.graph.suggestions import listed
 from gradstep.core.ops.build.variable import VARIABLES, is_trainable, variable_read_by
@@ -26,6 +27,14 @@ def to_differentiate_by(graph: Graph, of: Sequence[TensorRef]) -> str:
     variables = [op.name for op in inside if is_trainable(op)]
     fed = [op.name for op in inside if op.type == "Placeholder" and _is_float(graph, op)]
     return listed(variables or fed)
+
+
+def missing_end(graph: Graph, request: GradientRequest) -> tuple[str, str] | None:
+    """`("wrt", "there are c, k")`: which end of a request nobody has said, and what it could be;
+    None where both are said."""
+    if not request.of:
+        return "of", to_differentiate(graph)
+    return None if request.wrt else ("wrt", to_differentiate_by(graph, request.of))
 
 
 def _ends(graph: Graph, op: Operation) -> bool:

@@ -1,4 +1,4 @@
-"""`--code FILE.py`: the functions that a graph asks for by name, from a file."""
+"""The functions that a graph asks for by name, from a file of Python that the user names."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import ast
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from gradstep.core.cli.output.command_output import usage
 from gradstep.core.document.document import CodeItem, Document
 from gradstep.core.document.function_source import functions_in, serves
 from gradstep.core.document.requested_functions import Asked, find_requested_functions
-from gradstep.core.errors import GradstepError
+from gradstep.core.errors import USAGE, GradstepError
 from gradstep.core.graph.suggestions import did_you_mean, listed, near
 from gradstep.core.io.open_document import read_file
 
@@ -37,17 +36,21 @@ def _parsed(source: str, file: str) -> ast.Module:
         raise GradstepError(
             f"{place}: {getattr(error, 'msg', None) or error}",
             kind="CodeError",
-            hint="--code takes a file of Python functions",
+            hint="the code is to be a file of Python functions",
         ) from None
 
 
 def _nothing(file: str, functions: Mapping[str, object], asked: Sequence[Asked]) -> GradstepError:
     if not asked:
-        return usage("the graph asks for no Python", "leave --code out")
+        return _usage("the graph asks for no Python", "leave the code out")
     heads = [a.head.removeprefix("def ").rstrip(":") for a in asked]
     meant = [word for name in functions for word in near(name, [a.name for a in asked])]
     there = listed(functions).replace("there are", "has").replace("there is", "has")
-    return usage(
+    return _usage(
         f"{file} {there or 'has no function'}, and the graph asks for {', '.join(heads)}",
         did_you_mean(dict.fromkeys(meant)) or "`gradstep check` prints what to write",
     )
+
+
+def _usage(message: str, hint: str) -> GradstepError:
+    return GradstepError(message, kind=USAGE, hint=hint)

@@ -1,0 +1,55 @@
+"""Why-questions about a document without a debugger that stands somewhere: about its runs to their
+end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from gradstep.core.checks.why.why_answers import Explainer
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.debug.motion.stopped_state import Reason
+from gradstep.core.document.document import CodeKind
+from gradstep.core.document.requests import main_request
+from gradstep.core.engine.backend import Backend
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.host.session_restore import begin
+from gradstep.core.program.gradient_context import situation_of
+from gradstep.core.program.questions.first_run_values import asking
+from gradstep.core.program.questions.loaded_document import Loaded
+from gradstep.core.protocol.messages import Explanation
+
+
+def explainer_of_runs(
+    loaded: Loaded, program: Program, backend: Backend, of: Sequence[TensorRef], runs: int = 1
+) -> Explainer:
+    """Answers about the last of so many runs of the document's program; of a single one only what
+    `of` needs is run. Raises GradstepError."""
+    session = _run(program, backend, of, runs)
+    here = situation_of(session, loaded.of_kind(CodeKind.GRADIENT))
+    here = asking(here, loaded.document, main_request(loaded.document))
+    functions = loaded.of_kind(CodeKind.PYFUNC)
+    return Explainer(here, functions, backend, session, session.stop.run)
+
+
+def _run(program: Program, backend: Backend, of: Sequence[TensorRef], runs: int) -> DebugSession:
+    """So many runs, or as many as there are before one fails."""
+    if runs == 1:
+        program = replace(program, fetches=tuple(of), targets=(), threads=())
+    else:
+        program = replace(program, fetches=tuple(dict.fromkeys((*program.fetches, *of))))
+    threads = begin(program, backend)
+    for _ in range(runs):
+        stop = threads.command("continue_")
+        if stop.reason in (Reason.EXCEPTION, Reason.BLOCKED):
+            break
+    return threads.session
+
+
+def explanation_text(found: Explanation) -> str:
+    """What was found, and below it the place and the path."""
+    path = f"\n  path: {' → '.join(found.path)}" if found.path else ""
+    index = "" if found.index is None else f", element {found.index}"
+    place = f"\n  at:   {found.node}{index}" if found.node else ""
+    return f"{found.text}{place}{path}"

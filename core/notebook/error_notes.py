@@ -1,0 +1,30 @@
+"""Errors in a Python traceback, with where and what to do below the message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from gradstep.core.errors import GradstepError
+
+
+@contextmanager
+def noted() -> Iterator[None]:
+    """What is raised inside says in its traceback at which operation, and what can be done. Also
+    the decorator of what is public."""
+    try:
+        yield
+    except GradstepError as error:
+        said = getattr(error, "__notes__", ())
+        for note in _notes(error):
+            if note not in said:
+                error.add_note(note)
+        raise
+
+
+def _notes(error: GradstepError) -> Iterator[str]:
+    if error.node and error.node not in error.message:
+        index = "" if error.index is None else f", element {[*error.index]}"
+        yield f"at:   {error.node}{index}"
+    if error.hint:
+        yield f"hint: {error.hint}"

@@ -1,0 +1,289 @@
+"""An open document in Python: runs, gradients, reasons, and the way into the debugger."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Unpack, overload
+
+import numpy as np
+
+from gradstep.core.checks.gradients.requested_gradients import gradient_values
+from gradstep.core.checks.why.why_answers import Explainer
+from gradstep.core.debug.history.frozen_program import Program, name_of
+from gradstep.core.document.document import CodeKind, Document
+from gradstep.core.document.requests import main_request
+from gradstep.core.engine.backend import Backend
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.problems import problem_text
+from gradstep.core.host.explained_runs import explainer_of_runs
+from gradstep.core.host.session_restore import begin
+from gradstep.core.notebook.debugger import Debugger
+from gradstep.core.notebook.document_runs import DocumentRuns
+from gradstep.core.notebook.error_notes import noted
+from gradstep.core.notebook.explained import Explanation
+from gradstep.core.notebook.graph_picture import draw_svg
+from gradstep.core.notebook.named_questions import (
+    Array,
+    Feeds,
+    GradientOptions,
+    Names,
+    Several,
+    Unconnected,
+    as_asked_for,
+    listed,
+    question,
+    require_request,
+)
+from gradstep.core.notebook.notebook_html import show_document
+from gradstep.core.program.derive import derive
+from gradstep.core.program.questions.first_run_values import situation_at, variable_values
+from gradstep.core.program.questions.gradient_query import GradientQuery, as_asked
+from gradstep.core.program.questions.loaded_document import Loaded
+from gradstep.core.program.questions.run_choice import choose_run, run_once
+from gradstep.core.program.questions.thread_hints import naming_threads
+from gradstep.core.program.race_problems import races_of
+from gradstep.core.program.runnable_part import drop_unfinished
+
+if TYPE_CHECKING:
+    from networkx import MultiDiGraph
+
+
+class Session:
+    """An open document and the values of its variables, as `gradstep.open` gives it.
+
+    Variables get their first values when something runs, and keep what runs make of them, as in a
+    tf.Session, until `reset`. Tensors go by name: "loss", or "split:1" for a further output. Feeds
+    go from names to anything that NumPy makes an array of, and over those of the document. Values
+    are NumPy arrays. Everything raises GradstepError for what is wrong with the document or the
+    question.
+    """
+
+    def __init__(self, loaded: Loaded, backend: Backend, name: str) -> None:
+        self._runs = DocumentRuns(loaded, backend)
+        self._name = name
+
+    # -- what is there -------------------------------------------------------------------------
+
+    @property
+    def title(self) -> str:
+        """The document's title, "" without one."""
+        return self._document.title
+
+    @property
+    def note(self) -> str:
+        """What the document says to its reader, "" for nothing."""
+        return self._document.note
+
+    @property
+    def operations(self) -> dict[str, str]:
+        """Names of the document's operations, and their types."""
+        return {op.name: op.type for op in self._document.graph}
+
+    @property
+    def feeds(self) -> dict[str, np.ndarray]:
+        """What the document itself feeds, by tensor."""
+        return {name: value.array for name, value in self._document.feeds.items()}
+
+    @property
+    @noted()
+    def variables(self) -> dict[str, np.ndarray]:
+        """The variables' values now; one that has none is left out."""
+        return variable_values(self._document.graph, self._runs.store)
+
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong with the document, each in a sentence; empty where nothing is."""
+        program = self._runs.program(self._runs.loaded)
+        return [problem_text(problem) for problem in (*program.problems, *races_of(program))]
+
+    def to_networkx(self) -> MultiDiGraph:
+        """The document's graph as NetworkX has it: a node for each operation, an edge for each wire
+        and each control dependency."""
+        from gradstep.core.graph.as_networkx import to_networkx
+
+        return to_networkx(self._document.graph)
+
+    @noted()
+    def svg(self) -> str:
+        """The canvas' picture of the graph, as an <svg> element. Takes a second, in a process of
+        its own. Raises GradstepError (PictureError) where Qt is missing."""
+        return self._drawn
+
+    # -- what it computes ----------------------------------------------------------------------
+
+    @overload
+    def run(self, fetches: str, feeds: Feeds | None = None) -> Array: ...
+    @overload
+    def run(self, fetches: Several, feeds: Feeds | None = None) -> list[Array]: ...
+    @overload
+    def run(self, fetches: None = None, feeds: Feeds | None = None) -> dict[str, Array]: ...
+
+    @noted()
+    def run(self, fetches: Names | None = None, feeds: Feeds | None = None) -> Any:
+        """One run: of a name its value, of several a list of theirs; without any, by name what the
+        document itself runs, updates of its optimizers included. An operation without outputs has
+        None. Nothing runs that is not needed."""
+        loaded, names = self._runs.fed(feeds or {}), listed(fetches)
+        if fetches is not None and not names:
+            return []
+        choice = choose_run(loaded, names, self._runs.program)
+        if choice.nothing:
+            raise GradstepError(
+                f"nothing to compute: the document asks for nothing{choice.lacks}",
+                kind="ValueError",
+                hint="name what to fetch",
+            )
+        session = self._runs.session(choice.graph, choice.initial)
+        with naming_threads(loaded, "debug() has them"):
+            return as_asked_for(fetches, run_once(session, loaded.feeds(), choice))
+
+    @overload
+    def grad(
+        self,
+        of: Names | None,
+        wrt: str,
+        feeds: Feeds | None = None,
+        **options: Unpack[GradientOptions],
+    ) -> Array: ...
+    @overload
+    def grad(
+        self,
+        of: Names | None,
+        wrt: Several,
+        feeds: Feeds | None = None,
+        **options: Unpack[GradientOptions],
+    ) -> list[Array]: ...
+    @overload
+    def grad(
+        self,
+        of: Names | None = None,
+        wrt: None = None,
+        feeds: Feeds | None = None,
+        **options: Unpack[GradientOptions],
+    ) -> dict[str, Array]: ...
+
+    @noted()
+    def grad(
+        self,
+        of: Names | None = None,
+        wrt: Names | None = None,
+        feeds: Feeds | None = None,
+        *,
+        stop: Names = (),
+        override: Mapping[str, str] | None = None,
+        grad_ys: Names = (),
+        unconnected: Unconnected | None = None,
+        gate: bool = False,
+    ) -> Any:
+        """tf.gradients(of, wrt), computed at the variables as they are: of one `wrt` an array, of
+        several a list; without, by name what the document asks for. None where no gradient flows
+        (`why` tells the reason), which is not zero.
+
+        stop:     tensors, or wires written "op<1", that nothing flows back through.
+        override: op type, operation, or scope written "scope/" -> the gradient in its place.
+        grad_ys:  the tensor that each of `of` starts with; "-" for ones.
+        unconnected: "zero" for zeros in the place of None.
+        gate:     whether an operation's gradients go on only when all of them are there.
+        """
+        query = question(of, wrt, stop, override, grad_ys, unconnected, gate)
+        loaded = self._asked(query, feeds)
+        request = require_request(loaded)
+        derived = self._runs.derived(loaded, request)
+        session = self._runs.session(derived.graph, loaded.initial())
+        found, _ = gradient_values(loaded, request, derived, session)
+        if wrt is None:
+            return {ref.short: value for ref, value in found.items()}
+        return as_asked_for(wrt, {name: found[TensorRef.parse(name)] for name in listed(wrt)})
+
+    @noted()
+    def why(
+        self,
+        of: str,
+        wrt: str | None = None,
+        feeds: Feeds | None = None,
+        *,
+        stop: Names = (),
+        override: Mapping[str, str] | None = None,
+    ) -> Explanation:
+        """Why the gradient of `of` with respect to `wrt` is None, zero, NaN or as it is; without
+        `wrt`, why the value of `of` is. stop, override: as of `grad`. Runs what it needs, and
+        changes no variable."""
+        loaded = self._asked(question(of, wrt, stop, override), feeds)
+        if wrt is None:
+            program = self._from_now(derive(loaded.document, loaded.functions))
+            refs = [TensorRef.parse(of)]
+            explainer = explainer_of_runs(loaded, program, self._runs.backend, refs)
+            return Explanation.of(explainer.value(of))
+        functions = loaded.of_kind(CodeKind.PYFUNC)
+        here = situation_at(loaded, self._runs.store)
+        return Explanation.of(Explainer(here, functions, self._runs.backend).gradient(of, wrt))
+
+    @noted()
+    def debug(
+        self,
+        of: Names | None = None,
+        wrt: Names | None = None,
+        feeds: Feeds | None = None,
+        *,
+        stop: Names = (),
+        override: Mapping[str, str] | None = None,
+    ) -> Debugger:
+        """A debugger before the first step of what the document runs, with these gradients or its
+        own, and its breakpoints. stop, override: as of `grad`. Its variables start as they are
+        here now; what it makes of them stays its own."""
+        query = question(of, wrt, stop, override)
+        loaded = self._runs.fed(feeds or {})
+        if query != question(None, None):
+            loaded = self._asked(query, feeds)
+        program = drop_unfinished(derive(loaded.document, loaded.functions))
+        threads = begin(self._from_now(program), self._runs.backend)
+        gradients = loaded.of_kind(CodeKind.GRADIENT)
+        return Debugger(threads, gradients, loaded.document.breakpoints)
+
+    def reset(self) -> None:
+        """Give all variables their first values again."""
+        self._runs.reset()
+
+    # -- how it shows --------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        return f"<gradstep.Session of {self._described}>"
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the picture."""
+        return show_document(self._document, self._described, lambda: self._drawn)
+
+    @cached_property
+    def _drawn(self) -> str:
+        return draw_svg(self._document)
+
+    @property
+    def _described(self) -> str:
+        document = self._document
+        request, count = main_request(document), len(document.graph)
+        title = f" ({document.title})" if document.title else ""
+        operations = "1 operation" if count == 1 else f"{count:,} operations"
+        wrt = ", ".join(ref.short for ref in request.wrt)
+        asked = f", d {name_of(request.of)} / d {wrt}" if request.of and request.wrt else ""
+        return f"{self._name}{title}: {operations}{asked}"
+
+    # ------------------------------------------------------------------------------------------
+
+    @property
+    def _document(self) -> Document:
+        return self._runs.loaded.document
+
+    def _asked(self, query: GradientQuery, feeds: Feeds | None) -> Loaded:
+        """The document, fed, that asks for this. Raises GradstepError for what it does not have."""
+        loaded = self._runs.fed(feeds or {})
+        return Loaded(as_asked(loaded.document, query), loaded.functions)
+
+    def _from_now(self, program: Program) -> Program:
+        """The program from the variables on as they are now."""
+        if not self._runs.begun:
+            return program
+        values = variable_values(program.graph, self._runs.store)
+        return replace(program, initial={**program.initial, **values})
