@@ -22,7 +22,7 @@ from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.problems import Problem
 from gradstep.core.host.session_restore import begin
-from gradstep.core.io.open_document import read_file
+from gradstep.core.io.disk.file_bytes import read_file
 from gradstep.core.program.derive import derive
 from gradstep.core.program.race_problems import problems_of
 from gradstep.core.program.runnable_part import drop_unfinished
