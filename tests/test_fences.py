@@ -59,11 +59,12 @@ def test_every_fence_holds(tree: Path) -> None:
     assert result.returncode == 0, result.stdout
 
 
-CORE, GPU, GUI, LAYERS = (
+CORE, GPU, GUI, LAYERS, IO = (
     "core knows neither the window nor the GPU",
     "gpu knows core, never the window",
     "gui knows core, never the GPU: device facts reach it as messages",
     "Inside core, downward only",
+    "Inside io, downward only: no reader and no writer knows the table of formats",
 )
 
 # Module, what it imports, and the fence that says so. All are planted in one tree.
@@ -92,6 +93,8 @@ PLANTED = (
     ("gradstep.core.checks.planted_host", "import gradstep.core.host", LAYERS),
     ("gradstep.core.train.planted_host", "import gradstep.core.host", LAYERS),
     ("gradstep.core.host.planted_cli", "import gradstep.core.cli", LAYERS),
+    ("gradstep.core.io.native.planted", "import gradstep.core.io.format_table", IO),
+    ("gradstep.core.io.formats.planted", "import gradstep.core.io.open_document", IO),
 )
 
 
@@ -101,7 +104,7 @@ def test_planted_imports_are_caught(tree: Path) -> None:
     result = _lint(tree)
     assert result.returncode == 1, result.stdout + result.stderr
     said = _said(result.stdout)
-    assert set(said) == {CORE, GPU, GUI, LAYERS}, result.stdout
+    assert set(said) == {CORE, GPU, GUI, LAYERS, IO}, result.stdout
     for module, _, fence in PLANTED:
         assert module in said[fence], f"{fence} does not name {module}:\n{result.stdout}"
 

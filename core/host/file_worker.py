@@ -82,7 +82,7 @@ def prepare() -> None:
 
     for each in formats():
         if each.read is not None:
-            with suppress(Exception):  # there is nothing to read: it imports what reading takes
+            with suppress(Exception):  # it imports what it takes, and finds nothing to read
                 each.read(b"", "", Budget())
 
 

@@ -33,8 +33,8 @@ class Format:
     title:      what dialogs call it; formats of one title share a line there.
     read:       the document in a file's bytes, given the file's name for messages and the memory
                 that it may take. Raises GradstepError (FileError, OverBudgetError). The window
-                lets a process do it that can import nothing any more when it sees the file, and
-                was asked to read no bytes at all before: what is imported late is imported first.
+                lets a process do it that was asked to read no bytes at all before: so what is
+                imported late has been imported when the file is there.
     write:      the file of a document. Raises GradstepError for what it cannot hold.
     todo:       for what is not read: how to get a file that is. {path} stands for the file's name,
                 {file} and {folder} for it and the folder that it is in, as Python writes them,

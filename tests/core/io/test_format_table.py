@@ -22,7 +22,14 @@ from hypothesis import strategies as st
 from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
 from gradstep.core.io import formats as records
-from gradstep.core.io.format_table import TEXT, UNKNOWN, format_of, formats
+from gradstep.core.io.format_table import (
+    TEXT,
+    UNKNOWN,
+    format_of,
+    format_written_as,
+    formats,
+    suffixes_written,
+)
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.io.open_document import read
 from gradstep.core.io.record_framing import record
@@ -244,6 +251,31 @@ def test_a_document_that_is_cut_off_is_said_to_be(tmp_path: Path) -> None:
     assert "is cut off or damaged" in _refused(path).message
     path.write_bytes(b"")
     assert "it is empty" in _refused(path).message
+
+
+@pytest.mark.parametrize("kind", ["gzip", "json", "lfs_pointer", "web_page", "zip", "npy"])
+@pytest.mark.parametrize("suffix", [".gradstep", ".PBTXT"])
+def test_what_is_called_as_another_is_called_what_it_is(
+    tmp_path: Path, kind: str, suffix: str
+) -> None:
+    path = tmp_path / f"a{suffix}"
+    path.write_bytes(OTHERS[kind])
+    what = next(each.what for each in formats() if each.name == kind)
+    assert _refused(path).message == f"cannot open {path}: it is {what}"
+
+
+def test_what_opens_is_what_is_suggested(tmp_path: Path) -> None:
+    path = tmp_path / "a.pb"
+    path.write_bytes(b"x, y\n")
+    assert _refused(path).hint == "open a .gradstep document or a TensorFlow GraphDef"
+
+
+@pytest.mark.parametrize("is_drawn", [True, False])
+def test_a_suffix_is_written_as_one_format(is_drawn: bool) -> None:
+    suffixes = suffixes_written(is_drawn)
+    assert len({*suffixes}) == len(suffixes)
+    assert all(suffix in format_written_as(suffix).suffixes for suffix in suffixes)
+    assert (".svg" in suffixes) == is_drawn
 
 
 def test_what_nobody_knows_is_shown(tmp_path: Path) -> None:
