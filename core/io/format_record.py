@@ -42,7 +42,8 @@ class Format:
     main_files: names; a folder that holds one of them is opened as that file.
     by_name:    a file of which nothing tells what it is, and that is called as these are, is taken
                 for one, so that its reader says what is wrong with it.
-    general:    other formats are made of it, so that these are asked first.
+    general:    other formats are made of it, or only its name tells, so that others are asked
+                first.
     is_native:  it holds all of a document: Save writes it.
     is_drawn:   whoever has a window writes it, as a picture of the graph.
     """

@@ -36,6 +36,7 @@ FORMATS = (
         "python",
         "a Python program",
         _is_program,
+        general=True,
         suffixes=(".py",),
         title="Python",
         write=_write,

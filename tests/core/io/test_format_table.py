@@ -254,7 +254,7 @@ def test_a_document_that_is_cut_off_is_said_to_be(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["gzip", "json", "lfs_pointer", "web_page", "zip", "npy"])
-@pytest.mark.parametrize("suffix", [".gradstep", ".PBTXT"])
+@pytest.mark.parametrize("suffix", [".gradstep", ".PBTXT", ".py"])
 def test_what_is_called_as_another_is_called_what_it_is(
     tmp_path: Path, kind: str, suffix: str
 ) -> None:
