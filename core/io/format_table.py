@@ -87,7 +87,7 @@ def titles(chosen: Iterable[Format]) -> dict[str, list[str]]:
 
 
 def what_opens() -> str:
-    """In words: "a .gradstep document or a TensorFlow GraphDef"."""
+    """In words, as "a .gradstep document or a TensorFlow GraphDef"."""
     first: dict[str, str] = {}
     for each in formats():
         if each.read:
@@ -96,7 +96,7 @@ def what_opens() -> str:
 
 
 def either(words: Sequence[str]) -> str:
-    """ "a, b or c"."""
+    """As "a, b or c"."""
     *most, last = words
     return f"{', '.join(most)} or {last}" if most else last
 

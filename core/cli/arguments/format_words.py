@@ -6,7 +6,7 @@ from gradstep.core.io.format_table import either, suffixes_opened, suffixes_writ
 
 
 def opens(*others: str) -> str:
-    """ ".gradstep, .pb or .pbtxt"; others: what may be named besides."""
+    """As ".gradstep, .pb or .pbtxt"; others: what may be named besides."""
     return either((*suffixes_opened(), *others))
 
 
