@@ -13,7 +13,7 @@ from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
 from gradstep.core.io.disk.file_stamp import FileChangedError, OnDisk, look
 from gradstep.core.io.disk.memory_budget import DEFAULT, OverBudgetError, enough_for
-from gradstep.core.io.formats.gradstep_document import SUFFIX, is_named_as_own
+from gradstep.core.io.formats.gradstep_document import SUFFIX
 from gradstep.core.program.trust.example_index import EXAMPLES
 from gradstep.gui.dialogs import conflict_dialog, file_filters, unsaved_dialog
 from gradstep.gui.dialogs.file_choice import ask_open, ask_save, remember_folder
@@ -100,11 +100,9 @@ class Files(QObject):
     def save_as(self) -> bool:
         """Write the document to a file that the user names."""
         start = self._workspace.path or Path(self._workspace.name).with_suffix(SUFFIX)
-        path = ask_save(self._window, "save", "Save as", start, file_filters.saved())
-        if path is None:
-            return False
-        own = is_named_as_own(path)
-        return self._write(path if own else path.with_name(f"{path.name}{SUFFIX}"))
+        named, complete = file_filters.saved(), file_filters.with_own_suffix
+        path = ask_save(self._window, "save", "Save as", start, named, complete)
+        return path is not None and self._write(path)
 
     def export(self, picture: Callable[[str], bytes]) -> bool:
         """Write the graph in another format, or as a picture: `picture(suffix)` is its file. Other
@@ -114,7 +112,8 @@ class Files(QObject):
         from gradstep.core.io.format_table import format_written_as
 
         start = Path(self._workspace.name).with_suffix(".png")
-        path = ask_save(self._window, "export", "Export", start, file_filters.exported())
+        named, complete = file_filters.exported(), file_filters.with_suffix_of
+        path = ask_save(self._window, "export", "Export", start, named, complete)
         if path is None:
             return False
         suffix = path.suffix.lower()

@@ -78,3 +78,34 @@ def test_save_as_always_writes_a_document(
         assert not (tmp_path / name).exists() or name == written
         driver.open(tmp_path / written)
         assert driver.workspace.path == tmp_path / written
+
+
+def test_save_as_asks_before_it_replaces_what_a_name_stands_for(
+    driver: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs = tmp_path / "g.gradstep"
+    theirs.write_bytes(b"theirs")
+    answers, suggested = [str(tmp_path / "g"), ""], []
+
+    def chosen(window: object, title: str, place: str, filter: str) -> tuple[str, str]:
+        suggested.append(place)
+        return answers.pop(0), ""
+
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", chosen)
+    driver.open(OVERRIDE)
+    assert not driver.window.files.save_as()
+    assert suggested[1] == str(theirs)  # the dialog asks whether to replace that
+    assert theirs.read_bytes() == b"theirs"
+    answers += [str(tmp_path / "g"), str(theirs)]
+    assert driver.window.files.save_as()
+    assert read(theirs).title
+
+
+def test_an_export_without_a_suffix_is_of_the_chosen_kind(
+    driver: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = str(tmp_path / "graph")
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (out, "Graphviz (*.dot)"))
+    driver.open(OVERRIDE)
+    assert driver.window.files.export(driver.window.canvas.as_picture)
+    driver.wait((tmp_path / "graph.dot").exists, "the file")
