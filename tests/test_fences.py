@@ -59,7 +59,7 @@ def test_every_fence_holds(tree: Path) -> None:
     assert result.returncode == 0, result.stdout
 
 
-CORE, GPU, GUI, ROOT_API, LAYERS, AUTODIFF, ENGINE = (
+CORE, GPU, GUI, ROOT_API, LAYERS, AUTODIFF, ENGINE, IO = (
     "core knows neither the window nor the GPU",
     "gpu knows core, never the window",
     "gui knows core, never the GPU: device facts reach it as messages",
@@ -67,6 +67,7 @@ CORE, GPU, GUI, ROOT_API, LAYERS, AUTODIFF, ENGINE = (
     "Inside core, downward only",
     "Inside autodiff, reverse mode knows none of those who use it",
     "Inside the engine, from plans to runs of them",
+    "Inside io, downward only: no reader and no writer knows the table of formats",
 )
 
 # Module, what it imports, and the fence that says so. All are planted in one tree.
@@ -104,6 +105,8 @@ PLANTED = (
     ("gradstep.core.engine.kernels.planted_memory", "import gradstep.core.engine.memory", ENGINE),
     ("gradstep.core.engine.calls.planted_passes", "import gradstep.core.engine.passes", ENGINE),
     ("gradstep.core.engine.plan.planted_calls", "import gradstep.core.engine.calls", ENGINE),
+    ("gradstep.core.io.native.planted", "import gradstep.core.io.format_table", IO),
+    ("gradstep.core.io.formats.planted", "import gradstep.core.io.open_document", IO),
 )
 
 
@@ -113,7 +116,7 @@ def test_planted_imports_are_caught(tree: Path) -> None:
     result = _lint(tree)
     assert result.returncode == 1, result.stdout + result.stderr
     said = _said(result.stdout)
-    assert set(said) == {CORE, GPU, GUI, ROOT_API, LAYERS, AUTODIFF, ENGINE}, result.stdout
+    assert set(said) == {CORE, GPU, GUI, ROOT_API, LAYERS, AUTODIFF, ENGINE, IO}, result.stdout
     for module, _, fence in PLANTED:
         assert module in said[fence], f"{fence} does not name {module}:\n{result.stdout}"
 

@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gradstep.core.cli.arguments import shared_arguments
-from gradstep.core.cli.injected import PICTURES
-from gradstep.core.io.export_document import WRITERS
+from gradstep.core.cli.arguments.format_words import opens, writes
 
 START_PAGE = "-"  # in place of a file's name, for a picture of the window without a document
-WRITTEN = (*WRITERS, *PICTURES)  # what convert writes, by suffix
 STEPS = 100  # of training, where --steps says nothing
 LINES = 10  # that come out of training where --every says nothing
 
@@ -184,10 +182,10 @@ def _train(parser: argparse.ArgumentParser) -> None:
 
 def _convert(parser: argparse.ArgumentParser) -> None:
     """Write a document in another format, chosen by the suffix of OUT; `-` prints it as Python."""
-    parser.add_argument("file", metavar="IN", help=".gradstep, .pb or .pbtxt")
+    parser.add_argument("file", metavar="IN", help=opens())
     shared_arguments.memory(parser)
     shared_arguments.code(parser)
-    parser.add_argument("out", metavar="OUT", help=f"{', '.join(WRITTEN)}, or - for the screen")
+    parser.add_argument("out", metavar="OUT", help=writes("- for the screen"))
 
 
 def _trust(parser: argparse.ArgumentParser) -> None:
@@ -202,9 +200,7 @@ def _trust(parser: argparse.ArgumentParser) -> None:
 
 def _shot(parser: argparse.ArgumentParser) -> None:
     """A picture of the window on a document, stopped after some steps."""
-    parser.add_argument(
-        "file", metavar="FILE", help=f".gradstep, .pb, .pbtxt, or {START_PAGE} (start page)"
-    )
+    parser.add_argument("file", metavar="FILE", help=opens(f"{START_PAGE} (start page)"))
     parser.add_argument("out", metavar="OUT.png", type=Path)
     shared_arguments.memory(parser)
     parser.add_argument(

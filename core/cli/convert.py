@@ -6,21 +6,19 @@ import argparse
 from pathlib import Path
 
 from gradstep.core.cli.arguments.shared_arguments import budget
-from gradstep.core.cli.command_table import WRITTEN
-from gradstep.core.cli.injected import PICTURES, Answer, Application
+from gradstep.core.cli.injected import Answer, Application
 from gradstep.core.cli.output.command_output import usage
-from gradstep.core.io.disk.atomic_write import replace_file
-from gradstep.core.io.export_document import to_bytes, unknown_format, write
+from gradstep.core.errors import GradstepError
+from gradstep.core.io.export_document import to_bytes, write
+from gradstep.core.io.format_table import format_written_as
 from gradstep.core.io.open_document import read
 from gradstep.core.program.questions.code_file import code_from
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
     """Write OUT. Nothing in the document is run, so it need not be trusted."""
-    suffix = Path(args.out).suffix.lower()
-    if args.out != "-" and suffix not in WRITTEN:
-        error = unknown_format(suffix, WRITTEN)
-        raise usage(error.message, error.hint)
+    if args.out != "-":
+        _check(Path(args.out))
     document = read(args.file, budget(args))
     if args.code:
         code = {**document.code, **code_from(document, args.code)}
@@ -28,8 +26,13 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     if args.out == "-":
         text = to_bytes(document, ".py").decode().rstrip("\n")
         return Answer({"text": text}, text)
-    if suffix in PICTURES:
-        replace_file(args.out, app.picture(document, suffix))
-    else:
-        write(args.out, document)
+    write(args.out, document, app.picture)
     return Answer({"written": args.out}, f"wrote {args.out}")
+
+
+def _check(out: Path) -> None:
+    """Before the document is read, which may take long."""
+    try:
+        format_written_as(out.suffix.lower())
+    except GradstepError as error:
+        raise usage(error.message, error.hint) from None

@@ -21,7 +21,7 @@ from gradstep.core.errors import GradstepError, error_text
 from gradstep.core.graph.problems import Problem, problem_text
 from gradstep.core.host.process.interrupt import on_interrupt
 from gradstep.core.host.session_restore import begin
-from gradstep.core.io.open_document import read_file
+from gradstep.core.io.disk.file_bytes import read_file
 from gradstep.core.program.derive import derive
 from gradstep.core.program.race_problems import problems_of
 from gradstep.core.program.runnable_part import drop_unfinished

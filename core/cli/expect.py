@@ -20,9 +20,8 @@ from gradstep.core.cli.trust import pass_trust_on
 from gradstep.core.document.document import Document
 from gradstep.core.document.expectation import Expectation, ExpectationKind, Variation
 from gradstep.core.graph.model import Constant, TensorRef
+from gradstep.core.io.formats.gradstep_document import SUFFIX, is_named_as_own
 from gradstep.core.io.native import gradstep_file
-
-_SUFFIX = ".gradstep"
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
@@ -31,8 +30,8 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     if bool(what) == args.failure:
         raise usage("what to expect is missing", "write --value NAME, or --failure alone")
     out = args.out or args.file
-    if Path(out).suffix.lower() != _SUFFIX:
-        raise usage(f"only {_SUFFIX} files hold expectations", f"write --out NAME{_SUFFIX}")
+    if not is_named_as_own(out):
+        raise usage(f"only {SUFFIX} files hold expectations", f"write --out NAME{SUFFIX}")
     loaded, opener = as_it_stands(args), app.devices().open_backend
     when = _variation(loaded.document, args)
     found = capture_expectations(

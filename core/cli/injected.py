@@ -27,13 +27,11 @@ class Application(Protocol):
         gradstep.gui.automation.shot. Raises GradstepError."""
 
     def picture(self, document: Document, suffix: str) -> bytes:
-        """The document's graph as a ".png" or ".svg" file. Raises GradstepError."""
+        """The document's graph as a file of a format that is drawn, by its suffix. Raises
+        GradstepError."""
 
     def tour(self, folder: Path) -> int:
         """Play the tutorial through the window, pictures into `folder`; the exit status."""
-
-
-PICTURES = (".png", ".svg")
 
 
 @dataclass(frozen=True)

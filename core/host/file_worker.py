@@ -21,6 +21,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.host.document_message import DocumentSent, pack
 from gradstep.core.host.process.standard_streams import take_over_stdio
 from gradstep.core.io.disk.memory_budget import Budget, OverBudgetError
+from gradstep.core.io.format_table import formats
 from gradstep.core.io.open_document import document_in, to_be_read
 from gradstep.core.ops.typing.inference import declared
 from gradstep.core.program import sandbox
@@ -77,14 +78,12 @@ def _end_with(requests: BinaryIO) -> None:
 
 def prepare() -> None:
     """Import what reading takes, as far as it is imported late."""
-    from google.protobuf import text_format  # noqa: F401
-
-    import gradstep.core.io.native.gradstep_file
-    import gradstep.core.io.tensorflow.graphdef_import
     import gradstep.core.ops.catalogue  # noqa: F401
-    from gradstep.core.io.tensorflow.graphdef_proto import message
 
-    message("GraphDef")
+    for each in formats():
+        if each.read is not None:
+            with suppress(Exception):  # it imports what it takes, and finds nothing to read
+                each.read(b"", "", Budget())
 
 
 def answer(

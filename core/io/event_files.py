@@ -7,19 +7,16 @@ TensorFlow's record_writer.h.
 from __future__ import annotations
 
 import socket
-import struct
 import time
-from functools import cache
 from pathlib import Path
 from types import TracebackType
 
 from gradstep.core.errors import GradstepError
+from gradstep.core.io.record_framing import record
 from gradstep.core.ops.formats.protobuf import bytes_field, double_field, int_field
 
 _WALL_TIME, _STEP, _FILE_VERSION, _GRAPH_DEF, _SUMMARY = 1, 2, 3, 4, 5
 _VERSION = b"brain.Event:2"
-_POLYNOMIAL = 0x82F63B78  # of CRC-32C, the lowest bit first
-_MASK = 0xA282EAD8
 
 
 class EventFile:
@@ -71,39 +68,6 @@ class EventFile:
             self._file.write(record(message))
         except OSError as error:
             raise _failed(self.path, error) from None
-
-
-def record(data: bytes) -> bytes:
-    """`data` as a TFRecord: its length and itself, each with its checksum behind it."""
-    length = struct.pack("<Q", len(data))
-    return length + masked_checksum(length) + data + masked_checksum(data)
-
-
-def crc32c(data: bytes) -> int:
-    """The checksum by Castagnoli's polynomial."""
-    table, crc = _table(), 0xFFFFFFFF
-    for byte in data:
-        crc = table[(crc ^ byte) & 0xFF] ^ crc >> 8
-    return crc ^ 0xFFFFFFFF
-
-
-@cache
-def _table() -> list[int]:
-    return [_remainder(byte) for byte in range(256)]
-
-
-def _remainder(crc: int) -> int:
-    for _ in range(8):
-        crc = crc >> 1 ^ (_POLYNOMIAL if crc & 1 else 0)
-    return crc
-
-
-def masked_checksum(data: bytes) -> bytes:
-    """What stands behind a record's parts: masked, since the checksum of what holds its own
-    checksum says little."""
-    crc = crc32c(data)
-    rotated = crc >> 15 | crc << 17
-    return struct.pack("<I", rotated + _MASK & 0xFFFFFFFF)
 
 
 def _seconds() -> str:

@@ -3,12 +3,15 @@ chance: never in the folder that the program was started in."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QStandardPaths
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from gradstep.gui.model.settings import settings
+
+Complete = Callable[[Path, str], Path]  # given the line of the filter that was chosen
 
 
 def ask_open(window: QWidget, kind: str, title: str, filter: str) -> Path | None:
@@ -17,11 +20,21 @@ def ask_open(window: QWidget, kind: str, title: str, filter: str) -> Path | None
     return _chosen(kind, text)
 
 
-def ask_save(window: QWidget, kind: str, title: str, file: Path, filter: str) -> Path | None:
-    """A file to be written. file: what is suggested; a name alone is put into the kind's folder."""
+def ask_save(
+    window: QWidget, kind: str, title: str, file: Path, filter: str, complete: Complete
+) -> Path | None:
+    """A file to be written. file: what is suggested; a name alone is put into the kind's folder.
+    complete: gives a name that was typed its suffix. Where that is another file, which is there
+    already, the dialog comes again with it, and asks whether to replace it."""
     place = file if file.is_absolute() else start_folder(kind) / file
-    text, _ = QFileDialog.getSaveFileName(window, title, str(place), filter)
-    return _chosen(kind, text)
+    while True:
+        text, line = QFileDialog.getSaveFileName(window, title, str(place), filter)
+        typed = _chosen(kind, text)
+        if typed is None:
+            return None
+        place = complete(typed, line)
+        if place == typed or not place.exists():
+            return place
 
 
 def start_folder(kind: str) -> Path:

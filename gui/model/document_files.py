@@ -13,8 +13,9 @@ from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
 from gradstep.core.io.disk.file_stamp import FileChangedError, OnDisk, look
 from gradstep.core.io.disk.memory_budget import DEFAULT, OverBudgetError, enough_for
+from gradstep.core.io.formats.gradstep_document import SUFFIX
 from gradstep.core.program.trust.example_index import EXAMPLES
-from gradstep.gui.dialogs import conflict_dialog, unsaved_dialog
+from gradstep.gui.dialogs import conflict_dialog, file_filters, unsaved_dialog
 from gradstep.gui.dialogs.file_choice import ask_open, ask_save, remember_folder
 from gradstep.gui.dialogs.large_file_dialog import LargeFileDialog
 from gradstep.gui.model.autosave import Autosave, Recovered
@@ -24,13 +25,7 @@ from gradstep.gui.model.responsive_wait import wait_for
 from gradstep.gui.model.settings import settings
 from gradstep.gui.model.workspace import Failed, Workspace
 
-FILTER = "Graphs (*.gradstep *.pb *.pbtxt);;All files (*)"
-
 Reading = Callable[[Failed, int], None]  # who hears of a failure; bytes that it may take
-
-_EXPORTS = (
-    "Pictures (*.png *.svg);;TensorFlow GraphDef (*.pb *.pbtxt);;Python (*.py);;Graphviz (*.dot)"
-)
 
 
 class Files(QObject):
@@ -59,7 +54,7 @@ class Files(QObject):
         if not self.may_leave():
             return False
         if path is None:
-            path = ask_open(self._window, "open", "Open", FILTER)
+            path = ask_open(self._window, "open", "Open", file_filters.opened())
             if path is None:
                 return False
         if not path.exists():
@@ -104,30 +99,29 @@ class Files(QObject):
 
     def save_as(self) -> bool:
         """Write the document to a file that the user names."""
-        start = self._workspace.path or Path(self._workspace.name).with_suffix(".gradstep")
-        path = ask_save(self._window, "save", "Save as", start, "Gradstep documents (*.gradstep)")
-        if path is None:
-            return False
-        own = path.suffix == ".gradstep"
-        return self._write(path if own else path.with_name(f"{path.name}.gradstep"))
+        start = self._workspace.path or Path(self._workspace.name).with_suffix(SUFFIX)
+        named, complete = file_filters.saved(), file_filters.with_own_suffix
+        path = ask_save(self._window, "save", "Save as", start, named, complete)
+        return path is not None and self._write(path)
 
     def export(self, picture: Callable[[str], bytes]) -> bool:
         """Write the graph in another format, or as a picture: `picture(suffix)` is its file. Other
         formats are written beside the main thread; whether it began."""
         from gradstep.core.io import export_document
         from gradstep.core.io.disk import atomic_write
+        from gradstep.core.io.format_table import format_written_as
 
         start = Path(self._workspace.name).with_suffix(".png")
-        path = ask_save(self._window, "export", "Export", start, _EXPORTS)
+        named, complete = file_filters.exported(), file_filters.with_suffix_of
+        path = ask_save(self._window, "export", "Export", start, named, complete)
         if path is None:
             return False
         suffix = path.suffix.lower()
         try:
-            if suffix in (".png", ".svg"):
+            if format_written_as(suffix).is_drawn:
                 atomic_write.replace_file(path, picture(suffix))
                 self._exported(path)
                 return True
-            export_document.check_format(suffix)
         except GradstepError as error:
             self._workspace.complain(error)
             return False

@@ -18,6 +18,7 @@ from gradstep.core.graph.changes import Changes, diff
 from gradstep.core.graph.model import Edge, TensorRef
 from gradstep.core.io.disk.file_stamp import OnDisk, look
 from gradstep.core.io.disk.memory_budget import DEFAULT
+from gradstep.core.io.formats.gradstep_document import SUFFIX, is_named_as_own
 from gradstep.core.ops.typing.flatten_loops import flatten_loop_types, flatten_loops
 from gradstep.core.ops.typing.inference import Inference
 from gradstep.core.ops.typing.missing_inputs import Waiting, waiting
@@ -48,7 +49,7 @@ from gradstep.gui.model.session_list import SessionModel
 from gradstep.gui.model.undo import Edit
 from gradstep.gui.model.value_cache import TensorValue
 
-UNTITLED = "untitled.gradstep"
+UNTITLED = f"untitled{SUFFIX}"
 Failed = Callable[[GradstepError], None]
 NOTHING = Inference(TensorTypes({}), {}, ())
 
@@ -257,7 +258,7 @@ class Workspace(QObject):
     ) -> None:
         """Read a file of any supported format beside the main thread, then show it. failed: gets
         what went wrong; None for a message. limit: bytes of memory that it may take."""
-        own = path.suffix == ".gradstep" and EXAMPLES not in path.parents
+        own = is_named_as_own(path) and EXAMPLES not in path.parents
         found: list[OnDisk] = []
 
         def first() -> None:

@@ -26,7 +26,7 @@ from gradstep.core.engine.run.feed_values import feed_arrays
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.edits import rename, rename_scope
 from gradstep.core.graph.model import Edge, TensorRef
-from gradstep.core.io import export_document
+from gradstep.core.io import export_document, format_table
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.program.derive import derive
 from gradstep.core.program.runnable_part import drop_unfinished
@@ -234,7 +234,7 @@ def _words(dice: Random, names: list[str]) -> str:
 
 def _try_words(text: str) -> None:
     changed = document_edits.set_note(_document("tutorial"), text, text, text, text)
-    for suffix in export_document.WRITERS:
+    for suffix in format_table.suffixes_written(is_drawn=False):
         data = _asked(export_document.to_bytes, changed, suffix)
         if suffix == ".gradstep" and data is not None:
             again = gradstep_file.from_bytes(data)

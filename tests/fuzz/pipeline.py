@@ -22,10 +22,9 @@ from gradstep.core.document.requested_functions import missing_code
 from gradstep.core.errors import GradstepError
 from gradstep.core.host.device_access import CpuOnly
 from gradstep.core.host.engine_service import EngineService
-from gradstep.core.io import export_document, open_document
+from gradstep.core.io import export_document, format_table, open_document
 from gradstep.core.io.disk.memory_budget import Budget
 from gradstep.core.io.native import gradstep_file
-from gradstep.core.io.sniff.file_kinds import kind_of
 from gradstep.core.io.sniff.file_sample import Sample
 from gradstep.core.ops.typing.inference import declared
 from gradstep.core.protocol import messages as m
@@ -84,7 +83,7 @@ def _unforeseen_raised() -> Iterator[None]:
 def read(case: Case) -> Document | None:
     """The document of a file's bytes; None for one that is refused."""
     name = f"case{case.suffix}"
-    kind = kind_of(Sample.of_bytes(case.data, name))
+    kind = format_table.format_of(Sample.of_bytes(case.data, name))
     try:
         return None if kind.read is None else kind.read(case.data, name, Budget())
     except GradstepError as error:
@@ -103,7 +102,7 @@ def _try_file(case: Case, heavy: bool) -> None:
     if document is None:
         return
     data = _saved(document)
-    for suffix in export_document.WRITERS:
+    for suffix in format_table.suffixes_written(is_drawn=False):
         _tried(export_document.to_bytes, document, suffix)
     missing_code(document)
     if data is not None:

@@ -9,11 +9,11 @@ import numpy as np
 from gradstep.core.cli.output.command_output import usage
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.suggestions import instead
+from gradstep.core.io.disk.file_bytes import read_file
 from gradstep.core.io.disk.memory_budget import Budget
 from gradstep.core.io.file_errors import inside
 from gradstep.core.io.native import npy
 from gradstep.core.io.native.zip_archive import Archive
-from gradstep.core.io.open_document import read_file
 
 _ZIP = b"PK"
 

@@ -6,6 +6,7 @@ import argparse
 import re
 from typing import Any, NoReturn
 
+from gradstep.core.cli.arguments.format_words import opens
 from gradstep.core.cli.output.command_output import usage
 from gradstep.core.io.disk.memory_budget import DEFAULT, Budget, in_words
 
@@ -28,7 +29,7 @@ class Parser(argparse.ArgumentParser):
 
 def document(parser: argparse.ArgumentParser) -> None:
     """The document, whether its Python may run, and what Python it lacks."""
-    parser.add_argument("file", metavar="FILE", help=".gradstep, .pb or .pbtxt")
+    parser.add_argument("file", metavar="FILE", help=opens())
     may = parser.add_mutually_exclusive_group()
     may.add_argument(
         "--trust",

@@ -14,10 +14,9 @@ from gradstep.core.cli.trust import pass_trust_on
 from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Constant
+from gradstep.core.io.formats.gradstep_document import SUFFIX, is_named_as_own
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.io.open_document import read
-
-_SUFFIX = ".gradstep"
 
 
 @dataclass(frozen=True)
@@ -42,8 +41,8 @@ def saving(args: argparse.Namespace) -> Saving | None:
             raise usage("--overwrite is about --out", "say --out FILE")
         return None
     path = Path(args.out)
-    if path.suffix.lower() != _SUFFIX:
-        raise usage(f"--out writes {_SUFFIX} files, not {args.out}", f"name it NAME{_SUFFIX}")
+    if not is_named_as_own(path):
+        raise usage(f"--out writes {SUFFIX} files, not {args.out}", f"name it NAME{SUFFIX}")
     if _same(path, args.file) and not args.overwrite:
         raise usage(
             f"--out {args.out} is the document that is trained",

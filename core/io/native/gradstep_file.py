@@ -11,6 +11,7 @@ from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.io.disk.atomic_write import replace_file
+from gradstep.core.io.disk.file_bytes import read_file
 from gradstep.core.io.disk.file_stamp import OnDisk, of_bytes, unchanged
 from gradstep.core.io.disk.memory_budget import Budget
 from gradstep.core.io.file_errors import inside
@@ -102,8 +103,6 @@ def proven(document: Document) -> bytes:
 
 def load(path: str | os.PathLike[str]) -> Document:
     """The document at `path`. Raises GradstepError."""
-    from gradstep.core.io.open_document import read_file
-
     budget = Budget()
     return from_bytes(read_file(path, budget), os.fspath(path), budget)
 

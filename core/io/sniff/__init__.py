@@ -1,4 +1,1 @@
-"""What a file is, told from a few of its bytes.
-
-file_kinds.py is the door.
-"""
+"""What a file is, told from a few of its bytes: signs that formats are known by."""

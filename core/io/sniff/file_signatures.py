@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable
 from pathlib import PurePath
 
-from gradstep.core.io.event_files import masked_checksum
+from gradstep.core.io.record_framing import masked_checksum
 from gradstep.core.io.sniff.file_sample import Field, Sample
 
 Sign = Callable[[Sample], bool]
@@ -41,6 +41,11 @@ def mentions(start: str, *words: str) -> Sign:
 def proto_text(*fields: str) -> Sign:
     """A message as text that begins with one of these fields."""
     return says(_PROTO_TEXT.format("|".join(fields)))
+
+
+def is_zip(sample: Sample) -> bool:
+    """By its first bytes; the end may be missing."""
+    return sample.head.startswith((b"PK\x03\x04", b"PK\x05\x06"))
 
 
 def packs(*patterns: str) -> Sign:

@@ -13,6 +13,8 @@ from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.graph.model import Graph, Operation, TensorRef, predecessors
 from gradstep.core.io.disk.memory_budget import Budget, OverBudgetError, in_words
 from gradstep.core.io.file_errors import inside
+from gradstep.core.io.sniff.file_sample import Sample
+from gradstep.core.io.sniff.file_signatures import is_graphdef
 from gradstep.core.io.tensorflow.graphdef_attributes import read_attribute
 from gradstep.core.io.tensorflow.graphdef_initializers import with_initializer
 from gradstep.core.io.tensorflow.graphdef_loops import with_loops
@@ -44,13 +46,9 @@ def from_pb(data: bytes, name: str = "", budget: Budget | None = None) -> Docume
 
 
 def _what_it_is(data: bytes, name: str) -> str:
-    from gradstep.core.io.sniff.file_kinds import kind_of
-    from gradstep.core.io.sniff.file_sample import Sample
-
-    kind = kind_of(Sample.of_bytes(data, name))
-    if kind.name != "graphdef":
-        return f"is not a GraphDef: it is {kind.what}"
-    return "is a GraphDef that is cut off or damaged"
+    if is_graphdef(Sample.of_bytes(data, name)):
+        return "is a GraphDef that is cut off or damaged"
+    return "is not a GraphDef" if data else "is not a GraphDef: it is empty"
 
 
 def from_pbtxt(data: bytes, name: str = "", budget: Budget | None = None) -> Document:

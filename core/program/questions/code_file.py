@@ -11,7 +11,7 @@ from gradstep.core.document.function_source import functions_in, serves
 from gradstep.core.document.requested_functions import Asked, find_requested_functions
 from gradstep.core.errors import USAGE, GradstepError
 from gradstep.core.graph.suggestions import did_you_mean, listed, near
-from gradstep.core.io.open_document import read_file
+from gradstep.core.io.disk.file_bytes import read_file
 
 
 def code_from(document: Document, file: str) -> dict[str, CodeItem]:

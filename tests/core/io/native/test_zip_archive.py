@@ -39,7 +39,8 @@ def test_a_changed_byte_never_escapes_as_another_error(place: int, change: int) 
     try:
         gradstep_file.from_bytes(bytes(data))
     except GradstepError as error:
-        assert error.kind == "FileError"  # noqa: PT017 - most changes are harmless or refused
+        # Most changes are harmless or refused; of one it is that an array seems to be huge.
+        assert error.kind in ("FileError", "MemoryLimitError")  # noqa: PT017
 
 
 @given(st.binary(max_size=200))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import io
 import json
 import pickle
+import pkgutil
 import zipfile
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -19,16 +21,25 @@ from hypothesis import strategies as st
 
 from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
-from gradstep.core.io.event_files import record
+from gradstep.core.io import formats as records
+from gradstep.core.io.format_table import (
+    TEXT,
+    UNKNOWN,
+    format_of,
+    format_written_as,
+    formats,
+    suffixes_written,
+)
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.io.open_document import read
-from gradstep.core.io.sniff.file_kinds import KINDS, kind_of
+from gradstep.core.io.record_framing import record
 from gradstep.core.io.sniff.file_sample import HEAD, Sample
 from gradstep.core.io.tensorflow.graphdef_import import from_pb
 from gradstep.core.program.derive import derive
 from tests.support import oracle
 
-SAMPLES = Path(__file__).parents[3] / "data" / "foreign" / "samples.zip"
+SAMPLES = Path(__file__).parents[2] / "data" / "foreign" / "samples.zip"
+KINDS = (*formats(), TEXT, UNKNOWN)
 GRAPHS = oracle.CASES.parent / "graphs"
 
 
@@ -113,17 +124,34 @@ OTHERS = {
 }
 
 
+def _modules() -> list[Any]:
+    return [
+        importlib.import_module(f"{records.__name__}.{each.name}")
+        for each in pkgutil.iter_modules(records.__path__)
+    ]
+
+
 @pytest.mark.parametrize(("name", "kind"), THEIRS.items())
 def test_files_that_other_programs_wrote(name: str, kind: str) -> None:
-    assert kind_of(Sample.of_bytes(samples()[name], name)).name == kind
+    assert format_of(Sample.of_bytes(samples()[name], name)).name == kind
     if kind not in BY_NAME:
-        assert kind_of(Sample.of_bytes(samples()[name], "renamed.bin")).name == kind
+        assert format_of(Sample.of_bytes(samples()[name], "renamed.bin")).name == kind
 
 
 @pytest.mark.parametrize("kind", OTHERS)
 def test_other_files(kind: str) -> None:
     name = "a.py" if kind == "python" else "a.pb"
-    assert kind_of(Sample.of_bytes(OTHERS[kind], name)).name == kind
+    assert format_of(Sample.of_bytes(OTHERS[kind], name)).name == kind
+
+
+@pytest.mark.parametrize("name", [*THEIRS, *OTHERS])
+def test_formats_of_different_modules_are_told_apart(name: str) -> None:
+    """So it does not matter in which order the modules are found."""
+    data = samples()[name] if name in THEIRS else OTHERS[name]
+    sample = Sample.of_bytes(data, "a.py" if name == "python" else name)
+    homes = {each: module for module in _modules() for each in module.FORMATS}
+    own = [each for each in formats() if not each.general and each.sniff(sample)]
+    assert len({homes[each] for each in own}) <= 1, own
 
 
 def test_every_kind_has_a_sample() -> None:
@@ -134,7 +162,7 @@ def test_every_kind_has_a_sample() -> None:
 @pytest.mark.parametrize("name", sorted(GRAPHS.glob("*.pb*")), ids=lambda path: path.name)
 def test_every_graph_is_known_for_one(name: Path) -> None:
     kind = "graphdef" if name.suffix == ".pb" else "graphdef_text"
-    assert kind_of(Sample.of_bytes(name.read_bytes(), name.name)).name == kind
+    assert format_of(Sample.of_bytes(name.read_bytes(), name.name)).name == kind
 
 
 # -- opening ---------------------------------------------------------------------------------------
@@ -225,6 +253,31 @@ def test_a_document_that_is_cut_off_is_said_to_be(tmp_path: Path) -> None:
     assert "it is empty" in _refused(path).message
 
 
+@pytest.mark.parametrize("kind", ["gzip", "json", "lfs_pointer", "web_page", "zip", "npy"])
+@pytest.mark.parametrize("suffix", [".gradstep", ".PBTXT", ".py"])
+def test_what_is_called_as_another_is_called_what_it_is(
+    tmp_path: Path, kind: str, suffix: str
+) -> None:
+    path = tmp_path / f"a{suffix}"
+    path.write_bytes(OTHERS[kind])
+    what = next(each.what for each in formats() if each.name == kind)
+    assert _refused(path).message == f"cannot open {path}: it is {what}"
+
+
+def test_what_opens_is_what_is_suggested(tmp_path: Path) -> None:
+    path = tmp_path / "a.pb"
+    path.write_bytes(b"x, y\n")
+    assert _refused(path).hint == "open a .gradstep document or a TensorFlow GraphDef"
+
+
+@pytest.mark.parametrize("is_drawn", [True, False])
+def test_a_suffix_is_written_as_one_format(is_drawn: bool) -> None:
+    suffixes = suffixes_written(is_drawn)
+    assert len({*suffixes}) == len(suffixes)
+    assert all(suffix in format_written_as(suffix).suffixes for suffix in suffixes)
+    assert (".svg" in suffixes) == is_drawn
+
+
 def test_what_nobody_knows_is_shown(tmp_path: Path) -> None:
     path = tmp_path / "a.pb"
     path.write_bytes(bytes(range(200, 256)))
@@ -233,10 +286,8 @@ def test_what_nobody_knows_is_shown(tmp_path: Path) -> None:
     )
 
 
-def test_bytes_without_a_file_are_called_what_they_are() -> None:
-    with pytest.raises(
-        GradstepError, match="is not a GraphDef: it is a SavedModel of TensorFlow 1"
-    ):
+def test_bytes_that_are_no_graph_are_said_to_be_none() -> None:
+    with pytest.raises(GradstepError, match=r"x is not a GraphDef \("):
         from_pb(samples()["saved_1/saved_model.pb"], "x")
 
 
@@ -269,7 +320,7 @@ def test_little_is_read_of_a_large_file(tmp_path: Path) -> None:
             looked += len(data)
             return data
 
-        kind_of(Sample(str(path), 1 << 30, count))
+        format_of(Sample(str(path), 1 << 30, count))
         assert looked < 8 * HEAD
 
 
@@ -292,7 +343,7 @@ def test_a_pickle_is_not_opened(tmp_path: Path) -> None:
 
 @given(st.binary(max_size=400))
 def test_any_bytes_are_of_some_kind(data: bytes) -> None:
-    assert kind_of(Sample.of_bytes(data, "a.pb")) in KINDS
+    assert format_of(Sample.of_bytes(data, "a.pb")) in KINDS
 
 
 @given(st.sampled_from(sorted(THEIRS)), st.data())
@@ -302,4 +353,4 @@ def test_damaged_files_are_of_some_kind(name: str, data: st.DataObject) -> None:
     for _ in range(data.draw(st.integers(1, 6))):
         content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
     end = data.draw(st.integers(0, len(content)))
-    assert kind_of(Sample.of_bytes(bytes(content[:end]), name)) in KINDS
+    assert format_of(Sample.of_bytes(bytes(content[:end]), name)) in KINDS

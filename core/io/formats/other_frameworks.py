@@ -1,0 +1,43 @@
+"""Models of ONNX, PyTorch, JAX and others. None is read yet."""
+
+from __future__ import annotations
+
+from gradstep.core.io.format_record import OPEN_ANOTHER, Format
+from gradstep.core.io.sniff import file_signatures as signs
+
+_ONNX = "ONNX is not read yet: convert it to TensorFlow (onnx2tf makes a SavedModel of it)"
+_TORCH = (
+    "PyTorch is not read yet: export the model to ONNX (torch.onnx.export), and that to TensorFlow "
+    "(onnx2tf makes a SavedModel of it)"
+)
+_JAX = f"JAX is not read yet: {OPEN_ANOTHER}"
+_WEIGHTS = "it has weights and no graph: open the graph of the model, and give it these as values"
+
+FORMATS = (
+    Format("onnx", "an ONNX model", signs.is_onnx, todo=_ONNX),
+    Format("onnx_text", "an ONNX model as text",
+           signs.says(r"(?s)\s*(<\s*)?ir_version\s*:"), todo=_ONNX),
+    Format("torch_export", "a program exported from PyTorch (.pt2)",
+           signs.packs(r"(^|/)(serialized_exported_program\.json|models/[^/]+\.json)$"),
+           todo=_TORCH),
+    Format("torch_script", "a TorchScript module of PyTorch",
+           signs.packs(r"/data\.pkl$", r"/code/"), todo=_TORCH),
+    Format("torch", "a PyTorch file: weights, or a whole module (.pt, .pth)",
+           signs.packs(r"(^|/)data\.pkl$"), todo=_TORCH),
+    Format("torch_old", "a PyTorch file of before version 1.6",
+           signs.begins(b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."), todo=_TORCH),
+    Format("hugging_face_folder", "the folder of a Hugging Face model",
+           signs.holds(r"^config\.json$", r"\.(safetensors|bin|h5|msgpack)$"), todo=_TORCH),
+    Format("safetensors", "a safetensors file, which holds weights", signs.is_safetensors,
+           todo=_WEIGHTS),
+    Format("gguf", "a GGUF file, which holds a language model's weights", signs.begins(b"GGUF"),
+           todo=_WEIGHTS),
+    Format("flax", "a MessagePack file, as Flax saves weights in", signs.is_message_pack,
+           todo=_WEIGHTS),
+    Format("stablehlo", "a program of JAX in StableHLO", signs.says(r"(?s)(#loc|module @)"),
+           todo=_JAX),
+    Format("mlir", "MLIR bytecode, as JAX exports programs in", signs.begins(b"ML\xefR"),
+           todo=_JAX),
+    Format("hlo", "a program of XLA as text", signs.says("HloModule"),
+           todo=f"XLA's programs are not read: {OPEN_ANOTHER}"),
+)  # fmt: skip

@@ -1,0 +1,46 @@
+"""Which files a dialog shows, those of the formats that can be opened, saved or exported; and what
+names without a suffix stand for there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from gradstep.core.io.format_table import formats, suffixes_opened, titles
+from gradstep.core.io.formats.gradstep_document import SUFFIX, is_named_as_own
+
+
+def opened() -> str:
+    """Graphs of every format that is read, or all files: they are known by what is in them."""
+    return f"{_line('Graphs', suffixes_opened())};;All files (*)"
+
+
+def saved() -> str:
+    """Gradstep's own documents."""
+    return _lines(titles(each for each in formats() if each.is_native))
+
+
+def exported() -> str:
+    """Pictures first, one of which is suggested; then every other format that is written."""
+    drawn = titles(each for each in formats() if each.is_drawn)
+    return _lines(drawn | titles(each for each in formats() if each.write and not each.is_native))
+
+
+def with_own_suffix(path: Path, line: str) -> Path:
+    """Save writes nothing but Gradstep's own documents."""
+    return path if is_named_as_own(path) else path.with_name(f"{path.name}{SUFFIX}")
+
+
+def with_suffix_of(path: Path, line: str) -> Path:
+    """A name without a suffix gets the first one of a dialog's line."""
+    found = None if path.suffix else re.search(r"\*(\.\w+)", line)
+    return path.with_name(f"{path.name}{found[1]}") if found else path
+
+
+def _lines(named: dict[str, list[str]]) -> str:
+    return ";;".join(_line(title, suffixes) for title, suffixes in named.items())
+
+
+def _line(title: str, suffixes: Iterable[str]) -> str:
+    return f"{title} ({' '.join(f'*{suffix}' for suffix in suffixes)})"
