@@ -22,6 +22,7 @@ from gradstep.core.protocol import framing
 from gradstep.core.protocol.error_records import info_of
 from gradstep.core.protocol.framing import Buffer, Packet
 from gradstep.core.protocol.message_base import kind_of
+from gradstep.core.protocol.message_recording import start_recording
 from gradstep.core.protocol.messages import Failed, Message
 
 Callback = Callable[[Message, tuple[Buffer, ...]], None]
@@ -57,6 +58,7 @@ class Connection:
         self._outlet = Outlet(lambda event: _call(on_event, event), _MOST)
         self._last = LastLines()
         self._sent: dict[int, float] = {}  # when requests were, where the log is to say it
+        self._recorder = start_recording()
         self._process = _spawn(argv)
         _log.info("engine %d started: %s", self.pid, " ".join(argv))
         self._tree = ProcessTree(self._process)
@@ -138,6 +140,8 @@ class Connection:
             self._end = error
             pending, self._pending = self._pending, {}
         self._outlet.flush()
+        if self._recorder is not None:
+            self._recorder.close()
         for reply_to in pending.values():
             _call(reply_to, Failed(error=info_of(error)), ())
         self._outbox.put((Failed(error=info_of(error)), (), framing.EVENT))  # wakes the writer
@@ -147,6 +151,8 @@ class Connection:
         self, message: Message, buffers: Sequence[Buffer], number: int, stream: IO[bytes]
     ) -> None:
         """Send one request."""
+        if self._recorder is not None:
+            self._recorder.add_request(message, buffers, number)
         if not _log.isEnabledFor(logging.DEBUG):
             framing.write(stream, message, buffers, number)
             return
@@ -165,6 +171,8 @@ class Connection:
         _log.debug("#%d %s came%s: %d buffers, %d bytes", packet.request, kind, took, count, size)
 
     def _deliver(self, packet: Packet) -> None:
+        if self._recorder is not None:
+            self._recorder.add_answer(packet)
         self._log_answer(packet)
         if packet.request == framing.EVENT:
             self._outlet.offer(packet.message)
