@@ -13,13 +13,13 @@ from gradstep.gui.errors import LOG, start_log
 
 
 @pytest.fixture(autouse=True)
-def bare_root(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def as_before() -> Iterator[None]:
     root, ours = logging.getLogger(), logging.getLogger("gradstep")
-    handlers, level = root.handlers, ours.level
-    root.handlers = []
+    handlers, level = [*root.handlers], ours.level
     yield
     for handler in root.handlers:
-        handler.close()
+        if handler not in handlers:
+            handler.close()
     root.handlers = handlers
     ours.setLevel(level)
 
@@ -28,6 +28,7 @@ def bare_root(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_the_file_has_what_went_wrong(
     wish: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    logging.getLogger().handlers = []  # of pytest, too
     monkeypatch.setenv(VARIABLE, wish)
     monkeypatch.setattr("faulthandler.enable", lambda: None)  # wants a real standard error
     assert start_logging("window") is bool(wish)

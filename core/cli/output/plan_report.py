@@ -167,8 +167,9 @@ def _body(step: Step) -> LoopReport | None:
 def _values(layout: Layout, ranges: Iterable[LiveRange]) -> Iterable[ValueReport]:
     plan, versions = layout.plan, _versions(layout.plan)
     by_reference = frozenset(layout.by_reference)
+    parts = layout.parts.of if isinstance(layout, Compact) else {}
     for slot, (value, live) in enumerate(zip(plan.values, ranges, strict=True)):
-        place = _place(layout, slot, by_reference)
+        place = "part" if slot in parts else _place(layout, slot, by_reference)
         known = layout.forms[slot].shape is not None
         there = layout.places[slot]
         shape = value.type.shape
@@ -182,9 +183,7 @@ def _values(layout: Layout, ranges: Iterable[LiveRange]) -> Iterable[ValueReport
             bytes=layout.forms[slot].size if known else None,
             place=place,
             offset=there.offset if there is not None and place == "arena" else None,
-            within=layout.parts.of[slot].whole
-            if place == "part" and isinstance(layout, Compact)
-            else None,
+            within=parts[slot].whole if slot in parts else None,
             first=live.first,
             last=live.last,
         )
@@ -193,8 +192,6 @@ def _values(layout: Layout, ranges: Iterable[LiveRange]) -> Iterable[ValueReport
 def _place(layout: Layout, slot: int, by_reference: frozenset[int]) -> str:
     if slot in layout.constants:
         return "constant"
-    if isinstance(layout, Compact) and slot in layout.parts.of:
-        return "part"
     if slot < len(layout.plan.fed):
         return "fed"
     if slot in layout.held:

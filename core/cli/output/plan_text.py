@@ -87,15 +87,11 @@ class PlanText:
         return f"{found}\n{more}" if cut else found
 
     def _value(self, value: ValueReport, steps: int) -> list[str]:
-        shape = (
-            "" if value.shape is None else ", ".join("?" if n < 0 else str(n) for n in value.shape)
-        )
-        kind = f"{value.dtype}[{shape}]" if value.shape is not None else f"{value.dtype}, any shape"
         name = self._name(value.name)
         return [
             f"#{value.slot}",
             f"{name}, version {value.version}" if value.variable else name,
-            kind,
+            f"{value.dtype}{_shape(value.shape)}",
             "?" if value.bytes is None else byte_text(value.bytes),
             _place(value),
             _span(value, steps),
@@ -122,10 +118,10 @@ class PlanText:
         return self._some([f"#{slot}" for slot in slots], _SLOTS, " ")
 
     def _some(self, words: Sequence[str], most: int, between: str = ", ") -> str:
-        if self.whole or len(words) <= most:
-            return between.join(words)
-        names = between.join(map(self._name, words[:most]))
-        return f"{names} and {len(words) - most} more"
+        shown = words if self.whole else words[:most]
+        names = between.join(map(self._name, shown))
+        left = len(words) - len(shown)
+        return f"{names} and {left} more" if left else names
 
     def _name(self, name: str) -> str:
         """`name`, of which the middle is left out where it is long: what tells two apart stands at
@@ -170,6 +166,12 @@ def _count(number: int, noun: str) -> str:
 def _loop(memory: MemoryReport, steps: int, split: int) -> str:
     arena = byte_text(memory.arena_bytes)
     return f"each iteration {_count(steps, 'step')}, the condition first ({split}), in {arena}"
+
+
+def _shape(dims: Sequence[int] | None) -> str:
+    return (
+        ", any shape" if dims is None else f"[{', '.join('?' if n < 0 else str(n) for n in dims)}]"
+    )
 
 
 def _place(value: ValueReport) -> str:
