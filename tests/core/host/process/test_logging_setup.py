@@ -42,7 +42,7 @@ def _as_before() -> Iterator[None]:
 
 def test_every_move_and_plan_has_a_line(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "debug")
-    result = cli("debug", TUTORIAL, "--script", "step; continue; step_back; continue")
+    result = cli("debug", TUTORIAL, "--script", "step; continue; step_back; continue; continue")
     lines = result.err.splitlines()
     assert all(map(LINE.fullmatch, lines)), lines
     said = [line.partition("gradstep.debug: ")[2] for line in lines if "gradstep.debug" in line]
@@ -51,9 +51,10 @@ def test_every_move_and_plan_has_a_line(cli: Cli, monkeypatch: pytest.MonkeyPatc
         "continue_: from 0:1 to 0:35, end",
         "step_back: from 0:35 to 0:30, step",
         "continue_: from 0:30 to 0:35, end",
+        "continue_: from 0:35 to 1:35, end",
     ]
     executed = [re.search(r"(\d+) steps executed", text) for text in said]
-    assert [int(found.group(1)) for found in executed if found] == [1, 34, 0, 0]
+    assert [int(found.group(1)) for found in executed if found] == [1, 34, 0, 0, 35]
     assert "compiled a plan of 35 steps and 39 values" in result.err
     assert "differentiated loss with respect to c, k: 15 operations made" in result.err
 
