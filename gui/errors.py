@@ -51,7 +51,9 @@ class Reporter(QObject):
 
 def start_log(folder: Path) -> None:
     """Write warnings, errors and crashes of this process to a file in `folder`, and to stderr."""
-    handlers: list[logging.Handler] = [logging.StreamHandler()]
+    handlers: list[logging.Handler] = []
+    if not logging.getLogger().handlers:  # else GRADSTEP_LOG has one
+        handlers.append(logging.StreamHandler())
     try:
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / LOG
@@ -60,9 +62,8 @@ def start_log(folder: Path) -> None:
         handlers.append(logging.FileHandler(path, mode, encoding="utf-8", delay=True))
     except OSError:
         pass  # no place for a log; stderr is left
-    logging.basicConfig(
-        level=logging.WARNING,
-        handlers=handlers,
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-    )
+    for handler in handlers:
+        handler.setLevel(logging.WARNING)
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        logging.getLogger().addHandler(handler)
     faulthandler.enable()

@@ -50,6 +50,7 @@ def _answer(arguments: Sequence[str], app: Application) -> int:
     if os.environ.get("GRADSTEP_TRACEBACK"):
         logging.basicConfig()  # what nobody foresaw is logged where it is caught
     try:
+        _start_logging(arguments)
         return _dispatch(arguments, app)
     except GradstepError as error:
         return report_error(error, as_json)
@@ -61,6 +62,13 @@ def _answer(arguments: Sequence[str], app: Application) -> int:
         if os.environ.get("GRADSTEP_TRACEBACK"):
             raise
         return report_error(_bug(error), as_json)
+
+
+def _start_logging(arguments: Sequence[str]) -> None:
+    if os.environ.get("GRADSTEP_LOG"):
+        from gradstep.core.host.process.logging_setup import start_logging
+
+        start_logging(arguments[0] if arguments and arguments[0] in VERBS else "window")
 
 
 def _dispatch(arguments: Sequence[str], app: Application) -> int:

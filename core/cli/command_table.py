@@ -144,6 +144,22 @@ def _profile(parser: argparse.ArgumentParser) -> None:
     shared_arguments.running(parser)
 
 
+def _plan(parser: argparse.ArgumentParser) -> None:
+    """The plan of a run, which is not run: its steps in order, where each value lies in memory and
+    from which step to which it is needed, and with --fast what each pass did. A run that starts
+    while a variable has no value is recorded, --fast or not."""
+    shared_arguments.document(parser)
+    shared_arguments.names(
+        parser, "--fetch", "tensor to compute, or operation to run, in place of all that a run does"
+    )
+    shared_arguments.speed(parser)
+    parser.add_argument(
+        "--all", action="store_true", help="every step and value, and whole names (as in --json)"
+    )
+    shared_arguments.gradients(parser)
+    shared_arguments.feeding(parser)
+
+
 def _train(parser: argparse.ArgumentParser) -> None:
     """Train: run the document's updates N times, fast, up to a step that fails or a loss that is
     not finite. TensorBoard reads what --logdir gets: the summaries that a run of the document
@@ -253,6 +269,7 @@ VERBS: Mapping[str, Verb] = {
     "debug": Verb("the debugger in the terminal", _debug),
     "compare": Verb("the same graph on two devices, node by node", _compare),
     "profile": Verb("time and bytes of each operation, and what passes do", _profile),
+    "plan": Verb("the steps of a run, their memory, and what passes do", _plan),
     "train": Verb("make many updates fast, for TensorBoard if asked", _train),
     "convert": Verb("write a document in another format", _convert),
     "trust": Verb("list the documents whose Python may run, or revoke that", _trust),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -15,6 +16,8 @@ from gradstep.core.program.trust.code_permission import Permission
 from gradstep.core.protocol.error_records import error_of
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import Failed, Message
+
+_LOG = logging.getLogger("gradstep.host")
 
 Answer = tuple[Message, tuple[Buffer, ...]]
 
@@ -132,6 +135,7 @@ class EngineClient:
             old.kill()
         connection = self._connected()
         requests = self._journal.replay()
+        _LOG.info("engine restarted: %d requests lead it to where the old one stood", len(requests))
         for message, buffers in requests:
             connection.send(message, buffers, reply_to)
         return len(requests)

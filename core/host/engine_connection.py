@@ -15,16 +15,19 @@ from typing import IO
 from gradstep.core.errors import GradstepError
 from gradstep.core.host.process.event_outlet import INTERVAL, Outlet
 from gradstep.core.host.process.exit_sentence import how_it_ended
+from gradstep.core.host.process.logging_setup import echo
 from gradstep.core.host.process.process_tree import ProcessTree
 from gradstep.core.host.process.stderr_tail import LastLines
 from gradstep.core.protocol import framing
 from gradstep.core.protocol.error_records import info_of
 from gradstep.core.protocol.framing import Buffer, Packet
+from gradstep.core.protocol.message_base import kind_of
+from gradstep.core.protocol.message_recording import start_recording
 from gradstep.core.protocol.messages import Failed, Message
 
 Callback = Callable[[Message, tuple[Buffer, ...]], None]
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("gradstep.host")
 _DRAIN = 1.0  # seconds for answers still in the pipe after the process has ended
 _MOST = 1 << 18  # characters of printed text at once, from an engine that does not hold back
 _BURST = 100  # events after which we take a rest: who sends more than ours would has to wait
@@ -54,7 +57,10 @@ class Connection:
         self._events = 0
         self._outlet = Outlet(lambda event: _call(on_event, event), _MOST)
         self._last = LastLines()
+        self._sent: dict[int, float] = {}  # when requests were, where the log is to say it
+        self._recorder = start_recording()
         self._process = _spawn(argv)
+        _log.info("engine %d started: %s", self.pid, " ".join(argv))
         self._tree = ProcessTree(self._process)
         self._reader = self._thread(self._read)
         self._thread(self._write)
@@ -104,7 +110,7 @@ class Connection:
                 message, buffers, number = self._outbox.get()
                 if self._end is not None:
                     return
-                framing.write(stream, message, buffers, number)
+                self._tell(message, buffers, number, stream)
 
     def _read(self) -> None:
         with _pipe(self._process.stdout) as stream:
@@ -116,9 +122,11 @@ class Connection:
         self.kill()  # it can no longer be understood
 
     def _listen(self) -> None:
+        pass_on = echo()
         with _pipe(self._process.stderr) as stream:
             while data := stream.read1(_CHUNK):  # type: ignore[attr-defined]
                 self._last.add(data)
+                pass_on(data)
 
     def _watch(self) -> None:
         status = self._process.wait()
@@ -127,16 +135,45 @@ class Connection:
         self._reader.join(_DRAIN)
         self._errors.join(_DRAIN)
         error = _died(self._broken or how_it_ended(status))
+        _log.info("engine %d: %s", self.pid, error.message)
         with self._lock:
             self._end = error
             pending, self._pending = self._pending, {}
         self._outlet.flush()
+        if self._recorder is not None:
+            self._recorder.close()
         for reply_to in pending.values():
             _call(reply_to, Failed(error=info_of(error)), ())
         self._outbox.put((Failed(error=info_of(error)), (), framing.EVENT))  # wakes the writer
         _call(self._on_end, self, error)
 
+    def _tell(
+        self, message: Message, buffers: Sequence[Buffer], number: int, stream: IO[bytes]
+    ) -> None:
+        """Send one request."""
+        if self._recorder is not None:
+            self._recorder.add_request(message, buffers, number)
+        if not _log.isEnabledFor(logging.DEBUG):
+            framing.write(stream, message, buffers, number)
+            return
+        self._sent[number] = time.perf_counter()
+        size = framing.write(stream, message, buffers, number)
+        _log.debug(
+            "#%d %s sent: %d buffers, %d bytes", number, kind_of(message), len(buffers), size
+        )
+
+    def _log_answer(self, packet: Packet) -> None:
+        if not _log.isEnabledFor(logging.DEBUG):
+            return
+        sent, kind = self._sent.pop(packet.request, None), kind_of(packet.message)
+        took = "" if sent is None else f" after {1000 * (time.perf_counter() - sent):.1f} ms"
+        count, size = len(packet.buffers), packet.size
+        _log.debug("#%d %s came%s: %d buffers, %d bytes", packet.request, kind, took, count, size)
+
     def _deliver(self, packet: Packet) -> None:
+        if self._recorder is not None:
+            self._recorder.add_answer(packet)
+        self._log_answer(packet)
         if packet.request == framing.EVENT:
             self._outlet.offer(packet.message)
             self._events += 1

@@ -13,25 +13,29 @@ import os
 import queue
 import signal
 import threading
+import time
 from typing import BinaryIO
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.host.device_access import CpuOnly, DeviceServices
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.host.process.event_outlet import Outlet
+from gradstep.core.host.process.logging_setup import start_logging
 from gradstep.core.host.process.standard_streams import take_over_stdio
 from gradstep.core.host.process.supervisor import GRACE
 from gradstep.core.protocol import framing
 from gradstep.core.protocol.error_records import info_of, unexpected
+from gradstep.core.protocol.message_base import kind_of
 from gradstep.core.protocol.messages import Control, Event, Failed, Message
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("gradstep.host")
 
 
 def main(devices: DeviceServices | None = None) -> int:
     """Serve the process that started this one until it closes our standard input."""
     faulthandler.enable()
-    logging.basicConfig(format="%(message)s")  # on standard error, which the window keeps
+    if not start_logging("engine"):
+        logging.basicConfig(format="%(message)s")  # on standard error, which the window keeps
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the window; its end ends us
     requests, answers = take_over_stdio()
     Worker(requests, answers, devices or CpuOnly()).serve()
@@ -76,6 +80,7 @@ class Worker:
     def _answer(self, packet: framing.Packet) -> None:
         buffers: tuple[framing.Buffer, ...] = ()
         reply: Message
+        start = time.perf_counter()
         try:
             reply, buffers = self._service.handle(packet.message, packet.buffers)
         except GradstepError as error:
@@ -85,11 +90,22 @@ class Worker:
         except BaseException as error:  # what user code raises does not end the engine
             reply = Failed(error=unexpected(error))
         self._outlet.flush()
-        self._send(reply, buffers, packet.request)
+        size = self._send(reply, buffers, packet.request)
+        if _log.isEnabledFor(logging.DEBUG):
+            _log.debug(
+                "#%d %s, %d bytes: answered with %s, %d bytes, in %.1f ms",
+                packet.request,
+                kind_of(packet.message),
+                packet.size,
+                kind_of(reply),
+                size,
+                1000 * (time.perf_counter() - start),
+            )
 
     def _emit(self, event: Event) -> None:
         self._send(event, (), framing.EVENT)
 
-    def _send(self, message: Message, buffers: tuple[framing.Buffer, ...], request: int) -> None:
+    def _send(self, message: Message, buffers: tuple[framing.Buffer, ...], request: int) -> int:
+        """Bytes that it took."""
         with self._writing:
-            framing.write(self._answers, message, buffers, request)
+            return framing.write(self._answers, message, buffers, request)

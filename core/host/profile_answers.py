@@ -84,7 +84,7 @@ def profile_runs(
         runs=found.runs,
         seconds=found.seconds,
         rows=_rows(found, recording.plan, stand_ins(plan, recording.plan)),
-        passes=[_info(report) for report in reports] if fast else _left_out(),
+        passes=[pass_info(report) for report in reports] if fast else _left_out(),
         device=backend.name,
         text="; ".join(_remarks(plan, asked and not fast, anew)),
     )
@@ -143,7 +143,8 @@ def _row(plan: Plan, cost: Cost, shared: list[str]) -> ProfileRow:
     )
 
 
-def _info(report: PassReport) -> PassInfo:
+def pass_info(report: PassReport, shown: int = _SHOWN) -> PassInfo:
+    """The report as a record that says of `shown` operations what became of them."""
     made = report.made
     return PassInfo(
         name=made.name,
@@ -153,11 +154,11 @@ def _info(report: PassReport) -> PassInfo:
         steps_after=report.after,
         same_bits=report.same_bits,
         differs=made.differs,
-        gone=dict(islice(report.became.items(), _SHOWN)),
+        gone=dict(islice(report.became.items(), shown)),
         gone_count=len(report.became),
     )
 
 
 def _left_out() -> list[PassInfo]:
     """The passes, none of which ran."""
-    return [_info(PassReport(made)) for made in PASSES]
+    return [pass_info(PassReport(made)) for made in PASSES]

@@ -41,18 +41,20 @@ class Envelope(msgspec.Struct, frozen=True, array_like=True):
 
 @dataclass(frozen=True, slots=True)
 class Packet:
-    """One message as it came, with its buffers."""
+    """One message as it came, with its buffers. size: bytes of all."""
 
     request: int
     message: Any
     buffers: tuple[Buffer, ...] = ()
+    size: int = 0
 
 
 def write(
     stream: IO[bytes], message: Message, buffers: Sequence[Buffer] = (), request: int = EVENT
-) -> None:
-    """Send one packet. Raises GradstepError when it is too large to be read, OSError when nobody
-    reads. Buffers are written as they are, without a copy; they must be contiguous."""
+) -> int:
+    """Send one packet; how many bytes that were. Raises GradstepError when it is too large to be
+    read, OSError when nobody reads. Buffers are written as they are, without a copy; they must be
+    contiguous."""
     views = [_bytes_of(buffer) for buffer in buffers]
     raw = msgspec.Raw(msgspec.msgpack.encode(message))
     header = msgspec.msgpack.encode(Envelope(request, raw, [view.nbytes for view in views]))
@@ -62,6 +64,7 @@ def write(
     for view in views:
         stream.write(view)
     stream.flush()
+    return _PREFIX.size + len(header) + sum(view.nbytes for view in views)
 
 
 def read_request(stream: IO[bytes]) -> Packet | None:
@@ -98,7 +101,7 @@ def _read(stream: IO[bytes], decoder: msgspec.msgpack.Decoder[Any], most: int = 
     prefix = _up_to(stream, _PREFIX.size)
     if not prefix:
         return None
-    envelope = _envelope(stream, prefix)
+    envelope, size = _envelope(stream, prefix)
     _check_lengths(envelope.lengths)
     if most and sum(envelope.lengths) > most:
         raise _broken(f"buffers of {sum(envelope.lengths)} bytes; the limit is {most}")
@@ -106,10 +109,12 @@ def _read(stream: IO[bytes], decoder: msgspec.msgpack.Decoder[Any], most: int = 
         message = decoder.decode(envelope.message)
     except UNREADABLE as error:
         raise _broken(f"a message that cannot be understood: {error}") from None
-    return Packet(envelope.request, message, tuple(_exactly(stream, n) for n in envelope.lengths))
+    buffers = tuple(_exactly(stream, n) for n in envelope.lengths)
+    return Packet(envelope.request, message, buffers, size + sum(envelope.lengths))
 
 
-def _envelope(stream: IO[bytes], prefix: Buffer) -> Envelope:
+def _envelope(stream: IO[bytes], prefix: Buffer) -> tuple[Envelope, int]:
+    """The header of a packet, and how many bytes that and the prefix have."""
     if len(prefix) < _PREFIX.size:
         raise _truncated()
     magic, length = _PREFIX.unpack(prefix)
@@ -117,7 +122,7 @@ def _envelope(stream: IO[bytes], prefix: Buffer) -> Envelope:
         raise _broken(f"{bytes(prefix)!r} where a message should begin")
     _check_header(length)
     try:
-        return _ENVELOPE.decode(_exactly(stream, length))
+        return _ENVELOPE.decode(_exactly(stream, length)), _PREFIX.size + length
     except UNREADABLE as error:
         raise _broken(f"a header that cannot be understood: {error}") from None
 

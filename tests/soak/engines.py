@@ -26,7 +26,7 @@ from tests.soak.memory import engine_of
 PATIENCE = 10.0  # seconds for an answer; then a pause is asked for, and given as long again
 _LOGS = (
     "gradstep",
-    "gradstep.core.host.engine_connection",
+    "gradstep.host",
 )  # this process's errors, and what engines write
 _TRACEBACK = "Traceback (most recent call last)"
 

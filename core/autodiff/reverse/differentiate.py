@@ -8,6 +8,8 @@ scope, an AddN too: what changes at one operation renames nothing at another.
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -28,6 +30,8 @@ from gradstep.core.graph.loop import Loop
 from gradstep.core.graph.model import Edge, Graph, Operation, Phase, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.ops.typing.inference import declared
+
+_LOG = logging.getLogger("gradstep.autodiff")
 
 
 @dataclass(frozen=True)
@@ -82,13 +86,48 @@ def differentiate(
     scope: of all that is made, numbered if it is taken."""
     for ref in (*request.of, *request.wrt, *filter(None, request.grad_ys)):
         graph[ref.op]  # a name that is not there is said before any work
+    start = time.perf_counter()
+    found = _taking_over(graph, request, functions or {}, previous, scope)
+    if _LOG.isEnabledFor(logging.DEBUG):
+        _log_result(found, graph, previous, time.perf_counter() - start)
+    return found
+
+
+def _taking_over(
+    graph: Graph,
+    request: GradientRequest,
+    functions: Mapping[str, GradientFunction],
+    previous: Differentiation | None,
+    scope: str,
+) -> Differentiation:
     known = None if previous is None else previous.graph
     trail = None if previous is None else previous.trail
     if trail is not None and known is not None:
-        again = _Again(graph, request, functions or {}, known, trail).run(scope)
+        again = _Again(graph, request, functions, known, trail).run(scope)
         if again.trail is not None:
             return again  # else a function made operations outside its turn's scope
-    return _Reverse(graph, request, functions or {}, known).run(scope)
+    return _Reverse(graph, request, functions, known).run(scope)
+
+
+def _log_result(
+    found: Differentiation, graph: Graph, previous: Differentiation | None, seconds: float
+) -> None:
+    of, wrt = (
+        ", ".join(ref.short for ref in refs) for refs in (found.request.of, found.request.wrt)
+    )
+    turns = {} if found.trail is None else found.trail.turns
+    before = {} if previous is None or previous.trail is None else previous.trail.turns
+    _LOG.debug(
+        "differentiated %s with respect to %s: %d operations made; of %d operations on the way "
+        "back the rules of %d were not asked again; %d wires blocked; in %.1f ms",
+        of,
+        wrt,
+        len(found.graph) - len(graph),
+        len(turns),
+        sum(turn is before.get(name) for name, turn in turns.items()),
+        len(found.blocked),
+        1000 * seconds,
+    )
 
 
 def _loop_rule(

@@ -67,7 +67,7 @@ def text(found: Profiled, phases: Sequence[Total], scopes: Sequence[Total]) -> s
         _kernels(found.rows),
         _totals("phase", phases, whole),
         _totals("scope", scopes[:_LONGEST], whole),
-        _passes([made for made in found.passes if made.on or found.mode == "fast"]),
+        pass_table([made for made in found.passes if made.on or found.mode == "fast"]),
     ]
     return "\n\n".join(filter(None, parts))
 
@@ -111,8 +111,8 @@ def _lines(
         **_amounts(row.op, row.seconds, whole, loops),
         "type": row.type,
         "phase": row.phase,
-        "made": _size(row.bytes_made),
-        "read": _size(row.bytes_read),
+        "made": byte_text(row.bytes_made),
+        "read": byte_text(row.bytes_read),
         "calls": str(row.calls),
         "kernel": row.kernel,
         "": _besides(row),
@@ -148,13 +148,14 @@ def _besides(row: ProfileRow) -> str:
 
 def _totals(kind: str, found: Sequence[Total], whole: float) -> str:
     rows = [
-        [t.name, _time(t.seconds), _share(t.seconds, whole), _size(t.bytes_made), str(t.calls)]
+        [t.name, _time(t.seconds), _share(t.seconds, whole), byte_text(t.bytes_made), str(t.calls)]
         for t in found
     ]
     return table(rows, [kind, "time", "share", "made", "calls"]) if rows else ""
 
 
-def _passes(passes: Sequence[PassInfo]) -> str:
+def pass_table(passes: Sequence[PassInfo]) -> str:
+    """A line for each pass: steps before and after, operations it took up, and the bits."""
     rows = [_pass(made) for made in passes]
     return table(rows, ["pass", "steps before", "after", "operations", "bits"]) if rows else ""
 
@@ -178,7 +179,8 @@ def _time(seconds: float) -> str:
     return f"{seconds * 1e9:.0f} ns"
 
 
-def _size(count: int) -> str:
+def byte_text(count: int) -> str:
+    """A number of bytes in three digits and a unit."""
     for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
         if count >= unit:
             return f"{count / unit:.3g} {name}"

@@ -25,6 +25,7 @@ from gradstep.core.debug.motion.legal_commands import (
     require_legal,
     state_of,
 )
+from gradstep.core.debug.motion.move_log import MoveLog
 from gradstep.core.debug.motion.stepping import Stepper
 from gradstep.core.debug.motion.stopped_state import Reason, Stop
 from gradstep.core.engine.backend import Backend
@@ -86,6 +87,7 @@ class DebugSession:
         )
         self._cursor = Cursor(self.timeline, program.gradients, program.losses)
         self._walk = Stepper(self._cursor)
+        self._log = MoveLog(self.timeline)
         self.stop: Stop = self._arrive(Reason.ENTRY)
 
     # -- commands ----------------------------------------------------------------------------
@@ -146,6 +148,7 @@ class DebugSession:
     def go_on(self, limit: int) -> Stop:
         """To step `limit` of this run; from its end, of the next run. Legal wherever there is
         anything to run."""
+        self._log.begin("go_on", self.stop)
         self._cursor.ready()
         return self._moved(self._walk.on(limit))
 
@@ -192,6 +195,7 @@ class DebugSession:
 
     def _begin(self, command: Command) -> Stepper:
         require_legal(command, self.state)
+        self._log.begin(command, self.stop)
         self._cursor.ready()
         return self._walk
 
@@ -221,6 +225,7 @@ class DebugSession:
             recorded_bytes=self.timeline.nbytes,
             recorded_limit=self.timeline.limit_bytes,
         )
+        self._log.end(self.stop)
         return self.stop
 
 

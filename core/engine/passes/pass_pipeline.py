@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 
@@ -22,6 +24,8 @@ from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.graph.suggestions import did_you_mean, near
+
+_LOG = logging.getLogger("gradstep.engine")
 
 
 @dataclass(frozen=True)
@@ -110,7 +114,15 @@ def rewritings(
     require_passes(without)
     for made in PASSES:
         if made.name not in without:
+            start = time.perf_counter()
             before, plan = plan, made.run(plan, backend)
+            _LOG.debug(
+                "pass '%s': from %d steps to %d, in %.1f ms",
+                made.name,
+                len(before.steps),
+                len(plan.steps),
+                1000 * (time.perf_counter() - start),
+            )
             if made.differs and plan is not before:
                 plan = replace(plan, rounding=(*plan.rounding, made.name))
             yield made, before, plan

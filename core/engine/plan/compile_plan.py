@@ -8,6 +8,8 @@ no value of their own; they stand for the variable.
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Iterable, Mapping, Sequence
 
 from gradstep.core.engine.plan.execution_plan import Plan, assemble
@@ -23,6 +25,8 @@ from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import Graph, TensorRef, unknown_name
 from gradstep.core.ops.typing.inference import declared
+
+_LOG = logging.getLogger("gradstep.engine")
 
 
 @collector_paused()
@@ -42,7 +46,20 @@ def compile_plan(
     when its step is reached, as in TensorFlow. Raises GradstepError for a name that is not there
     and for a cycle.
     """
-    types = _fed_types(graph, fed)
+    start = time.perf_counter()
+    plan = _compiled(graph, fetches, targets, _fed_types(graph, fed), previous)
+    if _LOG.isEnabledFor(logging.DEBUG):
+        _log_plan(plan, previous, time.perf_counter() - start)
+    return plan
+
+
+def _compiled(
+    graph: Graph,
+    fetches: Sequence[TensorRef],
+    targets: Sequence[str],
+    types: Mapping[TensorRef, TensorType],
+    previous: Plan | None,
+) -> Plan:
     for name in (*targets, *(ref.op for ref in fetches)):
         if name not in graph:
             raise unknown_name(name, graph.operations)
@@ -59,6 +76,23 @@ def compile_plan(
     for op in needed.operations:
         resolver.add(op)
     return assemble(graph, needed, resolver, fetches, targets)
+
+
+def _log_plan(plan: Plan, previous: Plan | None, seconds: float) -> None:
+    before = frozenset() if previous is None else frozenset(previous.steps)
+    _LOG.debug(
+        "compiled a plan of %d steps and %d values for %d fetches, %d targets and %d feeds: "
+        "%d steps taken over, %d retired, %d cannot run; in %.1f ms",
+        len(plan.steps),
+        len(plan.values),
+        len(plan.fetches),
+        len(plan.targets),
+        len(plan.fed),
+        sum(step in before for step in plan.steps),
+        len(plan.retired),
+        len(plan.failures),
+        1000 * seconds,
+    )
 
 
 def _fed_types(

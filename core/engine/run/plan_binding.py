@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from gradstep.core.engine.plan.loop_body import Iteration
     from gradstep.core.engine.run.recording import Recording
     from gradstep.core.engine.run.step_timer import Stopwatch
+
+_LOG = logging.getLogger("gradstep.engine")
 
 Calls = tuple[Call, ...]
 MakeRecording = Callable[[Plan, Backend, Functions], "Recording"]
@@ -78,6 +81,13 @@ class Binding:
             before._passed_on = True
         self._lay_out()
         self._make_constants()
+        _LOG.debug(
+            "laid out %d values in an arena of %d bytes on %s: %d calls taken over",
+            len(plan.values),
+            self._arena.nbytes,
+            backend.name,
+            len(self._taken),
+        )
         self._empty: set[int] | None = None  # the versions without a value it is bound for
         self._lacking: set[int] = set()  # and those that have none if what writes them is dead
         self._absent: set[int] = set()  # those of these that turned out to have none
