@@ -4,6 +4,7 @@ checkout, another after `uv tool install`, another in an environment of the user
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -18,6 +19,20 @@ def is_checkout() -> bool:
     """Whether ./dev made the environment that runs. An editable installation elsewhere is none:
     what ./dev installs would not reach it."""
     return Path(sys.prefix).resolve() == ROOT / ".venv" and (ROOT / "dev").is_file()
+
+
+def command_path() -> Path | None:
+    """The command `gradstep`: the one that was typed, or else that of the environment that runs.
+    Absolute, and not where a link leads: it may lead elsewhere after an update. None for none."""
+    scripts = Path(sys.prefix) / ("Scripts" if sys.platform == "win32" else "bin")
+    for path in (
+        Path(os.path.abspath(sys.argv[0])),
+        scripts / "gradstep",
+        scripts / "gradstep.exe",
+    ):
+        if path.stem == "gradstep" and path.is_file() and os.access(path, os.X_OK):
+            return path
+    return None
 
 
 def adding(extra: str = "") -> str:

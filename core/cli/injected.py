@@ -29,6 +29,9 @@ class Application(Protocol):
     def picture(self, document: Document, suffix: str) -> bytes:
         """The document's graph as a ".png" or ".svg" file. Raises GradstepError."""
 
+    def icon(self, pixels: int) -> bytes:
+        """The program's icon, so wide and high, as a PNG file."""
+
     def tour(self, folder: Path) -> int:
         """Play the tutorial through the window, pictures into `folder`; the exit status."""
 
