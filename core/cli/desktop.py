@@ -89,7 +89,7 @@ def _command() -> Path:
     found = command_path()
     if found is None:
         raise GradstepError(
-            "there is no command gradstep that a menu entry could start",
+            "there is no `gradstep` here for a menu entry to start",
             kind="UnavailableError",
             hint=f"{adding()} makes one",
         )

@@ -113,7 +113,7 @@ def _read(path: Path) -> _Record:
         raise GradstepError(
             f"{path}, which lists what was installed, is damaged",
             kind="FileError",
-            hint="remove it, and the files named gradstep in the folders beside its own",
+            hint="remove it, and what is called gradstep.* in the folders beside its own",
         ) from None
 
 
