@@ -44,7 +44,8 @@ def adding(extra: str = "") -> str:
     receipt = Path(sys.prefix) / "uv-receipt.toml"
     if receipt.is_file():
         others = [one for one in _received(receipt) if not {one, extra} <= {*_CUDA}]
-        return f"uv tool install --force {_requirement(extra, *others)}"
+        same = "{}.{}".format(*sys.version_info)  # uv forgets which Python it was
+        return f"uv tool install --force --python {same} {_requirement(extra, *others)}"
     python = _quoted(sys.executable)
     pip = f"{python} -m pip install" if _has_pip() else f"uv pip install --python {python}"
     return f"{pip} {_requirement(extra)}"

@@ -77,7 +77,7 @@ def test_a_tool_of_uv_keeps_the_extras_that_it_has(
     receipt = prefix / "uv-receipt.toml"
     has = '{ name = "gradstep", extras = ["cuda12", "kernels"], path = "x.whl" }'
     receipt.write_text(f'[tool]\nrequirements = [{{ name = "numpy" }}, {has}]\n')
-    begin = "uv tool install --force 'gradstep"
+    begin = f"uv tool install --force --python 3.{sys.version_info.minor} 'gradstep"
     assert installation.adding() == f"{begin}[cuda12,kernels] @ {WHEEL['url']}'"
     assert installation.adding("cuda13") == f"{begin}[cuda13,kernels] @ {WHEEL['url']}'"
 
