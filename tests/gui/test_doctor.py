@@ -22,7 +22,7 @@ from gradstep.gui.dialogs.doctor_dialog import DoctorDialog
 from gradstep.gui.look import theme
 from gradstep.gui.model.workspace import Workspace
 
-EXTRAS = ["uv sync --extra cuda13", "uv sync --extra cuda12"]
+EXTRAS = ["pip install 'gradstep[cuda13]'", "pip install 'gradstep[cuda12]'"]
 FOUND = [
     MachineFact("Python", True, "3.11.7", "install Python 3.11 or later"),
     MachineFact("gpu", False, "CuPy is not installed.", "", EXTRAS),
@@ -69,7 +69,7 @@ def test_what_is_lacking_comes_first_and_the_same_of_two_once(dialog: DoctorDial
 
 
 def test_commands_are_copied(dialog: DoctorDialog, qtbot: Any) -> None:
-    for command in ("uv sync --extra cuda13", "./dev setup --kernels"):
+    for command in ("pip install 'gradstep[cuda13]'", "./dev setup --kernels"):
         button = press(dialog, f"copy.{command}")
         assert QGuiApplication.clipboard().text() == command
         assert button.text() == "Copied"

@@ -14,8 +14,11 @@ from PySide6.QtCore import QMimeDatabase
 from PySide6.QtGui import QImage
 
 from gradstep.core import installation
-from gradstep.core.cli.freedesktop import desktop_databases
+from gradstep.core.cli.freedesktop import desktop_databases, entry_files, written_files
 from gradstep.core.cli.freedesktop.entry_files import SIZES, data_home
+from gradstep.core.cli.freedesktop.written_files import WrittenFiles
+from gradstep.core.errors import GradstepError
+from gradstep.core.io.disk.atomic_write import replace_file
 from tests.core.cli.conftest import Cli
 from tests.examples.build import FOLDER
 
@@ -116,6 +119,48 @@ def test_what_somebody_changed_stays(cli: Cli, home: Path) -> None:
     entry.unlink()
     assert cli("desktop", "uninstall").status == 0
     assert sorted(tree(home)) == ["applications", "applications/other.desktop"]
+
+
+def test_what_an_older_version_wrote_goes(
+    cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = tree(home)
+    with monkeypatch.context() as older:
+        older.setattr(entry_files, "SIZES", (*SIZES, 20))
+        cli("desktop", "install")
+    (gone,) = cli("desktop", "install", "--json").json["removed"]
+    assert gone == str(home / "icons/hicolor/20x20/apps/gradstep.png")
+    assert not (home / "icons/hicolor/20x20").exists()
+    cli("desktop", "uninstall")
+    assert tree(home) == before
+
+
+@pytest.mark.parametrize("number", range(3 + len(SIZES)))
+def test_an_installation_that_was_cut_off_is_taken_away_whole(
+    home: Path, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And one that is begun again is completed."""
+    before = tree(home)
+    files = entry_files.entry_files(Path("/bin/gradstep"), lambda size: b"%d" % size)
+    record = WrittenFiles(home / "gradstep" / "desktop.json")
+    last = [*files][number]
+
+    def fill_the_disk(path: Path, data: bytes) -> None:
+        if path == last:
+            raise GradstepError("no space left", kind="FileError")
+        replace_file(path, data)
+
+    with monkeypatch.context() as full:
+        full.setattr(written_files, "replace_file", fill_the_disk)
+        with pytest.raises(GradstepError, match="no space"):
+            record.put(files)
+    again = WrittenFiles(record.path)
+    if number % 2:
+        again.put(files)
+        assert all(path.read_bytes() == data for path, data in files.items())
+    again.remove()
+    again.forget_folders()
+    assert tree(home) == before
 
 
 def test_an_icon_cache_is_made_anew_only_where_there_is_one(
