@@ -47,7 +47,7 @@ def prove(findings: Findings, folder: Path, ways: Sequence[str]) -> None:
     findings.check("source distribution", lambda: distributions.check_source(source, tree))
     findings.check("contents of the wheel", lambda: distributions.check_wheel(wheel, tree))
     for way in ways:
-        place = folder / way.replace(" ", "-")
+        place = folder / way
         place.mkdir()
         installed: list[Installed] = []
 
@@ -68,12 +68,16 @@ def _say(text: str) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="./dev package", description=__doc__)
-    named = ", ".join(WAYS)
-    parser.add_argument(
-        "ways", nargs="*", choices=[*WAYS, []], metavar="WAY", help=f"{named}; or all of them"
-    )
+    named = f"{', '.join(WAYS)}; all, if none is named"
+    parser.add_argument("ways", nargs="*", type=_way, metavar="WAY", help=named)
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     return parser
+
+
+def _way(word: str) -> str:
+    if word not in WAYS:
+        raise argparse.ArgumentTypeError(f"{word} is none of {', '.join(WAYS)}")
+    return word
 
 
 if __name__ == "__main__":

@@ -69,7 +69,7 @@ def by_pipx(sources: Sources, folder: Path, environment: Mapping[str, str]) -> I
 
 WAYS: Mapping[str, Install] = {
     "wheel": from_wheel,
-    "uv tool": by_uv_tool,
+    "uv": by_uv_tool,
     "pip": by_pip,
     "pipx": by_pipx,
 }
