@@ -46,6 +46,7 @@ def prove(findings: Findings, folder: Path, ways: Sequence[str]) -> None:
     source, wheel = built
     findings.check("source distribution", lambda: distributions.check_source(source, tree))
     findings.check("contents of the wheel", lambda: distributions.check_wheel(wheel, tree))
+    distributions.leave_an_older_build(tree)
     for way in ways:
         place = folder / way
         place.mkdir()

@@ -47,6 +47,14 @@ def build(uv: str, source: Path, out: Path, environment: Mapping[str, str]) -> t
     return next(out.glob("*.tar.gz")), next(out.glob("*.whl"))
 
 
+def leave_an_older_build(tree: Path) -> None:
+    """What `pip install .` of an older version leaves: a module of operations that is gone since,
+    which nobody could import."""
+    stale = tree / "build" / "lib" / "gradstep" / "core" / "ops" / "catalogue" / "gone.py"
+    stale.parent.mkdir(parents=True)
+    stale.write_text("raise ImportError('it was packed')\n")
+
+
 def warnings_in(output: str) -> list[str]:
     lines = (line.strip() for line in output.splitlines())
     return [line for line in lines if _WARNING.search(line) and not _USUAL.search(line)]
@@ -54,7 +62,7 @@ def warnings_in(output: str) -> list[str]:
 
 def expected(tree: Path) -> set[str]:
     """The files that a wheel of `tree` has, but for its own records."""
-    files = [*tree.glob("*.py"), *tree.glob("py.typed")]
+    files = [tree / "__init__.py", tree / "main.py", *tree.glob("py.typed")]
     files += [path for top in _PACKED for path in (tree / top).rglob("*") if path.is_file()]
     names = (path.relative_to(tree).as_posix() for path in files)
     return {f"gradstep/{name}" for name in names if not _is_litter(PurePosixPath(name))}
