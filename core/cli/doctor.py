@@ -87,13 +87,11 @@ def _qt() -> Iterator[MachineFact]:
 def _qt_fails(reason: str) -> MachineFact:
     """Mostly it is a system library that is not there."""
     if is_checkout():
-        fix, commands = (
-            "run ./dev setup: it installs the system libraries that Qt needs",
-            [adding()],
-        )
+        commands = ["./dev setup"]
+        fix = "run ./dev setup: it installs the system libraries that Qt needs"
     elif shutil.which("apt-get"):
-        fix, commands = "install the system libraries that Qt needs", [f"{_APT} {QT_PACKAGES}"]
-        fix += f": {commands[0]}"
+        commands = [f"{_APT} {QT_PACKAGES}"]
+        fix = f"install the system libraries that Qt needs: {commands[0]}"
     else:
         fix, commands = "install the library that it names, with your system's package manager", []
     return MachineFact("Qt", False, reason, fix, commands)
