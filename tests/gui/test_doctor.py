@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.host.engine_client import local_engine
@@ -75,6 +75,12 @@ def test_commands_are_copied(dialog: DoctorDialog, qtbot: Any) -> None:
         assert button.text() == "Copied"
         assert button.accessibleName() == f"Copy {command}"
     qtbot.waitUntil(lambda: button.text() == "Copy")
+
+
+def test_long_commands_show_their_beginning(dialog: DoctorDialog) -> None:
+    fields = dialog.findChildren(QLineEdit)
+    assert [field.text() for field in fields] == [*EXTRAS, "./dev setup --kernels"]
+    assert {field.cursorPosition() for field in fields} == {0}
 
 
 def test_all_of_it_is_copied_for_a_report(dialog: DoctorDialog) -> None:
