@@ -56,7 +56,8 @@ class WrittenFiles:
         self._keep()
         for path in due:
             replace_file(path, files[path])
-        self._record.files |= {str(path): _digest(data) for path, data in files.items()}
+        ours = self._record.files
+        ours |= {str(path): _digest(data) for path, data in files.items() if str(path) in ours}
         self._keep()
         return due
 

@@ -121,6 +121,16 @@ def test_what_somebody_changed_stays(cli: Cli, home: Path) -> None:
     assert sorted(tree(home)) == ["applications", "applications/other.desktop"]
 
 
+def test_what_was_there_before_stays(cli: Cli, home: Path) -> None:
+    icon = home / "icons/hicolor/scalable/apps/gradstep.svg"
+    icon.parent.mkdir(parents=True)
+    shutil.copy(FOLDER.parent / "icons" / "gradstep.svg", icon)
+    before = tree(home)
+    assert str(icon) in cli("desktop", "install", "--json").json["unchanged"]
+    cli("desktop", "uninstall")
+    assert tree(home) == before
+
+
 def test_what_an_older_version_wrote_goes(
     cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
