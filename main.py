@@ -39,6 +39,12 @@ class Gradstep:
         data: bytes = picture(document, suffix)
         return data
 
+    def icon(self, pixels: int) -> bytes:
+        from gradstep.gui.look.icons import application_png
+
+        data: bytes = application_png(pixels)
+        return data
+
     def tour(self, folder: Path) -> int:
         from gradstep.gui.automation.tour import tour
 

@@ -9,28 +9,13 @@ import sys
 from dataclasses import dataclass
 from functools import lru_cache
 
+from gradstep.core.installation import adding
+
 _TIMEOUT_S = 60.0  # a first context and four kernel compilations, on a slow machine
 
-_EXTRAS = ("uv sync --extra cuda13", "uv sync --extra cuda12")
-_LIBRARIES = "CUDA libraries are missing: uv sync --extra cuda13 (or cuda12) brings them"
 _LOOK = ("nvidia-smi",)
+_DRIVERS = {"cuda13": 580, "cuda12": 525}  # the oldest that each of our extras works with
 _RESTART = "check 'nvidia-smi', and restart the machine if that hangs or fails, too"
-
-# What is in the error's kind or text -> what that means and what to do; what to type for it.
-_REMEDIES: dict[str, tuple[str, tuple[str, ...]]] = {
-    "cudaErrorInsufficientDriver": (
-        "no NVIDIA driver, or one too old: install driver 580 or later (CUDA 13), or 525 or later "
-        "(CUDA 12)",
-        (),
-    ),
-    "cudaErrorNoDevice": (
-        "the driver sees no NVIDIA GPU: check 'nvidia-smi', and the variable CUDA_VISIBLE_DEVICES",
-        _LOOK,
-    ),
-    "DynamicLibNotFoundError": (_LIBRARIES, _EXTRAS),
-    "ImportError": (_LIBRARIES, _EXTRAS),
-    "out of memory": ("the GPU has no free memory: close other programs that use it", _LOOK),
-}
 
 _CANARY = """
 import json, sys
@@ -66,12 +51,8 @@ class GpuStatus:
 def probe() -> GpuStatus:
     """Look once a process; takes milliseconds without CuPy, seconds with it."""
     if importlib.util.find_spec("cupy") is None:
-        return GpuStatus(
-            False,
-            text="CuPy is not installed. With an NVIDIA GPU: uv sync --extra cuda13 "
-            "(driver 580 or later) or --extra cuda12 (driver 525 or later).",
-            commands=_EXTRAS,
-        )
+        text = f"CuPy is not installed. With an NVIDIA GPU: {_how_to_install()}."
+        return GpuStatus(False, text=text, commands=tuple(_installing()))
     return ask(_CANARY, _TIMEOUT_S)
 
 
@@ -105,9 +86,39 @@ def read_canary(output: str, status: int) -> GpuStatus:
 
 
 def _remedy(kind: str, text: str) -> GpuStatus:
-    for sign, (remedy, commands) in _REMEDIES.items():
+    for sign, (remedy, commands) in _remedies().items():
         if sign in f"{kind} {text}":
             return GpuStatus(False, text=f"CuPy is installed, but {remedy}.", commands=commands)
     first = text.splitlines()[0] if text else ""
     failed = f"CuPy is installed, but a first computation failed: {kind}: {first}"
     return GpuStatus(False, text=failed)
+
+
+def _remedies() -> dict[str, tuple[str, tuple[str, ...]]]:
+    """What is in the error's kind or text -> what that means and what to do; what to type."""
+    libraries = f"CUDA libraries are missing: {_how_to_install()}", tuple(_installing())
+    return {
+        "cudaErrorInsufficientDriver": (
+            "no NVIDIA driver, or one too old: install driver 580 or later (CUDA 13), or 525 or "
+            "later (CUDA 12)",
+            (),
+        ),
+        "cudaErrorNoDevice": (
+            "the driver sees no NVIDIA GPU: check 'nvidia-smi', and the variable "
+            "CUDA_VISIBLE_DEVICES",
+            _LOOK,
+        ),
+        "DynamicLibNotFoundError": libraries,
+        "ImportError": libraries,
+        "out of memory": ("the GPU has no free memory: close other programs that use it", _LOOK),
+    }
+
+
+def _installing() -> dict[str, int]:
+    """What to type for CuPy and the CUDA libraries -> the oldest driver that it works with."""
+    return {adding(extra): driver for extra, driver in _DRIVERS.items()}
+
+
+def _how_to_install() -> str:
+    ways = _installing().items()
+    return " or ".join(f"{command} (driver {driver} or later)" for command, driver in ways)

@@ -13,6 +13,7 @@ os.environ.setdefault("PYQTGRAPH_QT_LIB", "PySide6")
 from PySide6.QtWidgets import QApplication
 
 from gradstep.core.errors import GradstepError
+from gradstep.core.installation import is_checkout
 from gradstep.gui.errors import Reporter, start_log
 from gradstep.gui.frame import open_windows
 from gradstep.gui.frame.main_window import MainWindow
@@ -44,10 +45,11 @@ def _choose_platform(windowless: bool) -> None:
     if not sys.platform.startswith("linux") or any(os.environ.get(name) for name in named):
         return
     if not windowless:
+        virtual = "./dev run starts a virtual one; " if is_checkout() else ""
         raise GradstepError(
             "there is no display to show a window on",
             kind="DisplayError",
-            hint="./dev run starts a virtual one; `gradstep shot` and the other commands need none",
+            hint=f"{virtual}`gradstep tour`, `gradstep shot` and the other commands need none",
         )
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     os.environ.setdefault("QT_LOGGING_RULES", "default.warning=false")  # it has no size hints

@@ -11,9 +11,9 @@ ROOT = Path(__file__).resolve().parent.parent
 def test_every_package_is_installed() -> None:
     listed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     there = {"gradstep", "gradstep.assets"}
-    for top in ("core", "gpu", "gui"):
-        for module in (ROOT / top).rglob("*.py"):
-            there.add(".".join(("gradstep", *module.parent.relative_to(ROOT).parts)))
+    for top, kind in (("core", "*.py"), ("gpu", "*.py"), ("gui", "*.py"), ("assets", "*.*")):
+        for file in (ROOT / top).rglob(kind):
+            there.add(".".join(("gradstep", *file.parent.relative_to(ROOT).parts)))
     packages = listed["tool"]["setuptools"]["packages"]
     assert sorted(there) == sorted(packages)
 

@@ -81,12 +81,17 @@ def _dispatch(arguments: Sequence[str], app: Application) -> int:
     return app.window(Path(parsed.file) if parsed.file else None)
 
 
-def _execute(name: str, arguments: Sequence[str], app: Application) -> int:
+def verb_parser(name: str) -> Parser:
+    """What reads the arguments of one command."""
     verb = VERBS[name]
     parser = Parser(prog=f"gradstep {name}", description=verb.configure.__doc__)
     verb.configure(parser)
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
-    args = parser.parse_args(list(arguments))
+    return parser
+
+
+def _execute(name: str, arguments: Sequence[str], app: Application) -> int:
+    args = verb_parser(name).parse_args(list(arguments))
     if getattr(args, "sandbox", False) and name != "engine":
         from gradstep.core.cli.sandboxed import confine_command
 

@@ -248,6 +248,12 @@ def _tour(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _desktop(parser: argparse.ArgumentParser) -> None:
+    """Put Gradstep into the menu of your desktop, with its icon and its file type; or take it
+    out again. For you alone: all that is written lies below $XDG_DATA_HOME (~/.local/share)."""
+    parser.add_argument("what", choices=("install", "uninstall"))
+
+
 def _doctor(parser: argparse.ArgumentParser) -> None:
     """What this machine has: Python, packages, Qt, fonts, a display, devices; and what to do."""
 
@@ -276,5 +282,6 @@ VERBS: Mapping[str, Verb] = {
     "shot": Verb("the window, as a picture", _shot),
     "tour": Verb("play the tutorial through the window", _tour),
     "doctor": Verb("what this machine has, and what to do", _doctor),
+    "desktop": Verb("put Gradstep into your desktop's menu, or take it out", _desktop),
     "engine": Verb("the engine process that a window talks to", _engine),
 }

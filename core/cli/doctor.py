@@ -6,6 +6,7 @@ import argparse
 import importlib.metadata
 import os
 import platform
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from gradstep.core.engine.kernels.kernel_registry import ALTERNATIVES
 from gradstep.core.errors import GradstepError
 from gradstep.core.host.device_access import DeviceServices
 from gradstep.core.host.machine_report import MachineFact, as_text
+from gradstep.core.installation import adding, is_checkout
 from gradstep.core.program import sandbox
 from gradstep.core.program.sandbox import bubblewrap, landlock, seccomp
 
@@ -28,10 +30,15 @@ _QT = (
     "app = QGuiApplication(['doctor', '-platform', 'offscreen']); "
     "print(len(QFontDatabase.families()))"
 )
-_QT_FIX = "run ./dev setup: it installs the system libraries that Qt needs"
-_SETUP, _KERNELS = ["./dev setup"], ["./dev setup --kernels"]
+_APT = "sudo apt-get install"
 _FONTS = "fonts-dejavu-core"
-SANDBOX = "sandbox"
+# What Qt loads and a fresh Debian or Ubuntu lacks, under names that all of them know; as in ./dev.
+QT_PACKAGES = (
+    "libegl1 libgl1 libdbus-1-3 libfontconfig1 libglib2.0-0 libgssapi-krb5-2 libxkbcommon-x11-0 "
+    "libxcb-cursor0 libxcb-icccm4 libxcb-keysyms1 libxcb-shape0 libwayland-cursor0 libwayland-egl1 "
+    f"{_FONTS}"
+)
+SANDBOX, TOUR = "sandbox", "gradstep tour"
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
@@ -56,7 +63,7 @@ def _packages() -> Iterator[MachineFact]:
         try:
             yield MachineFact(name, True, importlib.metadata.version(name))
         except importlib.metadata.PackageNotFoundError:
-            yield MachineFact(name, False, "not installed", "run ./dev setup", _SETUP)
+            yield MachineFact(name, False, "not installed", f"run {adding()}", [adding()])
 
 
 def _qt() -> Iterator[MachineFact]:
@@ -65,24 +72,38 @@ def _qt() -> Iterator[MachineFact]:
             [sys.executable, "-c", _QT], capture_output=True, text=True, timeout=60, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        yield MachineFact("Qt", False, f"it did not start ({error})", _QT_FIX, _SETUP)
+        yield _qt_fails(f"it did not start ({error})")
         return
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or ["it did not start"])[-1]
-        yield MachineFact("Qt", False, reason, _QT_FIX, _SETUP)
+        yield _qt_fails(reason)
         return
     fonts = int(done.stdout.split()[-1])
     yield MachineFact("Qt", True, "starts off-screen")
-    fix, command = f"install {_FONTS}", f"sudo apt-get install {_FONTS}"
+    fix, command = f"install {_FONTS}", f"{_APT} {_FONTS}"
     yield MachineFact("fonts", fonts > 0, f"{fonts} families", fix, [command])
+
+
+def _qt_fails(reason: str) -> MachineFact:
+    """Mostly it is a system library that is not there."""
+    if is_checkout():
+        commands = ["./dev setup"]
+        fix = "run ./dev setup: it installs the system libraries that Qt needs"
+    elif shutil.which("apt-get"):
+        commands = [f"{_APT} {QT_PACKAGES}"]
+        fix = f"install the system libraries that Qt needs: {commands[0]}"
+    else:
+        fix, commands = "install the library that it names, with your system's package manager", []
+    return MachineFact("Qt", False, reason, fix, commands)
 
 
 def _display() -> MachineFact:
     found = os.environ.get("WAYLAND_DISPLAY") or os.environ.get("DISPLAY")
     shown = bool(found) or sys.platform in ("win32", "darwin")
     text = found or ("the desktop" if shown else "none")
-    fix = "./dev run plays the tutorial on a virtual one"
-    return MachineFact("display", shown, text, fix, ["./dev run"])
+    command, where = ("./dev run", "on a virtual one") if is_checkout() else (TOUR, "without one")
+    fix = f"{command} plays the tutorial {where}"
+    return MachineFact("display", shown, text, fix, [command])
 
 
 def _sandbox() -> MachineFact:
@@ -98,7 +119,7 @@ def _sandbox() -> MachineFact:
     elif not has["bubblewrap"]:
         text += f" (bubblewrap: {bubblewrap.why_not()})"
     fix = 'install bubblewrap: without it nothing runs "without network and files"'
-    commands = ["sudo apt-get install bubblewrap"] if sys.platform == "linux" else []
+    commands = [f"{_APT} bubblewrap"] if sys.platform == "linux" else []
     return MachineFact(SANDBOX, not reason, text, fix if commands else "", commands)
 
 
@@ -114,6 +135,7 @@ def _end() -> MachineFact:
 
 def _kernels() -> Iterator[MachineFact]:
     """What `--kernels` may use, and for what: time relative to NumPy's."""
+    commands = [adding("kernels")]
     for library in LIBRARIES:
         gains = [f"{a.type} in {a.gain}" for a in ALTERNATIVES if a.library is library]
         text = f"with --kernels, {', '.join(gains)} of NumPy's time"
@@ -121,7 +143,7 @@ def _kernels() -> Iterator[MachineFact]:
             library.load()
         except GradstepError as error:
             why = error.message.removeprefix(f"{library.name} ").removeprefix("is ")
-            yield MachineFact(library.name, False, f"{why}; {text}", error.hint, _KERNELS)
+            yield MachineFact(library.name, False, f"{why}; {text}", error.hint, commands)
         else:
             yield MachineFact(library.name, True, f"{library.version}; {text}")
 

@@ -30,6 +30,9 @@ class Application(Protocol):
         """The document's graph as a file of a format that is drawn, by its suffix. Raises
         GradstepError."""
 
+    def icon(self, pixels: int) -> bytes:
+        """The program's icon, so wide and high, as a PNG file."""
+
     def tour(self, folder: Path) -> int:
         """Play the tutorial through the window, pictures into `folder`; the exit status."""
 

@@ -154,6 +154,7 @@ class Row(QWidget):
 def _command_row(command: str) -> QHBoxLayout:
     """What to type, and a button that copies it."""
     field = QLineEdit(command)
+    field.setCursorPosition(0)  # a long one shows its beginning
     field.setReadOnly(True)
     field.setFont(mono(12))
     field.setAccessibleName(command)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
+from PySide6.QtCore import QBuffer, QByteArray, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QIcon, QImage, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
 from gradstep.gui.look.theme import ASSETS, Theme
@@ -31,6 +31,19 @@ def icon(name: str, theme: Theme, color: QColor | None = None, size: int = SIZE)
 
 def application_icon() -> QIcon:
     return QIcon(str(ASSETS / "icons" / "gradstep.svg"))
+
+
+def application_png(pixels: int) -> bytes:
+    """The same as a PNG file, so wide and high; needs no QApplication."""
+    image = QImage(pixels, pixels, QImage.Format.Format_ARGB32_Premultiplied)
+    image.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(image)
+    QSvgRenderer(QByteArray(_source("gradstep").encode())).render(painter)
+    painter.end()
+    buffer = QBuffer()
+    buffer.open(QBuffer.OpenModeFlag.WriteOnly)
+    image.save(buffer, "PNG")
+    return bytes(buffer.data().data())
 
 
 @cache

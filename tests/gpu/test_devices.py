@@ -19,7 +19,7 @@ from gradstep.gpu.emulation import EmulatedBackend
 from gradstep.gpu.probe import GpuStatus
 
 ROOT = Path(__file__).parents[2]
-MISSING = GpuStatus(False, text="CuPy is not installed. With an NVIDIA GPU: uv sync --extra cuda13")
+MISSING = GpuStatus(False, text="CuPy is not installed. With an NVIDIA GPU: ./dev setup --gpu")
 THERE = GpuStatus(True, "NVIDIA H100", "NVIDIA H100, CuPy 14.2.0")
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from gradstep.core.installation import adding
 from gradstep.gpu import probe as module
 from gradstep.gpu.probe import ask, probe, read_canary
 
@@ -29,8 +30,16 @@ def test_no_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
     status = probe()
     assert not status.available
     assert "CuPy is not installed" in status.text
-    assert "uv sync --extra cuda13" in status.text
-    assert status.commands == ("uv sync --extra cuda13", "uv sync --extra cuda12")
+    assert f"{adding('cuda12')} (driver 525 or later)" in status.text
+    assert status.commands == tuple(dict.fromkeys((adding("cuda13"), adding("cuda12"))))
+
+
+def test_no_cupy_where_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "adding", "type {}".format)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    said = "type cuda13 (driver 580 or later) or type cuda12 (driver 525 or later)."
+    assert probe().text.endswith(said)
+    assert probe().commands == ("type cuda13", "type cuda12")
 
 
 @pytest.mark.parametrize(
@@ -46,8 +55,8 @@ def test_no_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
             "cudaErrorNoDevice: no CUDA-capable device is detected",
             "the driver sees no NVIDIA GPU: check 'nvidia-smi'",
         ),
-        ("DynamicLibNotFoundError", "Failure finding libnvrtc.so", "uv sync --extra cuda13"),
-        ("ImportError", "libcublas.so.13: cannot open", "uv sync --extra cuda13"),
+        ("DynamicLibNotFoundError", "Failure finding libnvrtc.so", adding("cuda12")),
+        ("ImportError", "libcublas.so.13: cannot open", adding("cuda12")),
         ("OutOfMemoryError", "out of memory allocating 512 bytes", "close other programs"),
         ("CompileException", "nvrtc: error\nline 2", "CompileException: nvrtc: error"),
         ("AssertionError", "", "a first computation failed: AssertionError"),

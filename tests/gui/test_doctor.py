@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.host.engine_client import local_engine
@@ -22,7 +22,7 @@ from gradstep.gui.dialogs.doctor_dialog import DoctorDialog
 from gradstep.gui.look import theme
 from gradstep.gui.model.workspace import Workspace
 
-EXTRAS = ["uv sync --extra cuda13", "uv sync --extra cuda12"]
+EXTRAS = ["pip install 'gradstep[cuda13]'", "pip install 'gradstep[cuda12]'"]
 FOUND = [
     MachineFact("Python", True, "3.11.7", "install Python 3.11 or later"),
     MachineFact("gpu", False, "CuPy is not installed.", "", EXTRAS),
@@ -69,12 +69,18 @@ def test_what_is_lacking_comes_first_and_the_same_of_two_once(dialog: DoctorDial
 
 
 def test_commands_are_copied(dialog: DoctorDialog, qtbot: Any) -> None:
-    for command in ("uv sync --extra cuda13", "./dev setup --kernels"):
+    for command in ("pip install 'gradstep[cuda13]'", "./dev setup --kernels"):
         button = press(dialog, f"copy.{command}")
         assert QGuiApplication.clipboard().text() == command
         assert button.text() == "Copied"
         assert button.accessibleName() == f"Copy {command}"
     qtbot.waitUntil(lambda: button.text() == "Copy")
+
+
+def test_long_commands_show_their_beginning(dialog: DoctorDialog) -> None:
+    fields = dialog.findChildren(QLineEdit)
+    assert [field.text() for field in fields] == [*EXTRAS, "./dev setup --kernels"]
+    assert {field.cursorPosition() for field in fields} == {0}
 
 
 def test_all_of_it_is_copied_for_a_report(dialog: DoctorDialog) -> None:

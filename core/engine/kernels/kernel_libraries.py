@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from gradstep.core.errors import GradstepError
+from gradstep.core.installation import adding
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Library:
 
     @property
     def how_to_get(self) -> str:
-        return f"./dev setup --kernels installs it, or any way to get the package {self.package}"
+        return f"{adding('kernels')} installs it, or any way to get the package {self.package}"
 
 
 @cache

@@ -1,0 +1,1 @@
+"""An entry in the menu, icons and a file type, where desktops follow freedesktop.org."""
