@@ -1,4 +1,4 @@
-"""Writes docs/ops.md and docs/blocks.md; `./dev docs` runs this."""
+"""Writes docs/modules.md, docs/ops.md and docs/blocks.md; `./dev docs` runs this."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Why there is no gradient: the operation at which it ends, the reason, the path; and what all
-explanations say."""
+"""Why a gradient is None: the operation where its path ends, the reason, and the path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the way back through a loop needs of the way there: read from the loop's trace."""
+"""Residuals of a loop: what its backward pass reads of the forward iterations, from their trace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way back from what is differentiated: the operations on it, and where gradients meet."""
+"""The operations that a backward pass visits, in order, and where cotangents meet on it."""
 
 from __future__ import annotations
 

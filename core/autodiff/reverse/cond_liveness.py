@@ -1,4 +1,4 @@
-"""Which branches of conds the tensors of a graph are alive in."""
+"""Liveness of tensors in conds: the branches in which each of them is computed."""
 
 from __future__ import annotations
 

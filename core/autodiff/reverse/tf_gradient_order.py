@@ -1,4 +1,4 @@
-"""The order in which TensorFlow reaches operations on the way back."""
+"""The order in which TensorFlow's backward pass visits operations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one operation's turn on the way back gave."""
+"""What the VJP of one operation gave: its gradients, and what was noted on the way."""
 
 from __future__ import annotations
 

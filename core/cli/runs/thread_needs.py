@@ -1,4 +1,4 @@
-"""What `--threads` needs, and who waits for want of it."""
+"""What `--threads` needs of a document, and the hint to who waits for a queue without it."""
 
 from __future__ import annotations
 

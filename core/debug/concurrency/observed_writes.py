@@ -1,4 +1,4 @@
-"""What a thread saw of variables that others had changed: at which step of which run what.
+"""Variables that other threads changed, as one thread saw them: which value at which step.
 
 With it earlier steps go on showing what was there then, and a run can be repeated. It cannot be
 computed again, so it takes memory as long as its run is to be seen.

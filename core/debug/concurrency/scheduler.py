@@ -1,5 +1,4 @@
-"""The main program and the threads beside it, each with a timeline of its own, on one session's
-variables and queues.
+"""A session's threads: the main program and those beside it, on the same variables and queues.
 
 Commands move the current thread; the others stand still. Only `continue_` lets all of them go on,
 in turn, and in the same order every time: the same commands give the same values.

@@ -1,4 +1,4 @@
-"""What every pass needs: a plan with other steps, and which steps may be moved or left out."""
+"""Rewriting a plan: one with other steps, and which steps may be moved or left out."""
 
 from __future__ import annotations
 
