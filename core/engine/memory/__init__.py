@@ -1,4 +1,5 @@
-"""Where the values of a plan lie: every one for itself to be looked at, or shared by live range.
+"""Where the values of a plan lie: each in a place of its own, or shared by live range.
 
-layout_choice.py chooses between record_layout.py and reuse_layout.py.
+`layout_choice.py` chooses between `record_layout.py`, which the debugger runs, and
+`reuse_layout.py`, which fast runs use.
 """

@@ -1,4 +1,4 @@
 """What a file is, told from a few of its bytes.
 
-file_kinds.py is the door.
+`file_kinds.py` is the door.
 """
