@@ -1,4 +1,4 @@
-"""docs/modules.md: the tree of modules, each package with its docstring, each file with one line."""
+"""docs/modules.md: the tree of modules, each package with its docstring, each file with a line."""
 
 from __future__ import annotations
 

@@ -68,3 +68,20 @@ def is_module(dotted: str) -> bool:
         if module.is_file():
             return not rest or rest in defined(module)
     return False
+
+
+def is_anywhere(name: str) -> bool:
+    """Whether something in the tree is called so: a folder, a file, what a file defines, or a
+    member of it (`Graph.ancestors`, and `ancestors` alone)."""
+    return name in _everything()
+
+
+@cache
+def _everything() -> frozenset[str]:
+    found = {path.name for path in ROOT.iterdir()}
+    for top in (*TOPS, "tests"):
+        found.add(top)
+        for path in (ROOT / top).rglob("*.py"):
+            found |= {path.name, path.stem, path.parent.name, *defined(path)}
+            found |= {name.rpartition(".")[2] for name in defined(path)}
+    return frozenset(found)

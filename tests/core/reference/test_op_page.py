@@ -1,4 +1,4 @@
-"""The reference pages are what the tables and the tree make, and docs/ops.md says what it should."""
+"""The reference pages are what tables and tree make, and docs/ops.md says what it should."""
 
 from __future__ import annotations
 
