@@ -31,7 +31,7 @@ class _OfRun:
         found.append((step, value))
 
 
-class Seen:
+class ObservedWrites:
     """Values are numbered as in the thread's plan."""
 
     def __init__(self) -> None:
