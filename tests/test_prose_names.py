@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.project_names import ROOT, SPAN, defined, is_anywhere, is_module
+from tests.support.project_names import ROOT, SPAN, TOPS, defined, is_anywhere, is_module
 
 PAGES = [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 CLOSELY_READ = [ROOT / "CONTRIBUTING.md", ROOT / "docs/architecture.md"]
 _PATH = re.compile(r"(?<![\w/.-])(?:core|gpu|gui|tests|docs|assets)/[\w./*-]*[\w*]")
 _MODULE = re.compile(r"\b(?:gradstep|tests)(?:\.\w+)+")
+_OURS = re.compile(r"\bgradstep(?:\.(?!__)\w+)+\b(?<!\.svg|\.ini|\.log)")
 _LINK = re.compile(r"\[([^\]\n]*)\]\(([^)\s#]+)[^)\s]*\)")
 _CODE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 _OTHERS = {"c", "xvfb", "cuda13"}  # no names of ours: a node, a marker of pytest, an extra
@@ -57,3 +58,15 @@ def test_names_in_backticks_are_there(page: Path) -> None:
     names = {span for span in spans if _CODE.fullmatch(span)} - _OTHERS
     assert names
     assert sorted(name for name in names if not is_anywhere(name)) == []
+
+
+def test_modules_named_in_our_code_are_there() -> None:
+    """In comments, docstrings and strings, by their full names."""
+    missing = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for top in TOPS
+        for path in (ROOT / top).rglob("*.py")
+        for name in _OURS.findall(path.read_text(encoding="utf-8"))
+        if not is_module(name)
+    ]
+    assert not missing
