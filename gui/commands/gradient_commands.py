@@ -1,4 +1,4 @@
-"""What bends the gradient: requests, stops, overrides, and the functions behind them."""
+"""Commands about gradients: requests, stops, overrides, and the functions behind them."""
 
 from __future__ import annotations
 

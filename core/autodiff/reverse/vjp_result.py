@@ -1,4 +1,4 @@
-"""What the VJP of one operation gave: its gradients, and what was noted on the way."""
+"""What the VJP of one operation gave: its gradients, the rule that was called, what was blocked."""
 
 from __future__ import annotations
 

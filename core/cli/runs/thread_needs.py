@@ -1,4 +1,4 @@
-"""What `--threads` needs of a document, and the hint to who waits for a queue without it."""
+"""What `--threads` needs of a document, and the hint where a queue waits for want of it."""
 
 from __future__ import annotations
 
