@@ -16,8 +16,8 @@ def test_every_package_is_installed() -> None:
     for top in ("core", "gpu", "gui"):
         for module in (ROOT / top).rglob("*.py"):
             there.add(".".join(("gradstep", *module.parent.relative_to(ROOT).parts)))
-    packages = listed["tool"]["setuptools"]["packages"]
-    assert sorted(there) == sorted(packages)
+    declared = listed["tool"]["setuptools"]["packages"]
+    assert sorted(there) == sorted(declared)
 
 
 def test_every_package_names_what_is_in_it() -> None:
