@@ -1,4 +1,4 @@
-"""Python's garbage collector, told to wait."""
+"""Pausing Python's garbage collector while much is made that stays."""
 
 from __future__ import annotations
 

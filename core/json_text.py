@@ -1,4 +1,4 @@
-"""JSON for people: sorted keys, indented by two, short values on one line; and what none is."""
+"""JSON for people: sorted keys, indented by two, short values on one line; why text is none."""
 
 from __future__ import annotations
 

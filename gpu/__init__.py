@@ -1,1 +1,5 @@
-"""GPU and emulated devices; the only package that imports CuPy."""
+"""GPU and emulated devices; the only package that imports CuPy.
+
+`Devices` in `devices.py` is the door; `compare.py` compares two of them node by node, `hazards.py`
+says what could differ without one.
+"""

@@ -1,4 +1,4 @@
-"""The documented rule that explains why two devices part, in words."""
+"""Which documented rule explains why two devices differ, in words."""
 
 from __future__ import annotations
 

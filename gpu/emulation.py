@@ -1,5 +1,7 @@
-"""Making NumPy compute as another system documents it: subnormals flushed, TF32 products,
-casts of what does not fit, and where NaN counts as an extreme."""
+"""A NumPy backend that computes as another system documents it.
+
+Subnormals flushed, TF32 products, casts of what does not fit, and where NaN counts as an extreme.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an emulated device leaves open: the order of sums, and the last bits of functions."""
+"""What an emulated device does not imitate: the order of sums, and last bits of functions."""
 
 from __future__ import annotations
 

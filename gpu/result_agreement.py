@@ -1,4 +1,4 @@
-"""Whether two results of one operation agree, and whether the operation parts them itself."""
+"""Whether two results of one operation agree, and if not, whether it made the difference itself."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What a sum is made of: its terms, counted, and the sum of their magnitudes, which is the scale of
-the errors that it may have."""
+"""The terms of a sum, counted, and the sum of their magnitudes: the scale of its rounding error."""
 
 from __future__ import annotations
 

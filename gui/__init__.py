@@ -1,1 +1,5 @@
-"""The window: Qt views that read frozen values and ask through commands."""
+"""The window: Qt views that read frozen values and ask through commands.
+
+`app.py` starts it. `model` is what all views read, `commands` what the user can do; `frame` is the
+window, `canvas` the graph, `panels` the docks; `dialogs`, `look`, `automation`.
+"""

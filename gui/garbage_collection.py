@@ -1,5 +1,7 @@
-"""Garbage collection on the main thread, between events: anywhere else it takes Qt's objects away
-under Qt's feet."""
+"""Garbage collection on the main thread, between events.
+
+Anywhere else it takes Qt's objects away under Qt's feet.
+"""
 
 from __future__ import annotations
 

@@ -1,11 +1,17 @@
-"""The list of packages that an installation holds is the tree's."""
+"""Packages: an installation holds all of the tree's, and each says truly what lives there."""
 
 from __future__ import annotations
 
 import tomllib
-from pathlib import Path
+from collections import Counter
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.support.project_names import ROOT, SPAN, docstring, is_in, packages
+
+
+def own_names(text: str) -> list[str]:
+    """What stands in backticks, but for commands, of several words, and TensorFlow's names."""
+    spans = SPAN.findall(text)
+    return [s for s in spans if " " not in s.partition("(")[0] and s.partition(".")[0] != "tf"]
 
 
 def test_every_package_is_installed() -> None:
@@ -14,12 +20,34 @@ def test_every_package_is_installed() -> None:
     for top, kind in (("core", "*.py"), ("gpu", "*.py"), ("gui", "*.py"), ("assets", "*.*")):
         for file in (ROOT / top).rglob(kind):
             there.add(".".join(("gradstep", *file.parent.relative_to(ROOT).parts)))
-    packages = listed["tool"]["setuptools"]["packages"]
-    assert sorted(there) == sorted(packages)
+    declared = listed["tool"]["setuptools"]["packages"]
+    assert sorted(there) == sorted(declared)
 
 
-def test_every_package_says_what_lives_there() -> None:
-    for top in ("core", "gpu", "gui"):
-        for module in (ROOT / top).rglob("*.py"):
-            first = module.parent / "__init__.py"
-            assert first.read_text(encoding="utf-8").startswith('"""'), first
+def test_every_package_names_what_is_in_it() -> None:
+    """In backticks: at least one of its modules or names, and nothing that is not there."""
+    wrong = []
+    for package in packages():
+        text = docstring(package / "__init__.py")
+        own = own_names(text)
+        missing = [span for span in own if not is_in(package, span)]
+        if missing or not own or len(text.splitlines()) > 8:
+            wrong.append(f"{package.relative_to(ROOT)}: {missing or text}")
+    assert not wrong
+
+
+def test_every_first_line_is_a_sentence() -> None:
+    """It is all that docs/modules.md shows of a module."""
+    wrong = []
+    for package in packages():
+        for module in package.glob("*.py"):
+            first, _, rest = docstring(module).partition("\n")
+            if not first.endswith((".", "…")) or (rest and rest[0] != "\n"):
+                wrong.append(f"{module.relative_to(ROOT)}: {first}")
+    assert not wrong
+
+
+def test_no_two_modules_of_core_have_one_name() -> None:
+    """A traceback, an import and a search name one place."""
+    names = Counter(path.stem for path in (ROOT / "core").rglob("*.py") if path.stem[0] != "_")
+    assert [name for name, count in names.items() if count > 1] == []

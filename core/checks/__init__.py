@@ -1,1 +1,5 @@
-"""What is found out about a program and its runs: why a value or a gradient is as it is."""
+"""What can be found out about a program and its runs, as answers to the window and the CLI.
+
+`why` explains NaN, infinite and zero values, `gradients` checks gradients against numbers,
+`expectations` holds a document's runs to what the document says they give.
+"""

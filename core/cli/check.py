@@ -1,5 +1,4 @@
-"""Problems of a graph, whether its gradients agree with finite differences, and whether what the
-document expects of its runs holds."""
+"""Check a document: its problems, its gradients, and what it expects of its runs."""
 
 from __future__ import annotations
 

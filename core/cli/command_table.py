@@ -1,5 +1,7 @@
-"""Every command and its arguments. Light, so that `--help` loads nothing of what a command does:
-that is imported when it is done."""
+"""Every command and its arguments, declared without loading what a command does.
+
+So `--help` is light: the module of a command is imported when it is done.
+"""
 
 from __future__ import annotations
 

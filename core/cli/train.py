@@ -1,6 +1,8 @@
-"""Train: run the document's updates N times, fast, up to a step that fails or a loss that is not
-finite. TensorBoard reads what --logdir gets: the summaries that a run of the document computes, or
-else the losses. The document's threads do not run (`gradstep run --threads --runs N` lets them)."""
+"""Train: run the document's updates N times, fast, up to a failure or a loss that is not finite.
+
+TensorBoard reads what --logdir gets: the summaries that a run of the document computes, or else the
+losses. The document's threads do not run (`gradstep run --threads --runs N` lets them).
+"""
 
 from __future__ import annotations
 

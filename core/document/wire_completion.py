@@ -1,5 +1,4 @@
-"""Adding a node to a wire that was dropped in the air: what reads a tensor, or gives one that an
-input can take."""
+"""Adding a node to a wire that was dropped in the air, at whichever end it is open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the engine asks of a device."""
+"""The backend protocol: what the engine asks of a device."""
 
 from __future__ import annotations
 

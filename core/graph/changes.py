@@ -1,4 +1,4 @@
-"""What an edit changed, so that nobody does more anew than that."""
+"""The difference between two graphs: what an edit changed, so that no more is done anew."""
 
 from __future__ import annotations
 

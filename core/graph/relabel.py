@@ -1,4 +1,4 @@
-"""Other names for operations, and for every mention of them."""
+"""Renaming operations, in every mention of them that a graph has."""
 
 from __future__ import annotations
 

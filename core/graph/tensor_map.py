@@ -1,4 +1,4 @@
-"""Something known of each tensor, kept by operation: most look-ups know its name already."""
+"""A mapping from tensors to what is known of each, kept by operation for quick look-ups."""
 
 from __future__ import annotations
 

@@ -1,1 +1,6 @@
-"""The engine process: its messages, its worker and the client that speaks to it."""
+"""The engine process, as the window starts it and asks it.
+
+`EngineClient` is the window's end, `EngineService` answers requests without any process,
+`engine_worker.py` puts it behind pipes, `process` starts and ends it. `file_worker.py` reads a
+stranger's file in a process of its own.
+"""

@@ -1,5 +1,6 @@
-"""The process that reads one file of a stranger's, and ends: `python -m
-gradstep.core.host.file_worker`.
+"""The process that reads one file of a stranger's, and ends.
+
+Started as `python -m gradstep.core.host.file_worker`.
 
 It is asked on standard input and answers on standard output. What it needs is imported before, so
 that it can be confined when the first byte of the file is looked at.

@@ -1,4 +1,4 @@
-"""How sessions came to where they stand, as bytes: told by one engine, gone by another."""
+"""How each session came to where it stands, as bytes that a new engine can follow."""
 
 from __future__ import annotations
 

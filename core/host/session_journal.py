@@ -1,5 +1,4 @@
-"""What brings a session back after the engine process died: the document, the breakpoints and
-the place where the debugger stood.
+"""What brings a session back after its engine died: document, breakpoints, and position.
 
 Runs are deterministic, so going to the same step of the same document gives the same values. Where
 there are several sessions, variables that were given values, or threads that share queues, the

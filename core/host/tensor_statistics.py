@@ -1,4 +1,4 @@
-"""The few numbers by which a tensor is known at a glance."""
+"""Statistics of a tensor: counts of NaN, infinity and zero; smallest, largest, mean, norm."""
 
 from __future__ import annotations
 

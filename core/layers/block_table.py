@@ -87,9 +87,9 @@ def here() -> str:
 
 
 def all_blocks() -> Iterator[Block]:
-    """Every block, in order of declaration."""
+    """Every block: families by name, each in order of declaration, whoever imported which first."""
     _load()
-    yield from _BLOCKS.values()
+    yield from sorted(_BLOCKS.values(), key=lambda block: block.family)
 
 
 def find_block(name: str) -> Block:

@@ -1,4 +1,4 @@
-"""Functions of one or two tensors that are several operations."""
+"""Blocks that are functions of one or two tensors: clipping, norms, moments, grids."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Blocks of losses that papers brought: focal loss, center loss."""
+"""Blocks of losses from papers: focal loss, center loss."""
 
 from __future__ import annotations
 

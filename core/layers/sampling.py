@@ -1,4 +1,4 @@
-"""Blocks that draw: zeros and ones with given probabilities."""
+"""Blocks that draw random numbers: zeros and ones with given probabilities."""
 
 from __future__ import annotations
 

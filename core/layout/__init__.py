@@ -1,1 +1,5 @@
-"""Where nodes stand: automatic layout of a graph, without a window."""
+"""Where nodes stand: automatic layout of boxes and arrows, without a window.
+
+`layout_engines.py` is the door, `sugiyama.py` our own engine, `layout_process.py` runs it with a
+time limit.
+"""

@@ -1,4 +1,4 @@
-"""Where gradients are looked at: the graph, the question, and the values there."""
+"""The context of a question about gradients: the graph, what was asked, and the values there."""
 
 from __future__ import annotations
 

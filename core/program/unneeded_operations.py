@@ -1,4 +1,4 @@
-"""Operations of types that Gradstep lacks, where nothing that is run needs them: a remark."""
+"""Unsupported operations that no run needs: a remark, and no problem."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What the window and the engine process say to each other.
 
 Each message is one msgspec struct, tagged by its class name. Tensor bytes do not go through
-msgpack: a message names raw buffers by number, and they follow it on the pipe (see wire.py).
+msgpack: a message names raw buffers by number, and they follow it on the pipe (see framing.py).
 Names of tensors are strings ("a:0"); `run` and `step` count from 0, and `step` is the number of
 plan steps already executed in that run.
 """

@@ -1,1 +1,4 @@
-"""docs/ops.md and docs/blocks.md: the reference pages, made from the tables alone."""
+"""The reference pages, written from the tables and the tree by `./dev docs`.
+
+`op_page.py` writes docs/ops.md, `block_page.py` docs/blocks.md, `module_page.py` docs/modules.md.
+"""

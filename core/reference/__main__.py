@@ -1,13 +1,13 @@
-"""Writes docs/ops.md and docs/blocks.md; `./dev docs` runs this."""
+"""Writes docs/modules.md, docs/ops.md and docs/blocks.md; `./dev docs` runs this."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from gradstep.core.reference import block_page, op_page
+from gradstep.core.reference import block_page, module_page, op_page
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = {"ops.md": op_page.page, "blocks.md": block_page.page}
+PAGES = {"modules.md": module_page.page, "ops.md": op_page.page, "blocks.md": block_page.page}
 
 if __name__ == "__main__":
     for name, write in PAGES.items():

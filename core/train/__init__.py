@@ -1,1 +1,4 @@
-"""Optimizers, as operations appended to a differentiated graph."""
+"""Optimizers, as operations appended to a differentiated graph.
+
+`apply_updates` in `optimizers.py` is the door.
+"""

@@ -1,6 +1,7 @@
 """What the user can do, one function per intent: each takes the workspace and changes it.
 
-What a command cannot do it says through `workspace.message` and returns None.
+`node_commands.py` edits the graph, `gradient_commands.py` what is asked of it, `run_commands.py`
+runs. What a command cannot do it says by a message of the workspace, and returns None.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Asking the engine about the shape of the graph: what all of a gradient passes, and what is
-repeated."""
+"""Asking the engine about the shape of the graph: gradient cuts, and repeated blocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What bends the gradient: requests, stops, overrides, and the functions behind them."""
+"""Commands about gradients: requests, stops, overrides, and the functions behind them."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def set_request(
     gate: bool | None = None,
 ) -> None:
     """Ask for the gradients of `of` with respect to `wrt`; see
-    gradstep.core.document.document_edits.set_request."""
+    gradstep.core.document.request_edits.set_request."""
     document = document_edits.set_request(
         workspace.document, of, wrt, grad_ys, unconnected_zero, gate
     )
@@ -89,7 +89,7 @@ def set_request(
 
 @says_why
 def set_optimizers(workspace: Workspace, optimizers: Sequence[Optimizer]) -> None:
-    """Train by these and no others; see gradstep.core.document.document_edits.set_optimizers."""
+    """Train by these and no others; see gradstep.core.document.request_edits.set_optimizers."""
     label = f"Optimizer {', '.join(o.type for o in optimizers)}" if optimizers else "No optimizer"
     workspace.edit(
         label, document_edits.set_optimizers(workspace.document, optimizers), "optimizers"

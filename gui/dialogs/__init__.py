@@ -1,1 +1,1 @@
-"""Dialogs that interrupt."""
+"""Dialogs that interrupt: one module each; `dialog_base.py` is what they share."""

@@ -1,5 +1,8 @@
-"""Asking for a file. Every dialog starts where the user was last with the like, and nowhere by
-chance: never in the folder that the program was started in."""
+"""Asking for a file to open or to save.
+
+Every dialog starts where the user was last with the like, and nowhere by chance: never in the
+folder that the program was started in.
+"""
 
 from __future__ import annotations
 

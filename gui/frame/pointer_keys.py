@@ -1,6 +1,8 @@
-"""Keys act where the pointer is: the canvas's work while the mouse is over it, whatever has the
-focus; what cannot act says why. Who types into a field is never disturbed; a field that is done,
-and whatever else gives up the focus, leaves it to the canvas."""
+"""Keys act where the pointer is: on the canvas while the mouse is over it, whatever has the focus.
+
+What cannot act says why. Who types into a field is never disturbed; a field that is done, and
+whatever else gives up the focus, leaves it to the canvas.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The toolbar: the debugger's buttons, the phase, what bends the gradient, the comparison."""
+"""The toolbar: the debugger's buttons, the phase, stops and overrides, the comparison."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Where a window stands on its screen at first. Where it stood when it was closed, Qt restores, as
-far as the screens are still the same."""
+"""Where a window stands on its screen at first.
+
+Where it stood when it was closed, Qt restores, as far as the screens are still the same.
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How the window looks: colours and fonts, icons, numbers as text."""
+"""How the window looks: colours and fonts in `theme.py`, `icons.py`, numbers as text."""

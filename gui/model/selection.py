@@ -1,4 +1,4 @@
-"""What the selection is, taken as one thing."""
+"""The selection as one thing: the operation, or the whole scope, that is selected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gradients held against the numbers: finite differences, complex steps, float64.
+"""Gradients checked against numbers: finite differences, complex steps, float64.
 
-`gradcheck` in gradcheck.py checks a whole request, op_gradcheck.py one operation.
+`gradcheck.py` checks the whole request of a program, `op_gradcheck.py` one operation alone.
 """

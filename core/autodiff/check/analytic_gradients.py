@@ -1,4 +1,4 @@
-"""Values of derived gradients: what the graph itself says, to be held against the numbers."""
+"""Values of the gradients that a graph derives, to be compared with numeric ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a check found at one tensor: its worst element, and what is to be thought of it."""
+"""The result of a gradient check at one tensor: its worst element, and the judgement of it."""
 
 from __future__ import annotations
 

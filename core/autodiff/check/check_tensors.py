@@ -1,4 +1,4 @@
-"""The gradients of any tensors of any graph, held against the numbers; and those of gradients."""
+"""Gradient checks of any tensors of any graph, and of the gradients themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is stopped inside loops, held still: in each iteration it stays what it was at the point.
+"""Tensors stopped inside loops, kept in each iteration at the value they had at the point.
 
 Beside such a loop a copy of it runs on what nobody nudges. What is stopped is read from the copy's
 trace by the number of the iteration, which goes round as one more loop variable.

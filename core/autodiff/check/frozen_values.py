@@ -1,4 +1,4 @@
-"""What does not move while an input is nudged: stopped tensors and wires, and random draws."""
+"""What finite differences hold still while an input is nudged: stops and random draws."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Why there is no gradient, where it ends, and where all of it could be cut.
+"""Why a gradient is None, and where one could be cut.
 
-missing_gradient.py is the door.
+`missing_gradient.py` is the door: `explain_none` finds the operation at which the path ends, and
+`Explanation` is how every answer of `gradstep why` is carried.
 """

@@ -1,5 +1,4 @@
-"""Where a gradient can be caught: the operations that all of it passes, and the fewest wires whose
-stop would end it."""
+"""Where a gradient can be cut: operations that all of it passes, and the fewest wires to stop."""
 
 from __future__ import annotations
 

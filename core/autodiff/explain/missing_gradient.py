@@ -1,5 +1,4 @@
-"""Why there is no gradient: the operation at which it ends, the reason, the path; and what all
-explanations say."""
+"""Why a gradient is None: the operation where its path ends, the reason, and the path."""
 
 from __future__ import annotations
 
@@ -65,8 +64,8 @@ def explain_none(
     graph: Graph, derived: Differentiation, of: TensorRef, wrt: TensorRef, whole: Graph
 ) -> Explanation:
     """Why d(of)/d(wrt) is None. graph: what of the forward graph has to do with them, one iteration
-    of each loop written out in it, and `derived` its differentiation (see unrolled.py); whole: all
-    of the forward graph, likewise with what is in its loops."""
+    of each loop written out in it, and `derived` its differentiation (see unrolled_loops.py);
+    whole: all of the forward graph, likewise with what is in its loops."""
     paths = forward_path(graph, wrt.op, of.op)
     what = f"d {of.short} / d {wrt.short} is None"
     if (dtype := declared(derived.graph).types[of].dtype).is_integer or dtype.value in (

@@ -1,4 +1,4 @@
-"""The gradient of a loop: another loop, which goes through the iterations backward.
+"""The VJP of a loop: another loop, which runs the iterations backward.
 
-while_vjp.py is the door; loop_residuals.py says what it reads of the iterations that have run.
+`while_vjp.py` is the door; `loop_residuals.py` has what it reads of the iterations that have run.
 """

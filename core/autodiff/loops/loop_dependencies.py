@@ -1,5 +1,7 @@
-"""What of a loop may lead to what, in one iteration or in several: through tensors that may have
-gradients, whether or not they do."""
+"""Which tensors of a loop lead to which, in one iteration or in several.
+
+Through tensors that may have gradients, whether or not they do.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gradients of what a loop reads from outside: summed over its iterations, on the way back."""
+"""Gradients of tensors that a loop reads from outside: summed over the backward iterations."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""What the way back through a loop needs of the way there: read from the loop's trace."""
+"""Residuals of a loop: what its backward pass reads of the forward iterations, from their trace."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from gradstep.core.autodiff.reverse.cond_liveness import Side, lives
+from gradstep.core.autodiff.reverse.cond_liveness import Side, find_liveness
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.ops.declare.table import branch_of
@@ -32,7 +32,7 @@ class LoopValues:
         self._builder, self._forward = builder, forward.operations
         self._number, self._trace, self._outside = number, trace, outside
         self._argument = bring
-        self._lives = lives(forward)
+        self._lives = find_liveness(forward)
         self._brought: dict[TensorRef, TensorRef] = {}
         self._alive: dict[Side, str] = {}
         self._through: Tensor | None = None  # the trace in here

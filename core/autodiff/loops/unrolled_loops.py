@@ -1,4 +1,4 @@
-"""A graph with one iteration of each loop written out in it, for who follows wires through it."""
+"""A graph with one iteration of each loop written out, for algorithms that follow its wires."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way back through a loop: another loop, which runs the iterations backward.
+"""The VJP of a loop: another loop, which runs the iterations backward.
 
 Its body is what differentiating one iteration gives. What that needs of the way there comes from
 the loop's trace, by the number of the iteration. Gradients of the loop variables go round; those

@@ -1,4 +1,4 @@
-"""What a step does, in mathematical notation, rendered from the operations that run.
+"""What a step does, as mathematics, rendered from the operations that run.
 
-`Notation` in step_notation.py is the door.
+`Notation` in `step_notation.py` is the door.
 """

@@ -1,4 +1,4 @@
-"""Whole tensors made of rows, for who looks at gradients that a graph has as rows."""
+"""IndexedSlices of an imported graph as dense tensors, for those who look at its gradients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a scope of gradients has differentiated: the tensors whose gradient begins there.
+"""The tensors that an imported gradient scope differentiates: those where its gradients begin.
 
 The gradient of a loss starts with ones of its shape, or with what the program gave. Nothing in a
 GraphDef names the loss; it is the tensor whose gradient everything reads that reads the ones.

@@ -1,4 +1,4 @@
-"""What TensorFlow's names say of gradients: `SCOPE/X_grad/…` is of the operation X.
+"""TensorFlow's names of gradient operations: `SCOPE/X_grad/…` is the VJP of the operation X.
 
 `tf.gradients` makes all that it makes in one scope, "gradients" unless it is given a name, and what
 the rule of operation X makes in `X_grad` there. A GraphDef says no more about it than that.

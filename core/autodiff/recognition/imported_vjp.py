@@ -1,4 +1,4 @@
-"""What an imported graph has for the gradient of one operation, taken out of it to stand alone."""
+"""The VJP of one operation as an imported graph has it, cut out of that graph to be run alone."""
 
 from __future__ import annotations
 

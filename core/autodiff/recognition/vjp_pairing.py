@@ -1,4 +1,4 @@
-"""What a turn has made for which input: the tensors that flow back over an operation's wires.
+"""Which tensor of an imported VJP is the cotangent of which input of its operation.
 
 A GraphDef does not say it. TensorFlow's rules make gradients in the order of the inputs, or pass on
 what arrived; with `gate_gradients` each goes through an Identity of its own. What is found so has

@@ -1,4 +1,4 @@
-"""Which turns may read what arrives at an operation."""
+"""Which VJPs of an imported graph can read the cotangents that arrive at an operation."""
 
 from __future__ import annotations
 

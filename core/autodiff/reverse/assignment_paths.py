@@ -1,4 +1,4 @@
-"""Ways through variables: what was assigned to one is read from it, but no gradient goes back."""
+"""Paths through variables: what was assigned is read again, but no gradient flows back there."""
 
 from __future__ import annotations
 

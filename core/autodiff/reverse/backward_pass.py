@@ -1,4 +1,4 @@
-"""Reverse mode over one graph: what operations start with, and their turns one after the other."""
+"""The backward pass over one graph: seeds first, then one VJP after the other."""
 
 from __future__ import annotations
 

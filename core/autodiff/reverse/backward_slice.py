@@ -1,11 +1,11 @@
-"""The way back from what is differentiated: the operations on it, and where gradients meet."""
+"""The operations that a backward pass visits, in order, and where cotangents meet on it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from functools import cached_property
 
-from gradstep.core.autodiff.reverse.tf_gradient_order import arrival_order
+from gradstep.core.autodiff.reverse.tf_gradient_order import gradient_order
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.ops.typing.tensor_types import TensorTypes
@@ -36,7 +36,7 @@ class BackwardSlice:
         self.path: dict[str, Operation] = {}
         self.arrivals: dict[str, list[Arrival]] = {}
         self._walk(below)
-        rank = arrival_order(graph, of, self.path.keys() & self.live)
+        rank = gradient_order(graph, of, self.path.keys() & self.live)
         for arrivals in self.arrivals.values():
             if len(arrivals) > 1:
                 arrivals.sort(key=lambda arrival: rank.get(arrival[1], len(rank)))

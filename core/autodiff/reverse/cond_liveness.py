@@ -1,4 +1,4 @@
-"""Which branches of conds the tensors of a graph are alive in."""
+"""Liveness of tensors in conds: the branches in which each of them is computed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Side = tuple[TensorRef, int]  # a predicate, and at which output of its Switch s
 Life = frozenset[Side]  # all of them at once; none: always
 
 
-def lives(graph: Graph) -> dict[str, tuple[Life, ...]]:
+def find_liveness(graph: Graph) -> dict[str, tuple[Life, ...]]:
     """For each output of each operation (for one that has none as if it had), the sides of conds
     that it is alive with. Empty where there is no Switch."""
     found: dict[str, tuple[Life, ...]] = {}

@@ -1,4 +1,4 @@
-"""Gradients on their way back: what one operation contributes to a tensor's, and their sum."""
+"""Cotangents of a tensor: what each operation that reads it contributes, and their sum."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ways through a graph: which way a gradient flows back, and which wires lead where."""
+"""Paths through a graph: which wires lead where, and along which of them a gradient flows back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a gradient function returned: is it one gradient per input, of the right kind and shape?"""
+"""Checking what a gradient function returned: one gradient per input, its type and its shape."""
 
 from __future__ import annotations
 

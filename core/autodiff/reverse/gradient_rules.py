@@ -1,4 +1,4 @@
-"""Which function differentiates an operation, and calling it: TensorFlow's or the user's own."""
+"""Which function is an operation's gradient, and calling it: TensorFlow's or the user's own."""
 
 from __future__ import annotations
 

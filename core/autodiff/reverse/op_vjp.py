@@ -1,4 +1,4 @@
-"""One forward operation's turn on the way back: what arrived at it becomes what it passes on."""
+"""The VJP of one forward operation: its outputs' cotangents in, its inputs' cotangents out."""
 
 from __future__ import annotations
 

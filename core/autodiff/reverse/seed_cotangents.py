@@ -1,4 +1,4 @@
-"""Where a gradient starts: ones, or what the user gives as `grad_ys`."""
+"""The cotangents that a backward pass starts from: ones, or what the user gives as `grad_ys`."""
 
 from __future__ import annotations
 

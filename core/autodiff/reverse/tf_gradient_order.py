@@ -1,4 +1,4 @@
-"""The order in which TensorFlow reaches operations on the way back."""
+"""The order in which TensorFlow's backward pass visits operations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence, Set
 from gradstep.core.graph.model import Graph, TensorRef
 
 
-def arrival_order(graph: Graph, of: Sequence[TensorRef], between: Set[str]) -> dict[str, int]:
+def gradient_order(graph: Graph, of: Sequence[TensorRef], between: Set[str]) -> dict[str, int]:
     """Rank of each operation of `between`, the operations that lie on a way back.
 
     An operation's turn comes when all that use it had theirs, first come first served. Debugging

@@ -1,4 +1,4 @@
-"""What one operation's turn on the way back gave."""
+"""What the VJP of one operation gave: its gradients, the rule that was called, what was blocked."""
 
 from __future__ import annotations
 

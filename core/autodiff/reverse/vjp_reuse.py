@@ -1,4 +1,4 @@
-"""What one differentiation leaves for the next: the turns that would go as they went before.
+"""VJPs taken over from the differentiation before an edit, where nothing that they saw changed.
 
 A turn is that of an operation on the way back. A rule of the table sees the operation, the types
 and known values of its inputs and outputs, and what arrives; so its turn is taken again, with the

@@ -1,4 +1,4 @@
-"""Turns that go alike: what one operation's turn made is copied for the next one like it.
+"""VJPs that are alike: what was built for one operation is copied for the next one like it.
 
 What a rule of the table does follows from what `Patterns.key` lists. A turn that reaches for any
 other tensor, or that deals in rows, is not copied.

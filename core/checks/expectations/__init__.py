@@ -1,1 +1,4 @@
-"""What a document expects of its runs: written down, run again, judged."""
+"""What a document expects of its runs: written down, run again, judged.
+
+`capture_expectations` writes down, `check_expectations` runs and judges.
+"""

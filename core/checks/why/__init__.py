@@ -1,4 +1,5 @@
 """Why a value or a gradient is NaN, infinite or zero, found in recorded runs.
 
-why_answers.py answers the window, explanation.py explains.
+`Explainer` in `why_answers.py` answers the window; `explanation.py` explains, by
+`nonfinite_value.py`, `zero_value.py` and `zero_gradient.py`.
 """

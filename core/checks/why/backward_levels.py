@@ -1,4 +1,4 @@
-"""The way back as a whole, and in the iterations of its loops."""
+"""The recorded backward pass by levels: the run as a whole, and each iteration of its loops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Feeds that cut the way from one tensor to another."""
+"""Feeds that cut every path from one tensor to another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One element of a step's result, and how it follows the step's operands."""
+"""How one zero element of a step's result depends on the step's operands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was found, in words, and as explanations carry it."""
+"""Explanations in words: the links of a chain of causes, and the suggested fixes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a gradient grows or shrinks most on its way back."""
+"""Where a gradient grows or shrinks most in the backward pass."""
 
 from __future__ import annotations
 

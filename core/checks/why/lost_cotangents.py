@@ -1,5 +1,4 @@
-"""A wire of the way back that carried nothing, though something had arrived at the operation from
-which it comes: what kept it from carrying something."""
+"""Why nothing came over a backward wire although a cotangent arrived at its operation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The steps that made the first NaN or infinity on the way to those that are looked at.
+"""The steps that made the first NaN or infinity on the paths to given steps.
 
 From the elements that are looked at the search goes back, the last step first, over what each step
 read: through loops from iteration to iteration, and through variables from run to run. Which of a

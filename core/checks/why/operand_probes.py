@@ -1,4 +1,4 @@
-"""Other values for an operand, to see what would come of them."""
+"""Trial values for an operand, to see which results they would give."""
 
 from __future__ import annotations
 

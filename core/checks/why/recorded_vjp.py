@@ -1,5 +1,4 @@
-"""One operation's turn on the way back, as it was run: what arrived at it, what it passed on over a
-wire, and what it would have passed on had something been otherwise."""
+"""One operation's VJP as it was run, and what it would have given for other operands."""
 
 from __future__ import annotations
 

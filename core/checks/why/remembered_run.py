@@ -1,5 +1,4 @@
-"""A run that is asked about, and what is known of it: the values that tensors had, and what made
-them so."""
+"""What is known of a run that is asked about: its tensors' values, and what made them so."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""A run of its own, beside the debug session, for a question that the session's runs do not
-answer."""
+"""A run beside the debug session, for a question that the session's own runs do not answer."""
 
 from __future__ import annotations
 

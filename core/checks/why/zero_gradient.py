@@ -1,4 +1,4 @@
-"""Why a gradient is zero: the operations on the way back that let nothing through, and by what.
+"""Why a gradient is zero: the operations of the backward pass that let nothing through.
 
 From the tensor whose gradient it is the search goes up the way along which the gradient comes, over
 wires that carry zero, to the first operations at which something arrives. An operand is to blame

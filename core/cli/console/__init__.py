@@ -1,4 +1,4 @@
 """The debugger's console: a line of text in, what happened out.
 
-console.py is the door; it knows no terminal.
+`Console` in `console.py` is the door; it knows no terminal.
 """

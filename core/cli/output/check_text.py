@@ -1,5 +1,4 @@
-"""What `gradstep check` prints: problems, gradients element by element and node by node, and what
-the document expects."""
+"""What `gradstep check` prints: problems, gradients by element and node, expectations."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Answers and errors on the terminal: one JSON object, or text for people. Loads no NumPy: a
-mistake in the command line is answered without."""
+"""Answers and errors on the terminal: one JSON object, or text for people.
+
+Loads no NumPy: a mistake in the command line is answered without.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `gradstep why` prints of the way that all of a gradient takes."""
+"""What `gradstep why` prints of gradient cuts: the operations that all of a gradient passes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What commands write, as a terminal may be given it: no text of a document commands the terminal,
-or reorders what stands beside it."""
+"""Text made safe for a terminal: what stands in a document cannot command or reorder it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where training leaves what it trained: the document, with new initial values."""
+"""Saving what training trained: the document, with new initial values."""
 
 from __future__ import annotations
 

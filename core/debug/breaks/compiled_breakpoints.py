@@ -51,7 +51,7 @@ class StopPoint:
         return condition is None or condition.holds(Scope(values, TensorRef(self.operation)))
 
 
-class StopPoints:
+class CompiledBreakpoints:
     """All places of a set of breakpoints in one plan."""
 
     def __init__(self, plan: Plan, breakpoints: Sequence[Breakpoint], hits: HitCounts) -> None:

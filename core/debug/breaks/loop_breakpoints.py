@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
-from gradstep.core.debug.breaks.compiled_breakpoints import StopPoints
+from gradstep.core.debug.breaks.compiled_breakpoints import CompiledBreakpoints
 from gradstep.core.debug.breaks.hit_counts import HitCounts
 from gradstep.core.engine.plan.compile_plan import Plan, Step
 
 
-class LoopPoints:
+class LoopBreakpoints:
     """Of a set of breakpoints those places that are in iterations. One on a phase has none there:
     a loop is all of one."""
 
@@ -19,7 +19,7 @@ class LoopPoints:
     ) -> None:
         self._hits = hits or HitCounts()
         self._breakpoints = [b for b in breakpoints if b.kind is not BreakpointKind.PHASE]
-        self._of: dict[str, StopPoints] = {}
+        self._of: dict[str, CompiledBreakpoints] = {}
         self._named: dict[str, list[int]] = {}  # operation -> numbers of the breakpoints on it
         self._wider: list[int] = []  # numbers of those on many operations
         for number, one in enumerate(self._breakpoints):
@@ -27,20 +27,20 @@ class LoopPoints:
             here = self._named.setdefault(one.target, []) if named else self._wider
             here.append(number)
 
-    def of(self, loop: str, plan: Plan) -> StopPoints:
+    def of(self, loop: str, plan: Plan) -> CompiledBreakpoints:
         """The places in the iterations of `loop`, which run `plan`."""
         found = self._of.get(loop)
         if found is None or found.plan is not plan:
-            found = self._of[loop] = StopPoints(plan, self._about(plan), self._hits)
+            found = self._of[loop] = CompiledBreakpoints(plan, self._about(plan), self._hits)
         return found
 
     def loops(self, plan: Plan) -> list[int]:
         """Steps of `plan` that are loops with a breakpoint inside, however deep."""
         return [i for i in plan.loops if self._stops_in(plan.steps[i])]
 
-    def also(self, operation: str) -> LoopPoints:
+    def also(self, operation: str) -> LoopBreakpoints:
         """These, and one before `operation`."""
-        return LoopPoints([*self._breakpoints, Breakpoint(operation)], self._hits)
+        return LoopBreakpoints([*self._breakpoints, Breakpoint(operation)], self._hits)
 
     def _about(self, plan: Plan) -> list[Breakpoint]:
         """Those that may be in `plan`: each of many loops has few of many breakpoints."""

@@ -1,4 +1,4 @@
-"""What a thread saw of variables that others had changed: at which step of which run what.
+"""Variables that other threads changed, as one thread saw them: which value at which step.
 
 With it earlier steps go on showing what was there then, and a run can be repeated. It cannot be
 computed again, so it takes memory as long as its run is to be seen.
@@ -31,7 +31,7 @@ class _OfRun:
         found.append((step, value))
 
 
-class Seen:
+class ObservedWrites:
     """Values are numbered as in the thread's plan."""
 
     def __init__(self) -> None:

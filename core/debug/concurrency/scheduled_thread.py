@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from functools import cached_property
 
-from gradstep.core.debug.concurrency.shared_variables import Shared
+from gradstep.core.debug.concurrency.shared_variables import SharedVariables
 from gradstep.core.debug.concurrency.thread_state import ENDS, MAIN, Thread
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.stopped_state import Reason, Stop
@@ -18,7 +18,7 @@ class ScheduledThread:
     """waits: what its next step waits for; since: who waits longer has a lower number; ended: what
     ended it."""
 
-    def __init__(self, thread: Thread, session: DebugSession, shared: Shared) -> None:
+    def __init__(self, thread: Thread, session: DebugSession, shared: SharedVariables) -> None:
         self.thread = thread
         self.session = session
         self._shared = shared

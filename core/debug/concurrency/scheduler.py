@@ -1,5 +1,4 @@
-"""The main program and the threads beside it, each with a timeline of its own, on one session's
-variables and queues.
+"""A session's threads: the main program and those beside it, on the same variables and queues.
 
 Commands move the current thread; the others stand still. Only `continue_` lets all of them go on,
 in turn, and in the same order every time: the same commands give the same values.
@@ -17,7 +16,7 @@ import numpy as np
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.concurrency.scheduled_thread import ScheduledThread
-from gradstep.core.debug.concurrency.shared_variables import Shared
+from gradstep.core.debug.concurrency.shared_variables import SharedVariables
 from gradstep.core.debug.concurrency.thread_state import MAIN, Thread, ThreadState
 from gradstep.core.debug.concurrency.wait_graph import deadlock, involved, said, state
 from gradstep.core.debug.history.frozen_program import Program
@@ -52,7 +51,7 @@ class Threads:
     ) -> None:
         self.program = program
         backend = backend or NumpyBackend()
-        self._shared = Shared(first_variables(program, backend))
+        self._shared = SharedVariables(first_variables(program, backend))
         main = Thread(MAIN, program.targets, program.fetches)
         old = {} if before is None else {m.name: m.session for m in before._members.values()}
         limit = limit_bytes // (1 + len(program.threads))

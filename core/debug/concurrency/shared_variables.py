@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gradstep.core.debug.concurrency.observed_writes import Seen
+from gradstep.core.debug.concurrency.observed_writes import ObservedWrites
 from gradstep.core.engine.device_transfer import kept
 from gradstep.core.engine.plan.compile_plan import Plan
 from gradstep.core.engine.run.recording import Recording
@@ -21,7 +21,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.ops.state.queue import Partial, WouldBlockError
 
 
-class Shared:
+class SharedVariables:
     """start: the variables before anything ran. names: what is shared; met: those of them that more
     than one thread has to do with. Changes are counted, variable by variable."""
 
@@ -64,7 +64,7 @@ class Link:
     """One thread's side of what is shared. names: what of that its plan has to do with, which is
     mostly nothing. seen: what it took over."""
 
-    def __init__(self, shared: Shared, plan: Plan) -> None:
+    def __init__(self, shared: SharedVariables, plan: Plan) -> None:
         self.shared = shared
         self.plan = plan
         self.names: frozenset[str] = frozenset()
@@ -72,7 +72,7 @@ class Link:
 
     def reset(self) -> None:
         self._known: Counter[str] = Counter()  # changes that this thread has taken over or made
-        self.seen = Seen()
+        self.seen = ObservedWrites()
         self._partial: tuple[str, Partial] | None = None
 
     def pull(self, live: Recording, run: int, done: int) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gradstep.core.debug.concurrency.shared_variables import Link, Shared
+from gradstep.core.debug.concurrency.shared_variables import Link, SharedVariables
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.calls.op_evaluation import Functions
 from gradstep.core.engine.loops.loop_run import LoopRun
@@ -46,13 +46,13 @@ class Timeline:
         start: VariableStore,
         limit_bytes: int,
         before: Timeline | None = None,
-        shared: Shared | None = None,
+        shared: SharedVariables | None = None,
     ) -> None:
         self.plan = plan
         self.backend = backend
         self.start = start
         self.limit_bytes = limit_bytes
-        self.link = Link(shared or Shared(start), plan)
+        self.link = Link(shared or SharedVariables(start), plan)
         self._functions = functions
         self._feeds = feeds
         self._loops = LoopMemory(self)

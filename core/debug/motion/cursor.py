@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
-from gradstep.core.debug.breaks.compiled_breakpoints import StopPoints
+from gradstep.core.debug.breaks.compiled_breakpoints import CompiledBreakpoints
 from gradstep.core.debug.breaks.hit_counts import HitCounts, Path
 from gradstep.core.debug.history.frame import Frame, Losses
 from gradstep.core.debug.history.timeline import Timeline
@@ -32,7 +32,7 @@ class Cursor:
         self.timeline = timeline
         self._gradients, self._losses = gradients, losses
         self._hits = HitCounts()
-        self._points = StopPoints(timeline.plan, (), self._hits)
+        self._points = CompiledBreakpoints(timeline.plan, (), self._hits)
         self._pausing = threading.Event()
         timeline.heed(self._pausing.is_set)
         self.run = self.step = 0
@@ -61,7 +61,7 @@ class Cursor:
 
     def set_breakpoints(self, breakpoints: Sequence[Breakpoint], hits: HitCounts) -> None:
         """Replace all; `hits` counts theirs."""
-        self._points, self._hits = StopPoints(self.timeline.plan, breakpoints, hits), hits
+        self._points, self._hits = CompiledBreakpoints(self.timeline.plan, breakpoints, hits), hits
 
     def ready(self) -> None:
         """Before a move: forget what the last one met."""
@@ -136,13 +136,13 @@ class Cursor:
 
     def meets_of(
         self,
-        points: StopPoints,
+        points: CompiledBreakpoints,
         way: Path,
         step: int,
         look: Callable[[], Frame],
         at_end: bool = False,
     ) -> bool:
-        """Whether one of `points` stops at `step`; see `StopPoints.met`."""
+        """Whether one of `points` stops at `step`; see `CompiledBreakpoints.met`."""
         self.hit = ""
         if step not in points.at:
             return False

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.breaks.hit_counts import HitCounts
-from gradstep.core.debug.breaks.loop_breakpoints import LoopPoints
-from gradstep.core.debug.concurrency.shared_variables import Shared
+from gradstep.core.debug.breaks.loop_breakpoints import LoopBreakpoints
+from gradstep.core.debug.concurrency.shared_variables import SharedVariables
 from gradstep.core.debug.history.frame import Frame
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.timeline import Timeline
@@ -61,7 +61,7 @@ class DebugSession:
         backend: Backend | None = None,
         limit_bytes: int = 2 << 30,
         before: DebugSession | None = None,
-        shared: Shared | None = None,
+        shared: SharedVariables | None = None,
     ) -> None:
         self.program = program
         self.changes: list[Assignment] = []
@@ -169,7 +169,7 @@ class DebugSession:
         """Replace all. Raises GradstepError for a condition that cannot be read."""
         hits = HitCounts()
         self._cursor.set_breakpoints(breakpoints, hits)
-        self._walk.descent.points = LoopPoints(breakpoints, hits)
+        self._walk.descent.points = LoopBreakpoints(breakpoints, hits)
 
     # -- looking -----------------------------------------------------------------------------
 

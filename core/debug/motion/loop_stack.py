@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gradstep.core.debug.breaks.loop_breakpoints import LoopPoints
+from gradstep.core.debug.breaks.loop_breakpoints import LoopBreakpoints
 from gradstep.core.debug.history.frame import Frame
 from gradstep.core.debug.motion.cursor import Cursor
 from gradstep.core.debug.motion.loop_place import Place
@@ -25,7 +25,7 @@ class LoopStack:
     def __init__(self, cursor: Cursor) -> None:
         self.levels: list[LoopPosition] = []
         self.left = False
-        self.points = LoopPoints()
+        self.points = LoopBreakpoints()
         self._cursor = cursor
 
     def __bool__(self) -> bool:

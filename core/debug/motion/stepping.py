@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from gradstep.core.debug.breaks.loop_breakpoints import LoopPoints
+from gradstep.core.debug.breaks.loop_breakpoints import LoopBreakpoints
 from gradstep.core.debug.motion.cursor import Cursor
 from gradstep.core.debug.motion.loop_stack import LoopStack
 from gradstep.core.debug.motion.stopped_state import Reason
@@ -140,7 +140,7 @@ class Stepper:
     def to_inside(self, operation: str) -> Reason | None:
         """To just before `operation` of a loop, unless a breakpoint or the run's end comes first.
         Raises GradstepError when no loop of the program has it."""
-        if not LoopPoints().also(operation).loops(self._plan):
+        if not LoopBreakpoints().also(operation).loops(self._plan):
             raise _not_executed(operation)
         own = self.descent.points
         self.descent.points = own.also(operation)

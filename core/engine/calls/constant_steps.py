@@ -1,4 +1,4 @@
-"""Values that every run makes the same, from nothing: made once, before the first."""
+"""Steps that make the same values in every run: done once, before the first."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Memory for what a step makes on the way to its results. Steps run one after another, so all have
-the same, which is then in the cache."""
+"""Scratch memory for what a step makes on the way to its results.
+
+Steps run one after another, so all have the same, which is then in the cache.
+"""
 
 from __future__ import annotations
 

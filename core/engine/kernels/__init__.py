@@ -1,1 +1,4 @@
-"""Other libraries' kernels for some operations, behind NumPy's, which are the reference."""
+"""Other libraries' kernels for some operations, beside NumPy's, which are the reference.
+
+`kernel_registry.py` lists them, `kernel_choice.py` chooses for a plan.
+"""

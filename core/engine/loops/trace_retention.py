@@ -1,4 +1,4 @@
-"""What loops keep of their iterations: for the way back, and for who looks."""
+"""What loops keep of their iterations, for the backward pass and for the debugger."""
 
 from __future__ import annotations
 

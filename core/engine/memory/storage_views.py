@@ -1,5 +1,7 @@
-"""Values that lie in the memory of another: slices in what they are taken from, pieces in what they
-are put together to. Nothing is copied then, neither to take tensors apart nor to join them."""
+"""Values that are views of another's memory: slices of a tensor, pieces of a joined one.
+
+Nothing is copied then, neither to take tensors apart nor to join them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What depends on nothing that changes is computed beforehand: constant folding."""
+"""Constant folding: what depends on nothing that changes is computed beforehand."""
 
 from __future__ import annotations
 

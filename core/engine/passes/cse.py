@@ -1,4 +1,4 @@
-"""Equal steps on equal values are done once: common subexpressions."""
+"""Common subexpressions: equal steps on equal values are done once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps whose results nobody looks at are left out."""
+"""Dead code: steps whose results nobody reads are left out."""
 
 from __future__ import annotations
 

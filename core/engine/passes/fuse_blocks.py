@@ -1,4 +1,4 @@
-"""Elementwise steps on large tensors go through them block by block: blocked fusion.
+"""Blocked fusion: elementwise steps on large tensors go through them block by block.
 
 What one step makes the next finds in the cache. Values that only the block's own steps read are
 never made in full.

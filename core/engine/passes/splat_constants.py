@@ -1,4 +1,4 @@
-"""A constant whose elements are all one number is that number, next to a tensor of its shape."""
+"""Splat constants: one whose elements are all equal becomes a number beside a tensor."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""From a graph and what is wanted of it to the ordered steps of one run.
+"""From a graph and the fetches to the ordered steps of one run.
 
-compile_plan.py is the door: pruning, versions of variables, dead branches, bodies of loops; and
-incremental.py for what an edit leaves as it was.
+`compile_plan.py` is the door: `pruning.py`, `versions.py` of variables, `dead_branches.py`, bodies
+of loops; and `incremental.py` for what an edit leaves as it was.
 """

@@ -1,4 +1,4 @@
-"""From a graph and what is wanted of it to the ordered steps of one run.
+"""Compiling a plan: from a graph and its fetches to the ordered steps of one run.
 
 Only what the fetches and targets need is kept. Variables are in single-assignment form: an
 update makes a new version, and a reader gets the version that is current at its place in the

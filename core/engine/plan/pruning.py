@@ -1,4 +1,4 @@
-"""What must run for the sake of what is wanted: nothing else does."""
+"""Pruning: what must run for the fetches and targets; nothing else does."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Races: operations of one run of which one writes a variable and the other reads or writes it,
-with no path between the two. TensorFlow makes them in either order, or at once.
+"""Races: one operation writes a variable that another uses, with no path between the two.
+
+TensorFlow makes them in either order, or at once.
 
 A read takes place where something is computed from the variable: a ref variable's output, an
 Identity of it and what an assignment returns stand for the variable itself, whenever they ran.

@@ -1,4 +1,4 @@
-"""A run that comes to an operation which has to wait, with nobody there to end that."""
+"""A blocked run: an operation that waits for a queue, with nobody there to end that."""
 
 from __future__ import annotations
 

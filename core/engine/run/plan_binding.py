@@ -1,4 +1,4 @@
-"""The cells that hold a plan's values, and the calls that its steps are bound to."""
+"""Binding a plan: the cells that hold its values, and the calls that its steps become."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""A small process between the window and its engine: when either ends, so does all that the engine
-started.
+"""The process between window and engine: when either ends, so does all that the engine started.
 
 It reads nothing, runs no code of the user's and waits only. So it is told of the window's end
 whatever the engine does: both ends of the engine's pipes are closed then. On Linux it adopts what

@@ -1,4 +1,4 @@
 """TensorFlow's GraphDefs, read and written without TensorFlow.
 
-graphdef_import.py and graphdef_export.py are the doors.
+`graphdef_import.py` and `graphdef_export.py` are the doors.
 """

@@ -1,15 +1,14 @@
 """`tf` as a gradient function sees it: TensorFlow 1's names for the ops that Gradstep has.
 
-`tf.add(x, y)`, `tf.nn.relu(x)`, `tf.reduce_sum(x, axis=0)`, `tf.float32`. Each function adds
-operations to the graph of its tensors. Numbers and arrays become constants; a function of
-constants alone (`tf.zeros`) works wherever a graph is being differentiated.
-
-A function that is one op and takes its inputs in order is named by the op's record (`python`);
-what has arguments of its own, or is made of several ops, is in the table FUNCTIONS of a module
-here (VALUES: what is no function), and every module in here is found by itself. A name there with
-a dot, `linalg.diag`, is for that place alone, where `diag` is another function than in `tf`. (The
-modules' names are none of TensorFlow's: a module `math` here would hide `tf.math`.)
+Each function adds operations to the graph of its tensors; numbers and arrays become constants, and
+a function of constants alone (`tf.zeros`) works wherever a graph is being differentiated. Functions
+that are one op are named by the op's record; those of several ops are in the modules here, such as
+`tf_losses.py`, in tables called `FUNCTIONS`, which are found by themselves.
 """
+
+# VALUES is the table of what is no function. A name with a dot, `linalg.diag`, is for that place
+# alone, where `diag` is another function than in `tf`. The modules' names are none of TensorFlow's:
+# a module `math` here would hide `tf.math`.
 
 from __future__ import annotations
 

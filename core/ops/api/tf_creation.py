@@ -1,4 +1,4 @@
-"""Functions of `tf` that make tensors, and what the others here need for their arguments."""
+"""Functions of `tf` that make tensors, and how the others here take their arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of `tf.nn`: what a network's outputs lose against labels."""
+"""Functions of `tf.nn`: cross-entropies of a network's outputs and labels."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Functions of `tf` of one number at a time that choose their op by the element type, or build
-several."""
+"""Elementwise functions of `tf` that choose their op by the element type, or build several."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of `tf.losses`: what predictions lose against labels, weighted and reduced.
+"""Functions of `tf.losses`: losses of predictions against labels, weighted and reduced.
 
 Source: TensorFlow 1's losses_impl.py. Labels first; `weights` and `reduction` as in
 compute_weighted_loss.

@@ -1,5 +1,8 @@
-"""One branch of a cond while it is built: what is read from outside comes in through a Switch, and
-what reads nothing waits for the branch's pivot."""
+"""One branch of a cond while it is built.
+
+What is read from outside comes in through a Switch, and what reads nothing waits for the branch's
+pivot.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
-"""A loop while it is being built: what is read from outside comes in as an argument, and what
-reads nothing that changes waits for the iteration."""
+"""A loop while it is being built.
+
+What is read from outside comes in as an argument, and what reads nothing that changes waits for the
+iteration.
+"""
 
 from __future__ import annotations
 

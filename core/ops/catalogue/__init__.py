@@ -1,6 +1,6 @@
 """The whole catalogue: importing this package declares every op type that Gradstep has.
 
-One folder a subject, one module a family; every module in here is found by itself.
+One folder a subject, such as `math`, one module a family; every module in here is found by itself.
 """
 
 from __future__ import annotations

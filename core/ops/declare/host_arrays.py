@@ -1,4 +1,4 @@
-"""What is on the host, whatever the device: shapes, axes and counts that kernels read; text."""
+"""Arrays that stay on the host whatever the device: shapes, axes and counts; text."""
 
 from __future__ import annotations
 

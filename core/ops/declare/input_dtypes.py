@@ -1,5 +1,4 @@
-"""The element types and handles that inputs are declared to take, asked before an op's own type
-rule."""
+"""Element types and handles that inputs declare to take, asked before an op's own type rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Handles: which inputs take that of what, asked of their types, and again of what comes in a run.
+"""Resource handles: which inputs take the handle of what, checked by type and again in a run.
 
 An op type says it once, in its inputs (`handle:queue`). The types of most wires tell, and then the
 type rule is not asked; a handle that was on a stack, or went through a user's function, is known

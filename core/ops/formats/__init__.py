@@ -1,1 +1,1 @@
-"""Bytes that operations write: protobuf messages of summaries, PNG, and tensors as text."""
+"""Bytes that operations write: `protobuf.py` for summaries, `png.py`, `element_text.py`."""

@@ -1,5 +1,6 @@
-"""Some elements of an array as text: the first, as TensorFlow's Print and Assert write them, or
-those at both ends of each dimension, as tf.print does.
+"""Some elements of an array as text, as TensorFlow's printing ops write them.
+
+The first ones as Print and Assert do, or those at both ends of each dimension as tf.print does.
 
 Source: TensorFlow's tensor.cc (SummarizeValue) and numbers.cc.
 """

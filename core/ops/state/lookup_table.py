@@ -1,5 +1,7 @@
-"""What a lookup table holds, as one value that never changes. Rules and words are TensorFlow's
-(lookup_table_op.h)."""
+"""What a lookup table holds, as one value that never changes.
+
+Rules and words are TensorFlow's (lookup_table_op.h).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a loop that has run leaves for the way back: the values of its iterations."""
+"""The trace of a loop that has run: values of its iterations, for the backward pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tensor arrays and stacks of one run, by what their handles hold: their names.
+"""Tensor arrays and stacks of one run, by the names that their handles hold.
 
 A handle is a value like any other, as in TensorFlow: it may be pushed on a stack, and an iteration
 of a loop makes arrays of its own. So what they hold is no variable that a wire leads to, but one

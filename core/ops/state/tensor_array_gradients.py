@@ -1,5 +1,8 @@
-"""Gradients of what is done with tensor arrays, which are TensorFlow's: reading an element writes
-its gradient to an array of gradients, and writing one reads it from there."""
+"""Gradients of the ops of tensor arrays, by an array of gradients, as TensorFlow has them.
+
+Reading an element writes its gradient to an array of gradients, and writing one reads it from
+there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Types of what a loop carries round: such as hold before every iteration."""
+"""Types of loop variables: such as hold before every iteration."""
 
 from __future__ import annotations
 

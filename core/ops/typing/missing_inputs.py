@@ -1,5 +1,7 @@
-"""What a graph that is still being drawn waits for: inputs without a wire, placeholders without a
-feed. No error: the rest runs meanwhile."""
+"""What an unfinished graph waits for: inputs without a wire, placeholders without a feed.
+
+No error: the rest runs meanwhile.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What gradient rules can know before running, so that stepped graphs stay small.
+"""Static values of tensors: what gradient rules can know before running, to keep graphs small.
 
 Each function gives a constant where the static types say enough, and an op otherwise.
 """

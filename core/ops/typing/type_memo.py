@@ -1,4 +1,4 @@
-"""What type rules have answered: an op type is asked once for given attributes and input types.
+"""A memo of type rules' answers: an op type is asked once for given attributes and input types.
 
 A rule sees more than that only through `InferContext.constant`; what it says after it asked for a
 constant is not kept.

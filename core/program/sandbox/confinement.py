@@ -1,4 +1,20 @@
-"""Putting a process behind the walls, for good."""
+"""Confining a process, for good: what it can no longer reach, and by which mechanism.
+
+Each mechanism does what it can, on top of the others:
+
+    files       Landlock: what Python and Gradstep consist of can be read, one temporary folder can
+                be written. In bubblewrap nothing else is even there.
+    network     seccomp: no socket can be made. Landlock from ABI 4 on: no TCP. In bubblewrap there
+                is no interface.
+    processes   seccomp: nothing can be started, signalled or traced. In bubblewrap others are not
+                even seen.
+    secrets     the environment holds what `sandbox_environment.kept` names, and nothing else.
+    resources   limits of memory, of a file's size, no core files; no_new_privs.
+
+Not kept away: that a file exists and its size can be found out by its path where there is no
+bubblewrap; time and processor are not limited (Restart engine ends it); what runs in the process
+can send any answer to the window, which reads it as a stranger's.
+"""
 
 from __future__ import annotations
 

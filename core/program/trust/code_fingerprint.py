@@ -1,4 +1,4 @@
-"""What trust in a document's Python is about: its functions, and the program that calls them."""
+"""The fingerprint of a document's Python: its functions, and the program that calls them."""
 
 from __future__ import annotations
 

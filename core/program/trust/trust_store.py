@@ -1,5 +1,7 @@
-"""The file of the user's decisions about Python: signed with a secret, capped, locked, and set
-aside where it is damaged."""
+"""The file of the user's decisions about documents' Python.
+
+Signed with a secret, capped, locked, and set aside where it is damaged.
+"""
 
 from __future__ import annotations
 

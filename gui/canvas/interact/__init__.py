@@ -1,4 +1,4 @@
 """What the mouse and the keys do with the canvas.
 
-mouse.py chooses the gesture, canvas_keys.py has the keys.
+`mouse.py` chooses the gesture, `canvas_keys.py` has the keys.
 """

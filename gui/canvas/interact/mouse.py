@@ -1,4 +1,4 @@
-"""Which gesture a press of a mouse button begins, and what a double click opens."""
+"""Presses of the mouse on the canvas: which gesture each begins, and what a double click opens."""
 
 from __future__ import annotations
 

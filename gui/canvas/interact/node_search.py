@@ -1,4 +1,4 @@
-"""What the search menu offers on the canvas: ops to add, wired at once, and ends for a wire."""
+"""The entries of the canvas's search menu: ops to add, wired at once, and ends for a wire."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A word typed over the canvas: who begins the name of an operation searches for it."""
+"""Typing letters over the canvas: where they begin an operation's name, its search opens."""
 
 from __future__ import annotations
 

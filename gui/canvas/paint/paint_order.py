@@ -1,5 +1,8 @@
-"""Nodes that lie over each other are painted from below, each with all that is said of it, so that
-nothing of one shines through another. Those that do not are painted together."""
+"""The order in which nodes are painted: those that lie over each other from below.
+
+Each with all that is said of it, so that nothing of one shines through another. Those that do not
+lie over each other are painted together.
+"""
 
 from __future__ import annotations
 

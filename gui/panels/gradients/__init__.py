@@ -1,1 +1,4 @@
-"""The gradients panel: native, overridden, numeric; and those that teach nothing."""
+"""The gradients panel: native, overridden, numeric; and gradients that are None, NaN or zero.
+
+`gradients_panel.py` is the panel, `gradient_model.py` its table, `bad_gradients.py` the list below.
+"""

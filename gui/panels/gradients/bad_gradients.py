@@ -1,4 +1,4 @@
-"""The gradients that teach nothing: None, NaN, infinite, zero. Which, why, and where it began."""
+"""The gradients that are None, NaN, infinite or zero: which, why, and where that began."""
 
 from __future__ import annotations
 

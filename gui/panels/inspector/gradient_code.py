@@ -1,5 +1,4 @@
-"""The user's own code at a node: the gradient function in force, whether it may run, and what is
-still to be written."""
+"""The user's own gradient function at a node: whether it may run, and what is to be written."""
 
 from __future__ import annotations
 

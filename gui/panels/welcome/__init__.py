@@ -1,1 +1,4 @@
-"""The start page: examples, recent files; and what stands there while a file is read."""
+"""The start page: examples, recent files; and what stands there while a file is read.
+
+`welcome_page.py` is the page, `opening_page.py` what stands there meanwhile.
+"""

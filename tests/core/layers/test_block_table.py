@@ -23,6 +23,7 @@ from gradstep.core.graph.scopes import is_inside
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.io.tensorflow.graphdef_export import to_pb
 from gradstep.core.io.tensorflow.graphdef_import import from_pb
+from gradstep.core.layers import block_table
 from gradstep.core.layers.block_expansion import expand
 from gradstep.core.layers.block_table import all_blocks, find_block
 from gradstep.core.ops.build.builder import GraphBuilder, call
@@ -33,6 +34,15 @@ from gradstep.core.ops.typing.static_values import all_axes
 from tests.core.layers.samples import NETWORKS, drawn
 
 NAMES = [b.name for b in all_blocks()]
+
+
+def test_blocks_come_in_one_order_whichever_module_was_imported_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    later = [b for b in all_blocks() if b.family != "attention"]
+    first = [b for b in all_blocks() if b.family == "attention"]
+    monkeypatch.setattr(block_table, "_BLOCKS", {b.name: b for b in (*later, *first)})
+    assert [b.name for b in all_blocks()] == NAMES
 
 
 def feeds_of(document: Document) -> dict[str, np.ndarray]:

@@ -1,4 +1,4 @@
-"""docs/ops.md and docs/blocks.md are what the tables make, and say what they should."""
+"""The reference pages are what tables and tree make, and docs/ops.md says what it should."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gradstep.core.reference.op_page import page
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_the_committed_page_is_what_the_table_makes(name: str) -> None:
+def test_the_committed_page_is_what_is_made(name: str) -> None:
     text = (DOCS / name).read_text(encoding="utf-8")
     assert text == PAGES[name](), f"docs/{name} is out of date: run ./dev docs"
 

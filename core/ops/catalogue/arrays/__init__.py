@@ -1,1 +1,1 @@
-"""Making, cutting, joining, indexing arrays."""
+"""Ops that make, cut, join, index arrays: `concat.py`, `gather.py`, `reshape.py`, `segments.py`…"""

@@ -1,4 +1,4 @@
-"""Blocks of space moved into the batch, and back."""
+"""SpaceToBatchND and BatchToSpaceND: blocks of space moved into the batch, and back."""
 
 from __future__ import annotations
 

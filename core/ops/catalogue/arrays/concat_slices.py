@@ -1,4 +1,4 @@
-"""The gradient of a concatenation of which only some rows were used: it stays rows."""
+"""The gradient of a concatenation whose reader used some rows only: it stays IndexedSlices."""
 
 from __future__ import annotations
 

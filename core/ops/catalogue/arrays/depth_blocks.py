@@ -1,4 +1,4 @@
-"""Blocks of pixels moved into the channels, and back."""
+"""SpaceToDepth and DepthToSpace: blocks of pixels moved into the channels, and back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows dealt out to several tensors, and put together from several again."""
+"""DynamicPartition and DynamicStitch: rows dealt out to several tensors, and put together again."""
 
 from __future__ import annotations
 

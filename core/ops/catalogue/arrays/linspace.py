@@ -1,4 +1,4 @@
-"""Numbers at equal distances."""
+"""LinSpace: numbers at equal distances."""
 
 from __future__ import annotations
 

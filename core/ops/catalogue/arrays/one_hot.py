@@ -1,4 +1,4 @@
-"""The one-hot code of an index."""
+"""OneHot: the one-hot code of an index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same elements turned round: reversed or shifted along axes."""
+"""Reverse and Roll: the same elements turned round, or shifted along axes."""
 
 from __future__ import annotations
 

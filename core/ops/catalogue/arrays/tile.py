@@ -1,4 +1,4 @@
-"""Repeating a tensor along its axes."""
+"""Tile: repeating a tensor along its axes."""
 
 from __future__ import annotations
 

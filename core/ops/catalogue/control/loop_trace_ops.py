@@ -1,4 +1,4 @@
-"""What a loop's way back asks of the iterations that have run."""
+"""The ops by which a loop's backward pass reads the iterations that have run."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""The iterators of tf.data. Gradstep runs no datasets: what an iterator gives has to be fed, and is
-of the types and shapes that it says."""
+"""The iterators of tf.data, whose elements have to be fed.
+
+Gradstep runs no datasets: what an iterator gives is of the types and shapes that it says.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Biases: a vector added along the channels."""
+"""BiasAdd: a vector added along the channels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products of vectors in space."""
+"""Cross: the cross product of vectors in space."""
 
 from __future__ import annotations
 

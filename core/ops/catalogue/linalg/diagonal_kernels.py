@@ -1,4 +1,4 @@
-"""What the ops of diagonals.py do: their type rules, kernels and gradients.
+"""What the ops of diagonal_ops.py do: their type rules, kernels and gradients.
 
 TensorFlow has each op three times: the first knows the main diagonal only; the second takes
 several (`k`), with `padding_value` around; the third says how the shorter ones are aligned.

@@ -1,4 +1,4 @@
-"""The band around the diagonal of a matrix."""
+"""MatrixBandPart: the band around the diagonal of a matrix."""
 
 from __future__ import annotations
 

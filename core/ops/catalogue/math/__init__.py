@@ -1,1 +1,1 @@
-"""Arithmetic, functions of numbers, reductions."""
+"""Elementwise functions and reductions: `arithmetic.py`, `exponential.py`, `sum_and_mean.py`…"""

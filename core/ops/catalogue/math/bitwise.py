@@ -1,4 +1,4 @@
-"""Integers as rows of bits."""
+"""Bitwise ops: integers as rows of bits, combined and shifted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What kind of number a floating-point number is, and its neighbour."""
+"""IsNan, IsInf, IsFinite, and NextAfter: what kind of number it is, and its neighbour."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What neural networks are made of."""
+"""What neural networks are made of: `convolution.py`, `pooling.py`, `batch_norm.py`."""

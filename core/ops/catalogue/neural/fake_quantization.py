@@ -1,4 +1,4 @@
-"""Rounding to the numbers that a quantized network will have, with a gradient that passes."""
+"""FakeQuant: rounding to the numbers of a quantized network, with a gradient that passes."""
 
 from __future__ import annotations
 

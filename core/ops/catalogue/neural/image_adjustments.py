@@ -1,4 +1,4 @@
-"""Colours of images changed."""
+"""AdjustContrastv2: colours of images changed."""
 
 from __future__ import annotations
 

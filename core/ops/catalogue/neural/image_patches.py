@@ -1,4 +1,4 @@
-"""Patches cut out of images where a window slides over them, and laid out as channels."""
+"""ExtractImagePatches: what a sliding window sees of images, laid out as channels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pooling of arrays: the largest or the mean value of each window, and the ways back.
+"""Kernels of pooling, forward and backward: the largest or the mean value of each window.
 
 One tap of all windows at a time: the elements that the windows have at one place are a slice of
 the input. A few images at a time, so that what the taps share stays in the cache.

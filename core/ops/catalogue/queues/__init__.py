@@ -1,1 +1,1 @@
-"""Queues, and what is put into them and taken out."""
+"""Queues: `queue_ops.py` declares them, `enqueue.py` puts in, `dequeue.py` takes out."""

@@ -1,4 +1,4 @@
-"""Counting up to a limit, as `limit_epochs` does."""
+"""CountUpTo: counting up to a limit, as `limit_epochs` does."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
-from gradstep.core.debug.breaks.compiled_breakpoints import StopPoints
+from gradstep.core.debug.breaks.compiled_breakpoints import CompiledBreakpoints
 from gradstep.core.debug.breaks.hit_counts import HitCounts
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.variable_assignments import assign
@@ -141,7 +141,7 @@ def test_at_an_end_only_conditions_stop(countdown: Program) -> None:
     session = DebugSession(countdown)
     last = session.plan.steps[-1].op.name
     after, before = Breakpoint(last, condition="value > -100"), Breakpoint(last)
-    points = StopPoints(session.plan, [after, before], HitCounts())
+    points = CompiledBreakpoints(session.plan, [after, before], HitCounts())
     length = len(session.plan.steps)
     assert points.positions == [length - 1, length]
     session.continue_()

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from gradstep.core.debug.breaks import loop_breakpoints
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
-from gradstep.core.debug.breaks.compiled_breakpoints import StopPoints
+from gradstep.core.debug.breaks.compiled_breakpoints import CompiledBreakpoints
 from gradstep.core.debug.breaks.hit_counts import HitCounts
-from gradstep.core.debug.breaks.loop_breakpoints import LoopPoints
+from gradstep.core.debug.breaks.loop_breakpoints import LoopBreakpoints
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
 from gradstep.core.engine.plan.step_groups import owner
@@ -77,7 +77,7 @@ def test_breakpoints_stop_where_a_look_at_every_step_says(
         exempt=st.frozensets(targets, max_size=2),
     )
     breakpoints = data.draw(st.lists(drawn, max_size=6))
-    points = StopPoints(plan, breakpoints, HitCounts())
+    points = CompiledBreakpoints(plan, breakpoints, HitCounts())
     found = [(p.position, p.operation) for at in points.at.values() for p in at]
     assert sorted(found) == sorted(place for b in breakpoints for place in places(plan, b))
     assert all(p.position == position for position, at in points.at.items() for p in at)
@@ -107,7 +107,7 @@ def looked_at(length: int) -> int:
         for kind in BreakpointKind
     ]
     with counting() as found:
-        points = StopPoints(plan, breakpoints, HitCounts())
+        points = CompiledBreakpoints(plan, breakpoints, HitCounts())
     assert len(points.positions) == length
     return found[0]
 
@@ -135,11 +135,11 @@ def test_each_of_many_loops_looks_at_the_breakpoints_that_name_it(
     ]
     given: list[int] = []
 
-    def points(plan: Plan, breakpoints: list[Breakpoint], hits: HitCounts) -> StopPoints:
+    def points(plan: Plan, breakpoints: list[Breakpoint], hits: HitCounts) -> CompiledBreakpoints:
         given.append(len(breakpoints))
-        return StopPoints(plan, breakpoints, hits)
+        return CompiledBreakpoints(plan, breakpoints, hits)
 
-    monkeypatch.setattr(loop_breakpoints, "StopPoints", points)
-    found = LoopPoints([Breakpoint(op.name) for op in inside])
+    monkeypatch.setattr(loop_breakpoints, "CompiledBreakpoints", points)
+    found = LoopBreakpoints([Breakpoint(op.name) for op in inside])
     assert found.loops(plan) == [*plan.loops]
     assert given == [1] * 20

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gradstep.core.debug.concurrency.shared_variables import Shared
+from gradstep.core.debug.concurrency.shared_variables import SharedVariables
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.variable_assignments import assign
 from gradstep.core.debug.motion.debug_session import DebugSession, first_variables
@@ -231,7 +231,7 @@ def test_who_shares_variables_that_nobody_else_changes_remembers_nothing(
     chain: Callable[[int], Program],
 ) -> None:
     program = chain(3)
-    shared = Shared(first_variables(program, NumpyBackend()))
+    shared = SharedVariables(first_variables(program, NumpyBackend()))
     first, second = (DebugSession(program, shared=shared) for _ in range(2))
     shared.between([first.timeline.link, second.timeline.link])
     alone = DebugSession(program)

@@ -1,0 +1,87 @@
+"""Whether what prose calls by name is in this tree: files, folders, modules, classes, functions."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+TOPS = ("core", "gpu", "gui")
+SPAN = re.compile(r"`([^`\n]+)`")
+_NAME = re.compile(r"\w+(\.\w+)*")
+
+
+def packages() -> list[Path]:
+    """Folders of our own code that Python can import, parents first."""
+    return sorted(path.parent for top in TOPS for path in (ROOT / top).rglob("__init__.py"))
+
+
+def docstring(module: Path) -> str:
+    """ "" for none."""
+    return ast.get_docstring(ast.parse(module.read_text(encoding="utf-8"))) or ""
+
+
+@cache
+def defined(module: Path) -> frozenset[str]:
+    """Names of a file's own: classes with their members (`Graph.ancestors`), functions, values."""
+    return frozenset(_names(ast.parse(module.read_text(encoding="utf-8")).body))
+
+
+def _names(body: list[ast.stmt], prefix: str = "") -> Iterator[str]:
+    for node in body:
+        match node:
+            case ast.ClassDef():
+                yield prefix + node.name
+                yield from _names(node.body, f"{prefix}{node.name}.")
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                yield prefix + node.name
+            case ast.Assign():
+                yield from (prefix + t.id for t in node.targets if isinstance(t, ast.Name))
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                yield prefix + name
+
+
+def is_in(package: Path, span: str) -> bool:
+    """Whether a package's docstring may say `span`: one of its files, folders or modules, or what
+    one of them defines, with arguments or without; or a module by its full name."""
+    name = span.partition("(")[0]
+    if name.startswith("gradstep."):
+        return is_module(name)
+    if (package / name).exists() or (package / f"{name}.py").is_file():
+        return True
+    return any(name in defined(path) or path.name == name for path in package.rglob("*.py"))
+
+
+def is_module(dotted: str) -> bool:
+    """Whether `gradstep.core.graph.model`, or a name that it defines, is there."""
+    if not _NAME.fullmatch(dotted):
+        return False
+    parts = dotted.removeprefix("gradstep.").split(".")
+    for count in range(len(parts), 0, -1):
+        path, rest = ROOT.joinpath(*parts[:count]), ".".join(parts[count:])
+        if path.is_dir() and not rest:
+            return True
+        module = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+        if module.is_file():
+            return not rest or rest in defined(module)
+    return False
+
+
+def is_anywhere(name: str) -> bool:
+    """Whether something in the tree is called so: a folder, a file, what a file defines, or a
+    member of it (`Graph.ancestors`, and `ancestors` alone)."""
+    return name in _everything()
+
+
+@cache
+def _everything() -> frozenset[str]:
+    found = {path.name for path in ROOT.iterdir()}
+    for top in (*TOPS, "tests"):
+        found.add(top)
+        for path in (ROOT / top).rglob("*.py"):
+            found |= {path.name, path.stem, path.parent.name, *defined(path)}
+            found |= {name.rpartition(".")[2] for name in defined(path)}
+    return frozenset(found)
