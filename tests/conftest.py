@@ -12,6 +12,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.support import fewer_tests
+from tests.support.fewer_tests import pytest_addoption, pytest_ignore_collect
+
+__all__ = ["pytest_addoption", "pytest_ignore_collect"]  # hooks
+
 # Set before anything imports Qt or asks for a folder. Engine processes inherit it.
 HOME = Path(tempfile.mkdtemp(prefix="gradstep-tests-"))
 FOLDERS = {
@@ -64,6 +69,7 @@ def pytest_xvfb_disable(config: pytest.Config) -> bool:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    fewer_tests.drop(config, items)
     if wants_window_system(config):
         return
     for item in items:
