@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from gradstep.core.cli.arguments import shared_arguments
-from gradstep.core.cli.arguments.document_session import Loaded, load
+from gradstep.core.cli.arguments.document_session import load
 from gradstep.core.cli.injected import Answer, Application
 from gradstep.core.cli.output.plan_report import report_plan
 from gradstep.core.cli.output.plan_text import PlanText
@@ -27,6 +27,7 @@ from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.host.profile_answers import pass_info
 from gradstep.core.ops.typing.inference import declared
 from gradstep.core.program.derive import derive
+from gradstep.core.program.questions.loaded_document import Loaded
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
